@@ -43,25 +43,22 @@ def drawn_by_the_file(module: ModuleType, build: Build, **settings: Any) -> dict
     return module.sample(*(field.values for field in data.fields), **settings)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "sghmc_logistic",  # minibatches
-        "sghmc_eight_schools",  # several blocks of a target, one of them transformed
-        "sgnht_gaussian",  # a scalar block
-        "sgrld_categories",  # a bounded domain
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in (
-                "sgld_logistic",
-                "sghmc_logistic_baoab",  # a word
-                "generalised_langevin_gaussian_baoab",  # three blocks, matrices as values
-                "sgld_gaussian_mixture",  # starts that the build states
-                "hmc_within_gibbs",  # a block held while the others move
-            )
-        ),
-    ],
+DEFAULT = (
+    "sghmc_logistic",  # minibatches
+    "sghmc_eight_schools",  # several blocks of a target, one of them transformed
+    "sgnht_gaussian",  # a scalar block
+    "sgrld_categories",  # a bounded domain
 )
+SLOW = (
+    "sgld_logistic",
+    "sghmc_logistic_baoab",  # a word
+    "generalised_langevin_gaussian_baoab",  # three blocks, matrices as values
+    "sgld_gaussian_mixture",  # starts that the build states
+    "hmc_within_gibbs",  # a block held while the others move
+)
+
+
+@pytest.mark.parametrize("name", [*DEFAULT, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_a_file_draws_the_bits_of_a_run(name: str, tmp_path: Path) -> None:
     build = load_build(BUILDS / f"{name}.yaml")
     settings = replace(build.run, **SETTINGS)
@@ -87,34 +84,22 @@ def other_run(name: str, **changed: Any) -> Build:
 POWER, CYCLIC = Schedule("power", b=10.0, c=0.4), Schedule("cyclic", period=9)
 
 
+ASKED = {
+    "lanes": other_run("sghmc_double_well", lanes=True),
+    "lanes of moves": other_run("hmc_double_well", lanes=True),
+    "lanes, power": other_run("sghmc_double_well", lanes=True, schedule=POWER),
+    "power": other_run("sgld_gaussian", schedule=POWER),
+    "cyclic": other_run("sgld_gaussian", schedule=CYCLIC),
+    "philox": other("sgld_gaussian", bit_generator="philox"),
+    "numpy": other("sgld_gaussian", bit_generator="numpy"),
+    "replacement": other("sghmc_logistic", replacement=True),
+    "diagnostics": other("sghmc_logistic", diagnostics=True),
+    "kept gradient": replace(other_run("sghmc_logistic_baoab", batch_size=64), variant="minibatch"),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "build",
-    [
-        other_run("sghmc_double_well", lanes=True),
-        other_run("hmc_double_well", lanes=True),
-        other_run("sghmc_double_well", lanes=True, schedule=POWER),
-        other_run("sgld_gaussian", schedule=POWER),
-        other_run("sgld_gaussian", schedule=CYCLIC),
-        other("sgld_gaussian", bit_generator="philox"),
-        other("sgld_gaussian", bit_generator="numpy"),
-        other("sghmc_logistic", replacement=True),
-        other("sghmc_logistic", diagnostics=True),
-        replace(other_run("sghmc_logistic_baoab", batch_size=64), variant="minibatch"),
-    ],
-    ids=[
-        "lanes",
-        "lanes of moves",
-        "lanes, power",
-        "power",
-        "cyclic",
-        "philox",
-        "numpy",
-        "replacement",
-        "diagnostics",
-        "kept gradient",
-    ],
-)
+@pytest.mark.parametrize("build", ASKED.values(), ids=ASKED)
 def test_what_a_build_asks_for_is_in_its_file(build: Build, tmp_path: Path) -> None:
     settings = replace(build.run, **SETTINGS)
     ran = drawn_by_a_run(build, settings)

@@ -1,8 +1,9 @@
 """What `sample` of an emitted file is given by mistake: told by name, with what was found and what was expected."""
 
 import warnings
-from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from types import ModuleType
 from typing import Any
 
@@ -19,16 +20,9 @@ Given = dict[str, Any]
 SHORT: Given = {"draws": 4, "warmup": 2, "thin": 2, "chains": 2, "seed": 1}
 
 
-@pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ModuleType]:
-    made: dict[str, ModuleType] = {}
-
-    def file(name: str) -> ModuleType:
-        if name not in made:
-            made[name] = shipped_file(name, tmp_path_factory.mktemp(name))
-        return made[name]
-
-    return file
+@cache
+def file_named(name: str) -> ModuleType:
+    return shipped_file(name, Path(mkdtemp()))
 
 
 def of_logistic() -> Given:
@@ -56,20 +50,15 @@ ASYMMETRIC = np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 LOGISTIC: list[tuple[str, Any, type[Exception], str]] = [
     ("x", X[:, :29], ValueError, r"x: found the shape \(40, 29\), expected \(N, 30\)$"),
     ("x", X.T, ValueError, r"x: found the shape \(30, 40\), expected \(N, 30\): give its transpose"),
-    ("x", X[0], ValueError, r"x: found the shape \(30,\), expected \(N, 30\)"),
     ("x", X[None], ValueError, r"x: found .* \(1, 40, 30\), expected \(N, 30\): give it by .reshape\(\(40, 30\)\)$"),
-    ("x", X[:, None], ValueError, r"x: found .* \(40, 1, 30\), expected \(N, 30\): give it by .reshape\(\(40, 30\)\)$"),
     ("x", np.empty((0, 30)), ValueError, r"x: found .* \(0, 30\), expected \(N, 30\): there are no numbers in it$"),
-    ("x", np.empty((30, 0)), ValueError, r"x: found .* \(30, 0\), expected \(N, 30\): there are no numbers in it$"),
     ("x", [[1.0, 2.0], [3.0]], TypeError, "x: found list, expected an array of real numbers"),
     ("x", None, TypeError, "x: found NoneType, expected an array of real numbers"),
     ("x", X.astype(str), TypeError, "x: found an array of <U32, expected an array of real numbers"),
-    ("x", X.astype(object), TypeError, "x: found an array of object"),
     ("x", X + 1j, TypeError, "x: found an array of complex128"),
     ("x", X.astype(np.longdouble), TypeError, "x: found an array of float128"),
     ("x", np.ma.masked_array(X, X > 1.0), TypeError, "x: found MaskedArray, expected an array of real numbers"),
     ("x", np.where(X[3, 4] == X, np.nan, X), ValueError, r"x: found nan at \[3, 4\], expected finite numbers"),
-    ("x", np.where(X[0, 1] == X, np.inf, X), ValueError, r"x: found inf at \[0, 1\]"),
     ("x", np.full((40, 30), 2**60), ValueError, r"x: found integers beyond 2\*\*53"),
     ("y", np.zeros(39), ValueError, r"y: found the shape \(39,\), expected \(40,\)"),
     ("y", np.zeros((40, 1)), ValueError, r"y: found .* \(40, 1\), expected \(40,\): give it by .reshape\(\(40,\)\)$"),
@@ -77,12 +66,9 @@ LOGISTIC: list[tuple[str, Any, type[Exception], str]] = [
     ("y", np.full(40, np.nan), ValueError, r"y: found nan at \[0\], expected one of \[0, 1\]"),
     ("c", -1.0, ValueError, "c: found -1.0, expected a finite number at least 0"),
     ("c", "1", TypeError, "c: found str, expected a real number"),
-    ("c", np.ones(1), TypeError, "c: found ndarray, expected a real number"),
     ("prior_variance", 0.0, ValueError, "prior_variance: found 0.0, expected a finite number above 0"),
-    ("step_size", -0.01, ValueError, "step_size: found -0.01, expected a finite number above 0"),
     ("step_size", 0.0, ValueError, "step_size: found 0.0, expected a finite number above 0"),
     ("step_size", np.nan, ValueError, "step_size: found nan"),
-    ("step_size", np.inf, ValueError, "step_size: found inf"),
     ("step_size", 10**400, ValueError, "step_size: found inf"),
     ("step_size", None, TypeError, "step_size: found NoneType, expected a real number"),
     ("draws", 0, ValueError, "draws: found 0, expected an integer of 64 bits at least 1"),
@@ -90,19 +76,12 @@ LOGISTIC: list[tuple[str, Any, type[Exception], str]] = [
     ("draws", 10**15, ValueError, r"draws and warmup: found 1000000000000002 in all .* as memory has room for"),
     ("draws", 2**63, ValueError, "draws: found an integer of 64 bits and a sign, expected an integer of 64 bits at"),
     ("warmup", -1, ValueError, "warmup: found -1, expected an integer of 64 bits at least 0"),
-    ("thin", 0, ValueError, "thin: found 0, expected an integer of 64 bits at least 1"),
     ("thin", 2**70, ValueError, "thin: found an integer of 71 bits"),
-    ("chains", 0, ValueError, "chains: found 0"),
     ("chains", 2**40, ValueError, "draws and warmup: found 6 in all for each of 1099511627776 chains, expected as"),
     ("chains", True, TypeError, "chains: found bool, expected an integer"),
     ("seed", -1, ValueError, "seed: found -1, expected an integer of 64 bits at least 0"),
-    ("seed", np.random.default_rng(1), TypeError, "seed: found Generator, expected an integer"),
-    ("seed", np.ones(4, np.uint64), TypeError, "seed: found ndarray, expected an integer"),
     ("seed", None, TypeError, "seed: found NoneType, expected an integer"),
-    ("batch_size", 0, ValueError, "batch_size: found 0"),
     ("batch_size", 41, ValueError, "batch_size: found 41, expected an integer of 64 bits at least 1 and at most 40"),
-    ("batch_size", 8.0, TypeError, "batch_size: found float, expected an integer"),
-    ("threads", 0, ValueError, "threads: found 0"),
     ("init", np.zeros(30), TypeError, "init: found ndarray, expected None or a dict with any of theta, r"),
     ("init", {"beta": np.zeros(30)}, ValueError, "init: found 'beta', expected any of theta, r"),
     ("init", {"theta": np.zeros(29)}, ValueError, r"init of theta: found the shape \(29,\), expected \(30,\)"),
@@ -111,11 +90,8 @@ LOGISTIC: list[tuple[str, Any, type[Exception], str]] = [
 ]
 LANGEVIN: list[tuple[str, Any, type[Exception], str]] = [
     ("Sigma", np.diag([1.0, 1.0, -1.0]), ValueError, "Sigma: found the eigenvalue -1.0, expected a positive definite"),
-    ("Sigma", np.diag([1.0, 1.0, 0.0]), ValueError, "Sigma: found the eigenvalue 0.0, expected a positive definite"),
     ("Sigma", ASYMMETRIC, ValueError, "Sigma: found a matrix that is not symmetric, expected a positive definite one"),
     ("Sigma", np.eye(2), ValueError, r"Sigma: found the shape \(2, 2\), expected \(3, 3\)"),
-    ("Sigma", 1.0, ValueError, r"Sigma: found the shape \(\), expected \(3, 3\)"),
-    ("Sigma", np.ma.masked_array(np.eye(3)), TypeError, "Sigma: found MaskedArray"),
     ("M", -np.eye(3), ValueError, "M: found the eigenvalue -1.0, expected a positive definite matrix"),
     ("A", np.diag([1.0, -0.5]), ValueError, "A: found the eigenvalue -0.5, expected a positive semidefinite matrix"),
     ("A", np.full((2, 2), np.inf), ValueError, r"A: found inf at \[0, 0\]"),
@@ -124,11 +100,8 @@ LANGEVIN: list[tuple[str, Any, type[Exception], str]] = [
     ("init", {"w": np.zeros(3)}, ValueError, r"init of w: found the shape \(3,\), expected \(2,\)"),
 ]
 SCHOOLS: list[tuple[str, Any, type[Exception], str]] = [
-    ("z", np.eye(7), ValueError, r"z: found the shape \(7, 7\), expected \(8, 8\)"),
     ("z", 2.0 * np.eye(8), ValueError, r"z: found 2.0 at \[0, 0\], expected one of \[0, 1\]"),
-    ("w", np.ones(7), ValueError, r"w: found the shape \(7,\), expected \(8,\)"),
     ("tau_scale", -5, ValueError, "tau_scale: found -5.0, expected a finite number above 0"),
-    ("init", {"mu": 0.0}, ValueError, "init: found 'mu', expected any of theta, r"),
     ("init", {"theta": np.zeros(8)}, ValueError, r"init of theta: found the shape \(8,\), expected \(10,\)"),
 ]
 TABLE = [
@@ -139,11 +112,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("file", "name", "value", "kind", "says"), TABLE)
-def test_a_misuse_is_told(
-    files: Callable[[str], ModuleType], file: str, name: str, value: Any, kind: type[Exception], says: str
-) -> None:
+def test_a_misuse_is_told(file: str, name: str, value: Any, kind: type[Exception], says: str) -> None:
     with pytest.raises(kind, match=says):
-        files(file).sample(**GIVEN[file]() | {name: value})
+        file_named(file).sample(**GIVEN[file]() | {name: value})
 
 
 HARMLESS: list[tuple[str, Any]] = [
@@ -161,8 +132,8 @@ HARMLESS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "value"), HARMLESS)
-def test_what_can_be_converted_without_loss_is(files: Callable[[str], ModuleType], name: str, value: Any) -> None:
-    file, given = files("sghmc_logistic"), of_logistic()
+def test_what_can_be_converted_without_loss_is(name: str, value: Any) -> None:
+    file, given = file_named("sghmc_logistic"), of_logistic()
     found = file.sample(**given | {name: value})
     assert found["theta"].shape == found["r"].shape == (2, 4, 30)
     np.testing.assert_array_equal(found["theta"], file.sample(**given)["theta"])
@@ -181,17 +152,17 @@ def test_nothing_is_compiled_anew_for_data_that_may_not_be_written_to(tmp_path: 
         np.testing.assert_array_equal(found["theta"], expected["theta"])
 
 
-def test_a_memory_map_is_read_where_it_is(files: Callable[[str], ModuleType], tmp_path: Path) -> None:
+def test_a_memory_map_is_read_where_it_is(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    found = files("sghmc_logistic")._checked_array("x", mapped, ("N", 30), {})
+    found = file_named("sghmc_logistic")._checked_array("x", mapped, ("N", 30), {})
     assert np.shares_memory(found, mapped)
 
 
-def test_what_a_move_holds_is_not_for_a_caller_to_say(files: Callable[[str], ModuleType]) -> None:
+def test_what_a_move_holds_is_not_for_a_caller_to_say() -> None:
     """The cycle was proved for the coordinates that it moves: with others at rest it would be of another law."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'moved'"):
-        files("hmc_within_gibbs").sample(X[:, :4], X[:, 4], moved=np.zeros(5))
+        file_named("hmc_within_gibbs").sample(X[:, :4], X[:, 4], moved=np.zeros(5))
 
 
 @pytest.mark.parametrize("rows", [(True,) * 3, (False, True, True, False, True), (False, False), (True, False) * 40])
@@ -201,8 +172,8 @@ def test_the_lines_of_a_mask_are_one_at_what_moves(rows: tuple[bool, ...]) -> No
     np.testing.assert_array_equal(given["moved"], np.array(rows, dtype=float))
 
 
-def test_every_chain_has_its_own_start_and_streams(files: Callable[[str], ModuleType]) -> None:
-    file, given = files("sghmc_logistic"), of_logistic()
+def test_every_chain_has_its_own_start_and_streams() -> None:
+    file, given = file_named("sghmc_logistic"), of_logistic()
     two, three = (file.sample(**given | {"chains": chains, "threads": 2})["theta"] for chains in (2, 3))
     np.testing.assert_array_equal(two, three[:2])
     assert not np.array_equal(two[0], two[1])
@@ -211,25 +182,25 @@ def test_every_chain_has_its_own_start_and_streams(files: Callable[[str], Module
     np.testing.assert_allclose(file.sample(**given)["theta"][:, 0], starts, atol=1e-6)
 
 
-def test_a_chain_that_leaves_the_finite_numbers_is_told(files: Callable[[str], ModuleType]) -> None:
+def test_a_chain_that_leaves_the_finite_numbers_is_told() -> None:
     given = of_logistic() | {"step_size": 1e4, "draws": 50, "thin": 50}
     with pytest.warns(RuntimeWarning, match=r"left the finite numbers: chain 0 after 0 of 52.*smaller step"):
-        found = files("sghmc_logistic").sample(**given)
+        found = file_named("sghmc_logistic").sample(**given)
     assert np.isnan(found["theta"][:, -1]).all()
 
 
-def test_chains_that_never_move_are_told(files: Callable[[str], ModuleType]) -> None:
+def test_chains_that_never_move_are_told() -> None:
     given = of_logistic() | {"step_size": 1e-300, "draws": 50}
     with pytest.warns(RuntimeWarning, match="theta is the same in all 50 draws of chain 0, 1: take another step_size"):
-        files("sghmc_logistic").sample(**given)
+        file_named("sghmc_logistic").sample(**given)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        files("sghmc_logistic").sample(**given | {"draws": 49})
-        files("sghmc_logistic").sample(**given | {"step_size": 1e-6})
+        file_named("sghmc_logistic").sample(**given | {"draws": 49})
+        file_named("sghmc_logistic").sample(**given | {"step_size": 1e-6})
 
 
-def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back(files: Callable[[str], ModuleType]) -> None:
-    found = files("sghmc_eight_schools").sample(**of_schools())
+def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back() -> None:
+    found = file_named("sghmc_eight_schools").sample(**of_schools())
     assert {name: array.shape for name, array in found.items()} == {
         "mu": (2, 4), "tau": (2, 4), "eta": (2, 4, 8), "r": (2, 4, 10),
     }  # fmt: skip
@@ -237,23 +208,16 @@ def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back(files: Callable
 
 
 @pytest.mark.parametrize("name", ["sghmc_logistic", "sghmc_varying_intercepts"])
-def test_rows_that_pandas_labels_otherwise_are_refused(name: str, files: Callable[[str], ModuleType]) -> None:
+def test_rows_that_pandas_labels_otherwise_are_refused(name: str) -> None:
     """NumPy pairs them by place, and labels say that they belong to others."""
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(3)
-    if name == "sghmc_logistic":
-        given = of_logistic()
-    else:
-        given = {
-            "x": random.standard_normal((40, 1)),
-            "y": random.standard_normal(40),
-            "g": np.arange(40) % 12,
-            **SHORT,
-        }
+    x, y = random.standard_normal((40, 1)), random.standard_normal(40)
+    given = of_logistic() if name == "sghmc_logistic" else {"x": x, "y": y, "g": np.arange(40) % 12, **SHORT}
     given = {key: value for key, value in given.items() if key != "step_size"}
     fields = [key for key, value in given.items() if isinstance(value, np.ndarray)]
     labelled = {key: (pandas.DataFrame if given[key].ndim == 2 else pandas.Series)(given[key]) for key in fields}
-    sample = files(name).sample
+    sample = file_named(name).sample
     plain, same = sample(**given), sample(**given | labelled)
     for block, draws in plain.items():
         np.testing.assert_array_equal(same[block], draws)
