@@ -1,31 +1,24 @@
 """Equations that substitutions solve exactly, and those that they do not: entries in a circle, and jumps."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import SPECS, answer, document, expect
 from cycles import texts
 from loaders import load_build
-from reports import only
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build
 from recipe_compiler.splitting import implicit
 from recipe_compiler.splitting.substitution import turns_of
 from recipe_compiler.tensor.terms import Index
-from recipe_compiler.verdict import Refuted
 
-Written = Callable[[str], Build]
-SPECS = Path(__file__).parents[2] / "specs"
 FUNNEL, GUARDED = SPECS / "builds/rhmc_funnel.yaml", SPECS.parent / "tests/shared/guarded_funnel.yaml"
 RIEMANN = f"""
 format: 1
@@ -51,8 +44,8 @@ def place(k: int) -> str:
 CHAIN = f"{place(1)}*theta[0] + {place(2)}*theta[1]"
 
 
-def derivation(written: Written, exponent: str) -> Derivation:
-    return derive(bind(written(RIEMANN.replace("EXPONENT", exponent))))
+def derivation(exponent: str) -> Derivation:
+    return derive(bind(document(RIEMANN.replace("EXPONENT", exponent))))
 
 
 @pytest.mark.parametrize(
@@ -70,24 +63,22 @@ def derivation(written: Written, exponent: str) -> Derivation:
         ("e", (1, 1)),
     ],
 )
-def test_entries_that_wait_for_each_other_in_an_order_are_substituted(
-    written: Written, exponent: str, expected: tuple[int, int]
-) -> None:
+def test_entries_that_wait_for_each_other_in_an_order_are_substituted(exponent: str, expected: tuple[int, int]) -> None:
     """Of the position and the momentum, for every d; 0: solved by iteration."""
-    of = derivation(written, exponent)
+    of = derivation(exponent)
     assert tuple(turns_of(of, block, of.drift) for block in of.dynamics.declarations.blocks) == expected
 
 
-def test_what_jumps_is_not_substituted(written: Written) -> None:
+def test_what_jumps_is_not_substituted() -> None:
     """The slope of sign is zero almost everywhere, and it depends on what is solved for."""
-    of = derivation(written, "e")
+    of = derivation("e")
     block = of.dynamics.declarations.blocks[0]
     jumping = of.calculus.applied("sign", of.calculus.coordinate("theta", Index("d", "i")))
     assert turns_of(of, block, (jumping, of.drift[1])) == 0
 
 
-def test_a_substitution_is_a_shift_from_where_the_one_before_it_began(written: Written) -> None:
-    build = written(RIEMANN.replace("EXPONENT", CHAIN))
+def test_a_substitution_is_a_shift_from_where_the_one_before_it_began() -> None:
+    build = document(RIEMANN.replace("EXPONENT", CHAIN))
     shifts = discretise(build, derive(bind(build), stated=True)).shifts
     assert [(s.new, s.old, s.again, s.implicit) for s in shifts] == [
         ("r_v1", "r", False, False), ("r_v2", "r", True, False), ("r_v3", "r", True, False),
@@ -114,16 +105,11 @@ def test_moves_are_those_of_the_iteration_without_its_guards() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-7)
 
 
-def one_turn(*_: object) -> int:
-    return 1
-
-
 def test_too_few_substitutions_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: one turn where two are needed. The maps are composed by the second engine."""
-    monkeypatch.setattr(implicit, "turns_of", one_turn)
-    with only("flow"):
-        (found,) = (f for f in check(load_build(FUNNEL)).findings if f.id == "flow")
-    assert isinstance(found.decision, Refuted)
+    monkeypatch.setattr(implicit, "turns_of", lambda *_: 1)
+    found = answer(document(FUNNEL), "flow")
+    expect(found, "refuted")
     assert "what 1 substitutions leave of the equation of" in str(found.decision)
 
 
