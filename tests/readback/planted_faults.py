@@ -310,6 +310,7 @@ PLANTED = (
         "a count that is not added up": ("too_few_sum += too_few[0]", "too_few_sum += 0.0", "add up its too_few"),
     }, each=6),
     Planted("slices_of_data", ("scheduled", "shipped"), {
+        "one count of two": ("too_few[0] = too_few_z[0] + too_few_z_[0]", "too_few[0] = too_few_z_[0]", "how many draws had too few places"),
         "a count where a draw is not due": ("        too_few_z[0] = 0.0", "        too_few_z[0] = 1.0", "not due, tells"),
     }, each=6),
     Planted("one_of_three", ("scheduled", "shipped"), {
