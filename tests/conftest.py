@@ -23,6 +23,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["SYMPY_CACHE_SIZE"] = "20000"  # as the command does
 
 import pytest
+from large_pages import LargePages
 from plain_modules import compiled_modules, plain_modules
 from processor_time import noted
 from reports import FOLDER, decided, granted, read_back
@@ -38,6 +39,7 @@ from recipe_compiler.report import check as report
 from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
+PAGES = LargePages()
 T = TypeVar("T")
 
 PLAIN = {"cli", "front", "planner", "run"}
@@ -108,12 +110,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Note what a test takes with its fixtures, where that is asked for; not by a fixture, which costs more.
+    """Note what a test takes with its fixtures, where that is asked for, and see to the memory of this process.
 
-    A command that ends gives up looking for cycles: this process goes on with it.
+    Forks of it, most of which decide a document, cost the less the more it has grown. A command that ends gives up
+    looking for cycles: this process goes on with it. Not by fixtures, which cost more than that.
     """
     file = item.config.getoption("--processor-time")
     with noted(file, item.nodeid) if file else nullcontext():
+        PAGES.follow()
         found = yield
         gc.unfreeze()
         return found
