@@ -494,6 +494,19 @@ PLANTED = (
         "a gradient that is evaluated at the state of the first move": ("(grad_U_start_v2, theta_next_mapped", "(grad_U_start_v2, theta_next", "evaluated anew at"),
         "U that is evaluated at the state of the first move": ("U_at_v2 = potential(theta_next_mapped", "U_at_v2 = potential(theta_next", "theta that H is evaluated"),
     }, each=2),
+    Planted("rhmc_funnel", ("shipped",), {
+        "a substitution of the value before": ("r_v1_1 * r_v1_1", "r_1 * r_1", "read back"),
+        "an exponential of the value before": ("exp_part_4 = _exp(theta_v2_0)", "exp_part_4 = _exp(theta_v1_0)", "read back"),
+        "from the turn before, not again": ("theta_new_0 = part_2 + theta_v1_0", "theta_new_0 = part_2 + theta_v2_0", "read back"),
+        "a momentum from the turn before": ("r_v2_1 = r_1 +", "r_v2_1 = r_v1_1 +", "read back"),
+        "an exponential at the start": ("_exp(theta_new_0)", "_exp(theta_v1_0)", "read back"),
+    }),
+    Planted("rhmc_logistic", ("shipped",), {
+        "a step for half of it": ("step_factor = eps / 2.0", "step_factor = eps"),
+        "the factor of another matrix": ("_cholesky_factor(root_matrix_4, matrix_4)", "_cholesky_factor(root_matrix_4, matrix_2)"),
+        "the inverse of another factor": ("_triangle_inverse(inv_root_matrix_3, root_matrix_3)", "_triangle_inverse(inv_root_matrix_3, root_matrix_2)"),
+        "half of a determinant": ("log_det_matrix_5 += 2.0 *", "log_det_matrix_5 += 1.0 *"),
+    }, each=0),
     Planted("hmc_reflected_categories", ("shipped",), {
         "a momentum that is not turned": ("r_v2_1 = -r_1 if theta_v1_1 < 0.0 else r_1", "r_v2_1 = r_1"),
         "a momentum that is turned always": ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),

@@ -21,7 +21,6 @@ from running import drawn, kept
 from running import off as errors_off
 from scipy import integrate, stats
 from scipy.special import digamma, gammaln, logsumexp
-from sticks import CHOICES
 
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.spec.model import Build
@@ -32,6 +31,7 @@ Array = np.ndarray
 Figures = Iterable[tuple[Array, object]]
 """Functions of the draws, `[chain, draw, ...]`, and their means."""
 SPECS = Path(__file__).parents[2] / "specs"
+CHOICES = np.loadtxt(SPECS / "data/few_choices.csv", delimiter=",", skiprows=1)
 MOST = 5.0
 """Standard errors."""
 LONG = {"draws": 12_500, "warmup": 500, "thin": 1, "chains": 32, "seed": 20}

@@ -1,22 +1,19 @@
 """The functions of an emitted module that compute U and its gradient, as plain Python: no compilation for few calls."""
 
-import math
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from emitted_file import module_of
 from loaders import load_build
+from plain_modules import plain_modules
+from running import shipped
 
-from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.module import emit_module
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loop_passes import schedule
-from recipe_compiler.program.lower import lower
-from recipe_compiler.program.rename import rename
-from recipe_compiler.scheme.discretise import discretise
-from recipe_compiler.spec.bind import bind
+from recipe_compiler.run.load_module import load_text
 
 
 @dataclass(frozen=True)
@@ -44,9 +41,8 @@ class Plain:
         for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
             known[array.name] = np.full([self.width if size == "d" else int(size) for size in array.sizes], np.nan)
         function = self.functions[procedure.name]
-        names = function.__code__.co_varnames[: function.__code__.co_argcount]
         with np.errstate(over="ignore"):
-            returned = function(*(known[name] for name in names))
+            returned = function(*(known[name] for name in inspect.signature(function).parameters))
         return returned if procedure.returns else known[procedure.outputs[0].name]
 
 
@@ -58,22 +54,6 @@ def plain(path: Path, width: int, **given: Any) -> Plain:
         width: coordinates of the potential's block.
         given: its parameters and data.
     """
-    build = load_build(path)
-    program = rename(discretise(build, derive(bind(build), stated=True)), dict(build.sizes))
-    kernel = schedule(program, lower(program))
-    text = emit_module(build.name, program, kernel, "A test.", "0" * 64).text
-    lines: list[str] = []
-    for block in text.split("\n\n\n"):
-        if "def gradient(" in block or "def potential(" in block:
-            lines += [line for line in block.split("\n") if not line.startswith("@")]
-    space: dict[str, Any] = {"math": math, "np": np, "_exp": _exp, "_softplus": _softplus}
-    exec(compile("\n".join(lines), "emitted", "exec"), space)
-    return Plain(kernel, width, given, space)
-
-
-def _exp(x: float) -> float:
-    return float(np.exp(x))
-
-
-def _softplus(x: float) -> float:
-    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+    module = shipped(load_build(path))
+    with plain_modules():
+        return Plain(module.kernel, width, given, vars(module_of(load_text(module.name, module.text))))
