@@ -1,12 +1,10 @@
 """A target's names beside the same names of the dynamics are no clash."""
 
-from pathlib import Path
-
 import pytest
+from answers import document
 
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.restate import restated
@@ -43,43 +41,38 @@ run: {step_size: 0.01}
 """
 
 
-def built(folder: Path, build: str = BUILD, target: str = TARGET, dynamics: str = DYNAMICS) -> Build:
-    for name, written in (("dynamics", dynamics), ("target", target), ("build", build)):
-        (folder / f"{name}.yaml").write_text(written)
-    made = load(folder / "build.yaml")
-    assert isinstance(made, Build)
-    return made
+def built(build: str = BUILD, target: str = TARGET, dynamics: str = DYNAMICS) -> Build:
+    return document(build, target=target, dynamics=dynamics, **{"data.csv": "p,q,y\n1,2,3\n"})
 
 
-def test_the_target_keeps_its_names_and_the_dynamics_get_others(tmp_path: Path) -> None:
-    build = built(tmp_path)
+def test_the_target_keeps_its_names_and_the_dynamics_get_others() -> None:
+    build = built()
     assert [block.name for block in build.target.declarations.blocks] == ["mu", "b"]
     assert [parameter.name for parameter in build.dynamics.declarations.parameters] == ["c_", "mu_", "M"]
     assert build.dynamics.declarations.sizes == ("d_",)
     assert dict(build.dynamics.units) == {"theta": "length", "mu_": "1/time"}
 
 
-def test_keys_of_bind_and_values_mean_whom_they_can(tmp_path: Path) -> None:
+def test_keys_of_bind_and_values_mean_whom_they_can() -> None:
     """`bind` the dynamics; `parameters` the target's c, and the mu of the dynamics, for the target's is a block."""
-    build = built(tmp_path)
+    build = built()
     assert [(name, text(formula)) for name, formula in build.bind] == [("M", "2*I"), ("c_", "1/2")]
     assert {name: value.numbers for name, value in build.values} == {"c": (((4),),), "mu_": (((5),),)}
     assert text(bind(build).H) == "U(theta) + 1/2*(mu_*r.T) @ r / 2"
 
 
-def test_other_names_are_other_still(tmp_path: Path) -> None:
+def test_other_names_are_other_still() -> None:
     """A name that the target has, too, is none to give."""
     build = built(
-        tmp_path,
         target=TARGET.replace("x: {", "mu_: {").replace("x @ b", "mu_ @ b"),
         build=BUILD.replace("x: [", "mu_: ["),
     )
     assert [parameter.name for parameter in build.dynamics.declarations.parameters] == ["c_", "mu__", "M"]
 
 
-def test_a_block_of_one_size_shares_it(tmp_path: Path) -> None:
+def test_a_block_of_one_size_shares_it() -> None:
     target = "name: t\nstate: {b: {shape: d}}\ndata: {y: {shape: N}}\nlog_likelihood: normal(y, 0, 1) - b.T @ b"
-    build = built(tmp_path, BUILD.replace("x: [p, q], ", "").replace("c: {value: 4}, ", ""), target)
+    build = built(BUILD.replace("x: [p, q], ", "").replace("c: {value: 4}, ", ""), target)
     assert build.dynamics.declarations.sizes == ("d",)
 
 
@@ -122,10 +115,10 @@ SCHEMES = {
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_blocks_and_functions_of_the_dynamics_are_renamed_wherever_they_are_named(scheme: str, tmp_path: Path) -> None:
+def test_blocks_and_functions_of_the_dynamics_are_renamed_wherever_they_are_named(scheme: str) -> None:
     laws = "laws: {b: N(0, I)}\n" if "draw" in scheme else ""
     likelihood = OWN_NAMES.replace(" @ (b + r)", " @ r") if laws else OWN_NAMES
-    made = built(tmp_path, f"{OTHER}scheme: {scheme}", likelihood + laws, WITH_FUNCTION)
+    made = built(f"{OTHER}scheme: {scheme}", likelihood + laws, WITH_FUNCTION)
     assert [block.name for block in made.dynamics.declarations.blocks] == ["theta_", "r_"]
     assert [f.name for f in made.dynamics.declarations.functions] == ["U_", "G_"]
     assert text(made.dynamics.H) == "U_(theta_) + r_.T @ r_ / 2"
@@ -139,8 +132,8 @@ def test_blocks_and_functions_of_the_dynamics_are_renamed_wherever_they_are_name
     ]
 
 
-def test_a_build_is_read_again_with_the_names_of_its_documents(tmp_path: Path) -> None:
-    made = built(tmp_path)
+def test_a_build_is_read_again_with_the_names_of_its_documents() -> None:
+    made = built()
     again = restated(made, {"run": {"step_size": "0.02"}})
     assert again.bind == made.bind
     assert again.dynamics == made.dynamics

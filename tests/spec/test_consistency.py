@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loaders import load_dynamics
+from answers import document
 
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.report.check import check
@@ -24,17 +24,13 @@ Q: [[0, 0], [0, 0]]
 """
 
 
-def read(folder: Path, case: tuple[str, str, str]) -> Dynamics:
-    domain, column, assume = case
-    path = folder / "small.yaml"
-    path.write_text(DOCUMENT.format(domain=domain, column=column, assume=assume), encoding="utf-8")
-    return load_dynamics(path)
+def read(domain: str, column: str, assume: str) -> Dynamics:
+    return document(DOCUMENT.format(domain=domain, column=column, assume=assume))
 
 
-def test_what_is_left_open_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = ("real", "real", "a < b, 2*b < 2*c, c - a < 0")
+def test_what_is_left_open_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consistency, "EFFORT", 1)
-    assert isinstance(read(tmp_path, case).declarations, Declarations)
+    assert isinstance(read("real", "real", "a < b, 2*b < 2*c, c - a < 0").declarations, Declarations)
 
 
 @pytest.mark.slow
@@ -49,8 +45,8 @@ def test_z3_is_imported_where_facts_are_tied(assume: str, asked: bool, tmp_path:
     assert done.stdout.strip() == str(asked)
 
 
-def test_a_draw_that_leaves_a_domain_empty_is_no_contradiction(tmp_path: Path) -> None:
-    report = check(read(tmp_path, ("interval(a + 3, b)", "interval(b, a + 20)", "")))
+def test_a_draw_that_leaves_a_domain_empty_is_no_contradiction() -> None:
+    report = check(read("interval(a + 3, b)", "interval(b, a + 20)", ""))
     found = {finding.id: finding.decision for finding in report.findings}
     assert isinstance(found["stationary"], Proved)
     assert not any("empty" in line for one in found.values() for line in getattr(one, "tried", ()))

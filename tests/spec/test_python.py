@@ -1,21 +1,30 @@
-"""Dynamics from Python are the dynamics from YAML."""
+"""Dynamics from Python, and of SymPy's own objects, are the dynamics from YAML."""
 
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import sympy
+from answers import answer, shipped
+from sympy.matrices.expressions.dotproduct import DotProduct
 
-from recipe_compiler.errors import ModelError, SpecError
+from recipe_compiler.errors import DocumentError, ModelError, Place, SpecError
+from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.declaring import I, function, matrix, scalar, vector
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
+from recipe_compiler.formula.symbolic import tree_of
+from recipe_compiler.report.check import check
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.places import digest
 from recipe_compiler.spec.python import state_dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
 
 
 def sghmc(**changes: object) -> model.Dynamics:
@@ -35,40 +44,12 @@ def sghmc(**changes: object) -> model.Dynamics:
     return state_dynamics(**{**stated, **changes})
 
 
-def test_both_doors_lead_to_the_same_dynamics(specs: Path) -> None:
-    ours, theirs = sghmc(), load(specs / "dynamics/sghmc.yaml")
+def test_both_doors_lead_to_the_same_dynamics() -> None:
+    ours, theirs = sghmc(), shipped("dynamics/sghmc")
     assert (ours.H, ours.D, ours.Q, ours.claims) == (theirs.H, theirs.D, theirs.Q, theirs.claims)
     assert ours.declarations.blocks == theirs.declarations.blocks
     assert set(ours.declarations.parameters) == set(theirs.declarations.parameters)
     assert ours.declarations.functions == theirs.declarations.functions
-
-
-def test_sympy_matrices_are_block_matrices() -> None:
-    d = sympy.Symbol("d")
-    theta, r, C = sympy.MatrixSymbol("theta", d, 1), sympy.MatrixSymbol("r", d, 1), sympy.MatrixSymbol("C", d, d)
-    identity, zero = sympy.Identity(d), sympy.ZeroMatrix(d, d)
-    U = sympy.Function("U")(theta)
-    dynamics = state_dynamics(
-        name="sghmc",
-        state=[theta, r],
-        H=U + sympy.Trace(r * r.T) / 2,
-        D=[[0, 0], [0, C * C.T]],
-        Q=sympy.BlockMatrix([[zero, -identity], [identity, zero]]),
-        potential="U",
-    )
-    assert dynamics.potential == "U"
-    assert dynamics.declarations.sizes == ("d",)
-    assert dynamics.D[1][1].shape == Shape("d", "d")
-    assert dynamics.Q == sghmc().Q
-
-
-def test_sympy_scalars_and_matrices_of_them_are_scalar_blocks() -> None:
-    x, y, a = sympy.Symbol("x"), sympy.Symbol("y"), sympy.Symbol("a", positive=True)
-    zero, one = sympy.S.Zero, sympy.S.One
-    Q = sympy.Matrix([[zero, -one], [one, zero]])
-    dynamics = state_dynamics(name="k", state=[x, y], H=x**4 + y**2 / 2, D=sympy.Matrix([[0, 0], [0, a * x**2]]), Q=Q)
-    assert [p.kinds for p in dynamics.declarations.parameters] == [(Kind.POSITIVE,)]
-    assert dynamics.Q[0][1].shape == Shape()
 
 
 def test_faults_are_gathered_at_the_line_of_the_statement() -> None:
@@ -97,6 +78,8 @@ def test_faults_are_gathered_at_the_line_of_the_statement() -> None:
         ({"H": Fraction(1, 10**5000)}, "H", "or of such a denominator"),
         ({"H": sympy.Integer(10**5000)}, "H", "a number beyond 10**400"),
         ({"H": np.longdouble("0.1")}, "H", "numpy.longdouble"),
+        ({"units": {"y": "length"}}, "units", "found the unit of `y`, expected one of a block"),
+        ({"units": {"theta": "length + 1"}}, "units", "expected a unit"),
     ],
 )
 def test_a_fault_names_its_entry(changes: dict[str, object], entry: str, part: str) -> None:
@@ -105,28 +88,12 @@ def test_a_fault_names_its_entry(changes: dict[str, object], entry: str, part: s
     assert any(part in fault.problem for fault in caught.value.faults if fault.entry.startswith(entry))
 
 
-class Printed(float):
-    """A number that prints itself as another one."""
-
-    def __str__(self) -> str:
-        return "-7"
-
-    __repr__ = __str__
-
-
-class Counted(int):
-    """A number that prints itself as another one."""
-
-    def __str__(self) -> str:
-        return "-7"
-
-    __repr__ = __str__
-
-
-def test_a_number_is_what_it_is_and_not_what_it_prints() -> None:
+@pytest.mark.parametrize(("base", "value"), [(float, 2.5), (int, 3)])
+def test_a_number_is_what_it_is_and_not_what_it_prints(base: type, value: float) -> None:
+    printed = type("Printed", (base,), {"__str__": lambda _: "-7", "__repr__": lambda _: "-7"})
     x = scalar("x")
-    made = [state_dynamics(name="k", state=[x], H=x**2, D=D, Q=0).D for D in (Printed(2.5), 2.5, Counted(3), 3)]
-    assert (made[0], made[2]) == (made[1], made[3])
+    made = [state_dynamics(name="k", state=[x], H=x**2, D=D, Q=0).D for D in (printed(value), value)]
+    assert made[0] == made[1]
 
 
 def test_a_python_file_is_loaded_by_name(tmp_path: Path) -> None:
@@ -142,9 +109,6 @@ def test_a_python_file_is_loaded_by_name(tmp_path: Path) -> None:
         load(tmp_path / "mine.py")
     with pytest.raises(SpecError, match="expected dynamics called `c`"):
         load(tmp_path / "mine.py", "c")
-
-
-def test_a_python_file_that_raises_is_a_fault_at_its_line(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("x = 1\ny = x / 0\n")
     with pytest.raises(SpecError) as caught:
         load(tmp_path / "mine.py")
@@ -160,12 +124,127 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 def test_units_are_declared_as_in_yaml() -> None:
     x, k = scalar("x"), scalar("k", is_="positive")
-    stated = {"name": "spring", "state": [x], "H": k * x**2 / 2, "D": [[1]], "Q": [[0]]}
-    plain = state_dynamics(**stated)
+    stated: dict[str, Any] = {"name": "spring", "state": [x], "H": k * x**2 / 2, "D": [[1]], "Q": [[0]]}
     measured = state_dynamics(**stated, units={"x": "length", "k": "length**(-2)"})
     assert measured.units == (("x", "length"), ("k", "length**(-2)"))
-    assert digest(plain) != digest(measured)
-    with pytest.raises(ModelError, match="found the unit of `y`, expected one of a block"):
-        state_dynamics(**stated, units={"y": "length"})
-    with pytest.raises(SpecError, match="expected a unit"):
-        state_dynamics(**stated, units={"x": "length + 1"})
+    assert digest(state_dynamics(**stated)) != digest(measured)
+
+
+# SymPy's own objects: entries of products, sums over axes, assumptions of symbols.
+
+d = sympy.Symbol("d", integer=True, positive=True)
+i, j = sympy.symbols("i j", integer=True)
+p, theta = sympy.MatrixSymbol("p", d, 1), sympy.MatrixSymbol("theta", d, 1)
+M, A = sympy.MatrixSymbol("M", d, d), sympy.MatrixSymbol("A", d, d)
+c = sympy.Symbol("c", positive=True)
+DECLARED = Declarations(
+    (Block("p", Shape("d")), Block("theta", Shape("d"))),
+    (Parameter("M", Shape("d", "d")), Parameter("A", Shape("d", "d")), Parameter("c", kinds=(Kind.POSITIVE,))),
+)
+ALL, BOTH = (0, d - 1), ((i, 0, d - 1), (j, 0, d - 1))
+
+
+def tensor(formula: object) -> Any:
+    return convert(elaborate(tree_of(formula), Scope(DECLARED), SCALAR, "H", Place("python")), DECLARED)
+
+
+@pytest.mark.parametrize(
+    ("obj", "text"),
+    [
+        ((p.T * M.I * p)[0, 0] / 2, "p.T @ inv(M) @ p/2"),
+        ((p.T * M * A * theta)[0, 0], "p.T @ M @ A @ theta"),
+        ((p.T * M * A.T * theta)[0, 0], "p.T @ M @ A.T @ theta"),
+        (sympy.Sum(theta[i, 0] ** 2, (i, *ALL)), "norm2(theta)"),
+        (sympy.Sum(c * sympy.cos(c * theta[i, 0] + 1) * p[i, 0], (i, *ALL)), "c*sum(cos(c*theta + ones)*p)"),
+        (sympy.Sum(M[i, j] * A[j, i], *BOTH), "trace(M @ A)"),
+        (sympy.Sum(M[i, j] * A[i, j], *BOTH), "trace(M @ A.T)"),
+        (sympy.Sum(M[i, i] * p[i, 0], (i, *ALL)), "trace(M @ diag(p))"),
+        (sympy.Sum(M[i, j] * p[j, 0], *BOTH), "sum(M @ p)"),
+        (sympy.Sum(sympy.exp(sympy.Sum(M[i, j] * p[j, 0], (j, *ALL))), (i, *ALL)), "sum(exp(M @ p))"),
+        (sympy.Sum(c, (i, *ALL)), "c*d"),
+        (sympy.Sum(c * i, (i, 1, 3)), "6*c"),
+        (sympy.Trace(M * A) + sympy.Determinant(M), "trace(M @ A) + det(M)"),
+        (sympy.Trace(sympy.HadamardProduct(p, theta) * p.T), "trace((p*theta) @ p.T)"),
+        (DotProduct(theta, p), "dot(theta, p)"),
+    ],
+    ids=str,
+)
+def test_sums_and_entries_are_matrix_products(obj: sympy.Basic, text: str) -> None:
+    own = calculus(DECLARED)
+    assert own.is_zero(own.subtract(tensor(obj), tensor(text)))
+
+
+def test_a_transposed_factor_is_another_sum() -> None:
+    own = calculus(DECLARED)
+    assert not own.is_zero(own.subtract(tensor((p.T * M * A * theta)[0, 0]), tensor("p.T @ M.T @ A @ theta")))
+
+
+@pytest.mark.parametrize(
+    ("obj", "says"),
+    [
+        (sympy.Sum(theta[i, 0], (i, 1, d - 1)), "expected the whole axis"),
+        (sympy.Sum(theta[i, 0], (i, 0, d)), "expected the whole axis"),
+        (sympy.Sum(c**i, (i, 0, 10**8)), "1 to 1000 terms"),
+        (sympy.Sum(M[i, j] * A[i, j] * M[j, i], *BOTH), "no matrix product"),
+        (sympy.Sum(i * theta[i, 0], (i, *ALL)), "expected entries and functions of them"),
+    ],
+    ids=str,
+)
+def test_other_sums_are_refused(obj: sympy.Basic, says: str) -> None:
+    with pytest.raises(DocumentError) as error:
+        tensor(obj)
+    assert says in error.value.faults[0].problem
+
+
+ZERO, ONE = sympy.ZeroMatrix(d, d), sympy.Identity(d)
+
+
+def langevin(*parameters: object, H: object) -> model.Dynamics:
+    Q = sympy.BlockMatrix([[ZERO, -ONE], [ONE, ZERO]])
+    return state_dynamics(
+        name="langevin", state=[theta, p], H=H, D=[[0, 0], [0, c * ONE]], Q=Q, parameters=[*parameters]
+    )
+
+
+def test_a_declaration_says_what_a_matrix_symbol_cannot() -> None:
+    U = sympy.Function("U")(theta)
+    stated = langevin(matrix("M", "d", "d", is_="positive definite"), H=U + (p.T * M.I * p)[0, 0] / 2)
+    kinds = {item.name: item.kinds for item in stated.declarations.parameters}
+    assert kinds == {"M": (Kind.PD,), "c": (Kind.POSITIVE,)}
+    assert stated.declarations.sizes == ("d",)
+    assert (stated.Q, stated.D[1][1].shape) == (sghmc().Q, Shape("d", "d"))
+    assert [answer(stated, claim).verdict for claim in ("d_psd", "stationary")] == ["proved", "proved"]
+
+
+@pytest.mark.parametrize("assumption", ["negative", "integer", "imaginary"])
+def test_an_assumption_that_would_be_lost_is_a_fault(assumption: str) -> None:
+    a = sympy.Symbol("a", **{assumption: True})
+    with pytest.raises(DocumentError, match=f"found a symbol that is {assumption}"):
+        langevin(H=a * (p.T * p)[0, 0] + (theta.T * theta)[0, 0])
+
+
+def test_a_declaration_must_include_what_a_symbol_says() -> None:
+    H = c * (p.T * p)[0, 0] + (theta.T * theta)[0, 0]
+    assert langevin(scalar("c", is_="positive"), H=H).declarations.parameters[0].kinds == (Kind.POSITIVE,)
+    with pytest.raises(DocumentError, match="symbol of SymPy's that is positive"):
+        langevin(scalar("c"), H=H)
+
+
+def test_sympy_scalars_and_matrices_of_them_are_scalar_blocks() -> None:
+    x, y, a = sympy.Symbol("x"), sympy.Symbol("y"), sympy.Symbol("a", positive=True)
+    Q = sympy.Matrix([[0, -1], [1, 0]])
+    dynamics = state_dynamics(name="k", state=[x, y], H=x**4 + y**2 / 2, D=sympy.Matrix([[0, 0], [0, a * x**2]]), Q=Q)
+    assert [parameter.kinds for parameter in dynamics.declarations.parameters] == [(Kind.POSITIVE,)]
+    assert dynamics.Q[0][1].shape == Shape()  # type: ignore[index]
+
+
+def test_what_a_symbol_says_of_a_coordinate_is_its_domain() -> None:
+    x, a = sympy.symbols("x a", positive=True)
+    dynamics = state_dynamics(name="cir", state=[x], H=x - (a - 1) * sympy.log(x), D=[[x]], Q=[[0]])
+    assert dynamics.declarations.blocks[0].domain.name is DomainName.POSITIVE
+    found = {finding.id: finding.verdict for finding in check(dynamics).findings}
+    assert found["d_psd"] == found["stationary"] == "proved"
+    assert "boundary" in found
+    x = sympy.Symbol("x", nonzero=True, real=True)
+    with pytest.raises(DocumentError, match="nonzero, expected a domain"):
+        state_dynamics(name="f", state=[x], H=x**2 / 2, D=[[1]], Q=[[0]])

@@ -2,22 +2,19 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from answers import SPECS, document
 
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.archive import archived, from_archive
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.places import digest, documents
 from recipe_compiler.spec.to_yaml import to_yaml
 
-SPECS = Path(__file__).parents[2] / "specs"
 MOMENTUM = """
-format: 1
 name: momentum
 state: {q: {shape: k}, v: {shape: k}, s: {}, g: {domain: positive}}
 parameters: {M: {shape: [k, k], is: positive definite}, L: {}}
@@ -26,18 +23,17 @@ H: U(q) + v.T @ inv(M) @ v/2 + s**2/2 + g
 D: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, g]]
 Q: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 """
-BUILD = f"""
-format: 1
+BUILD = """
 name: used
 dynamics: momentum.yaml
-target: {SPECS}/targets/regression_precision.yaml
-bind: {{M: mass*I, BIND}}
-parameters: {{mass: {{is: positive, value: 2}}, L: {{value: 1}}, MORE}}
-scheme: {{cycle: [draw: tau, {{refresh: v}}, {{refresh: s}}, MOVE]}}
+target: regression_precision
+bind: {M: mass*I, BIND}
+parameters: {mass: {is: positive, value: 2}, L: {value: 1}, MORE}
+scheme: {cycle: [draw: tau, {refresh: v}, {refresh: s}, MOVE]}
 variant: full
-sizes: {{p: 2, SIZES}}
-data: {{file: {SPECS}/data/linear_regression.csv, x: [a, b], y: y}}
-run: {{step_size: 0.1}}
+sizes: {p: 2, SIZES}
+data: {file: linear_regression, x: [a, b], y: y}
+run: {step_size: 0.1}
 """
 HMC = "{use: hmc, of: {theta: beta, r: v}, metropolis: {split: [B/2, A, B/2], flip: {v: -v}}}"
 SGHMC = "{use: sghmc, of: {r: v}, name: baoab}"
@@ -52,29 +48,20 @@ Q: [[0, 0], [0, "grad(U, theta) @ r.T - r @ grad(U, theta).T"]]
 """
 
 
-def written(folder: Path, move: str, *changes: tuple[str, str]) -> Path:
-    (folder / "momentum.yaml").write_text(MOMENTUM, encoding="utf-8")
-    (folder / "slope.yaml").write_text(SLOPE, encoding="utf-8")
-    path, text_ = folder / "build.yaml", BUILD.replace("MOVE", move)
+def build_of(move: str, *changes: tuple[str, str], **beside: str) -> Build:
+    own = BUILD.replace("MOVE", move)
     for old, new in (*changes, (", BIND", ""), (", MORE", ""), (", SIZES", "")):
-        text_ = text_.replace(old, new)
-    path.write_text(text_, encoding="utf-8")
-    return path
-
-
-def build_of(folder: Path, move: str, *changes: tuple[str, str]) -> Build:
-    found = load(written(folder, move, *changes))
-    assert isinstance(found, Build)
-    return found
+        own = own.replace(old, new)
+    return document(own, momentum=MOMENTUM, slope=SLOPE, **beside)
 
 
 def matrices(dynamics: Dynamics) -> list[list[list[str]]]:
     return [[[text(entry) for entry in row] for row in matrix or ()] for matrix in (dynamics.D, dynamics.Q)]
 
 
-def test_the_dynamics_are_those_used_by_the_names_here_with_the_rest_held(tmp_path: Path) -> None:
+def test_the_dynamics_are_those_used_by_the_names_here_with_the_rest_held() -> None:
     """What the build's own dynamics do, g along its diffusion, is no part of it: the word follows another equation."""
-    build = build_of(tmp_path, HMC)
+    build = build_of(HMC)
     zero = [["0"] * 4] * 4
     Q = [["0", "-diag(moved)", "0", "0"], ["diag(moved)", "0", "0", "0"], *zero[2:]]
     assert matrices(build.dynamics) == [zero, Q]
@@ -86,48 +73,44 @@ def test_the_dynamics_are_those_used_by_the_names_here_with_the_rest_held(tmp_pa
     assert build.dynamics.claims.drift is None
 
 
-def test_of_alone_holds_blocks_of_the_target_under_the_dynamics_of_the_build(tmp_path: Path) -> None:
+def test_of_alone_holds_blocks_of_the_target_under_the_dynamics_of_the_build() -> None:
     move = "{of: {theta: [tau]}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}"
     moves = ("{refresh: v}, {refresh: s}", "{refresh: r}, {draw: beta}")
-    build = build_of(tmp_path, move, ("momentum.yaml", f"{SPECS}/dynamics/hmc.yaml"), moves, (", L: {value: 1}", ""))
+    build = build_of(move, ("momentum.yaml", "hmc"), moves, (", L: {value: 1}", ""))
     assert matrices(build.dynamics)[1] == [["0", "-diag(moved)"], ["diag(moved)", "0"]]
     assert dict(build.values)["moved"].numbers == ((0,), (0,), (1,))
     assert build.dynamics.claims.energy is None
     assert build.dynamics.claims.marginal is not None
 
 
-def test_a_diffusion_is_held_on_both_sides_and_what_is_new_is_declared(tmp_path: Path) -> None:
-    build = build_of(tmp_path, SGHMC, *FRICTION)
+def test_a_diffusion_is_held_on_both_sides_and_what_is_new_is_declared() -> None:
+    build = build_of(SGHMC, *FRICTION)
     assert matrices(build.dynamics)[0][1] == ["0", "C", "0", "0"]
     assert [item.name for item in build.dynamics.declarations.parameters] == ["M", "L", "C"]
     assert matrices(build.dynamics)[1][0] == ["0", "-I", "0", "0"]
     matrix = (("BIND", "D: c*I"), FRICTION[1])
-    here = build_of(tmp_path, "{use: sgld, of: {theta: beta}, name: lie, pieces: {A: {D: all}}}", *matrix)
+    here = build_of("{use: sgld, of: {theta: beta}, name: lie, pieces: {A: {D: all}}}", *matrix)
     assert matrices(here.dynamics)[0][0] == ["diag(moved) @ D @ diag(moved)", "0", "0", "0"]
 
 
-def test_momenta_without_blocks_of_the_target_move_all_of_it(tmp_path: Path) -> None:
+def test_momenta_without_blocks_of_the_target_move_all_of_it() -> None:
     """What is left out is all, whatever blocks of the target are called."""
-    path = written(tmp_path, HMC.replace("theta: beta, ", ""))
     target = (SPECS / "targets/regression_precision.yaml").read_text(encoding="utf-8").replace("beta", "q")
-    (tmp_path / "of_q.yaml").write_text(target, encoding="utf-8")
-    path.write_text(path.read_text().replace(f"{SPECS}/targets/regression_precision.yaml", "of_q.yaml"))
-    build = load(path)
-    assert isinstance(build, Build)
+    build = build_of(HMC.replace("theta: beta, ", ""), ("regression_precision", "of_q.yaml"), of_q=target)
     assert build.scheme.use is not None
     assert build.scheme.use.masks == ()
 
 
-def test_what_the_mask_would_be_called_is_left_to_others(tmp_path: Path) -> None:
-    build = build_of(tmp_path, HMC, ("MORE", "moved: {value: 3}"))
+def test_what_the_mask_would_be_called_is_left_to_others() -> None:
+    build = build_of(HMC, ("MORE", "moved: {value: 3}"))
     assert dict(build.values)["moved"].numbers == ((3,),)
     assert dict(build.values)["moved_"].numbers == ((1,), (1,), (0,))
 
 
-def test_moves_with_a_word_have_what_each_of_them_moves(tmp_path: Path) -> None:
+def test_moves_with_a_word_have_what_each_of_them_moves() -> None:
     """The equation has the P of the first; that of another stands beside it, and the same again is no further one."""
     other = HMC.replace("theta: beta", "theta: [tau, beta]").replace("{split", "{scale: 1/2, split")
-    build = build_of(tmp_path, f"{HMC}, {other}, {HMC}")
+    build = build_of(f"{HMC}, {other}, {HMC}")
     assert build.scheme.use is not None
     assert [(part.blocks, part.mask) for part in build.scheme.use.parts] == [
         (("beta",), "moved"), (("beta", "tau"), "moved_2"),
@@ -144,32 +127,30 @@ TWO = f"{HMC}, {HMC.replace('theta: beta', 'theta: tau').replace('{split', '{sca
 
 
 @pytest.mark.parametrize(("move", "changes"), [(HMC, ()), (SGHMC, FRICTION), (TWO, ())])
-def test_it_is_written_back_and_archived(tmp_path: Path, move: str, changes: tuple[tuple[str, str], ...]) -> None:
-    build = build_of(tmp_path, move, *changes)
-    (tmp_path / "again.yaml").write_text(to_yaml(build), encoding="utf-8")
-    again = load(tmp_path / "again.yaml")
-    assert isinstance(again, Build)
+def test_it_is_written_back_and_archived(move: str, changes: tuple[tuple[str, str], ...]) -> None:
+    build = build_of(move, *changes)
+    again = document(to_yaml(build), momentum=MOMENTUM, slope=SLOPE)
     assert (again, digest(again)) == (build, digest(build))
     kept = from_archive(archived(build))
     assert (kept, digest(kept)) == (build, digest(build))
 
 
-def test_the_digest_covers_what_is_used_and_what_is_followed(tmp_path: Path) -> None:
-    build = build_of(tmp_path, HMC)
+def test_the_digest_covers_what_is_used_and_what_is_followed() -> None:
+    build = build_of(HMC)
     found = documents(build)
     assert [*found] == ["build", "dynamics", "target", "use"]
     assert found["use"]["name"] == "hmc"
     assert found["dynamics"]["Q"] == matrices(build.dynamics)[1]
     assert dict(found["dynamics"]["parameters"])["moved"] == {"shape": "k"}
     assert SPECS / "dynamics/hmc.yaml" in [path.resolve() for path in files_of(build)]
-    moved = build_of(tmp_path, HMC.replace("theta: beta", "theta: tau"))
-    whole = build_of(tmp_path, HMC.replace("theta: beta, ", ""))
+    moved = build_of(HMC.replace("theta: beta", "theta: tau"))
+    whole = build_of(HMC.replace("theta: beta, ", ""))
     assert len({digest(one) for one in (build, moved, whole)}) == 3
     json.dumps(found)
 
 
-def test_a_move_says_what_it_uses(tmp_path: Path) -> None:
-    scheme = build_of(tmp_path, HMC).scheme
+def test_a_move_says_what_it_uses() -> None:
+    scheme = build_of(HMC).scheme
     said = "{use: hmc, of: {theta: [beta], r: v}, metropolis: {split: [B/2, A, B/2], steps: 1, flip: {v: -v}}}"
     assert cycle_text(scheme).endswith(f", {said}]")
     assert cycle_text(replace(scheme, use=None)).endswith(
@@ -177,8 +158,7 @@ def test_a_move_says_what_it_uses(tmp_path: Path) -> None:
     )
 
 
-def test_formulas_that_differentiate_by_a_block_of_another_name_do_so_by_this_one(tmp_path: Path) -> None:
-    build = load(written(tmp_path, HMC.replace("hmc", "slope.yaml")))
-    assert isinstance(build, Build)
+def test_formulas_that_differentiate_by_a_block_of_another_name_do_so_by_this_one() -> None:
+    build = build_of(HMC.replace("hmc", "slope.yaml"))
     assert build.dynamics.Q is not None
     assert "grad(U, q) @ v.T" in text(build.dynamics.Q[1][1])

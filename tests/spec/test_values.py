@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
+from io import BytesIO
 
 import numpy as np
 import pytest
+from answers import document
 
+from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.values import kind_problem, shape_problem
 
 Problem = Callable[..., str]
@@ -75,25 +78,46 @@ def test_shapes_are_those_declared(value: tuple[tuple[Fraction, ...], ...], shap
     assert (shape_problem(value, shape, {"d": 2, "k": 3}) == "") is fits
 
 
-def test_an_array_file_is_taken_by_its_name(load_spoiled, tmp_path: Path) -> None:
-    np.save(tmp_path / "mu.npy", np.arange(3.0))
-    build = load_spoiled("builds/sghmc_gaussian", ("[1, -2, 1/2]", "mu.npy"))
-    assert dict(build.values)["mu"].file == tmp_path / "mu.npy"
+BUILD = """
+name: gaussian
+dynamics: sgld
+target: gaussian
+bind: {D: I}
+parameters: {mu: {value: mu.npy}, Sigma: {value: [[2, 1, 0], [1, 2, 0], [0, 0, 1]]}}
+scheme: {name: euler}
+variant: full
+sizes: {d: 3}
+run: {step_size: 0.1}
+"""
+
+
+def build_of(save: Callable[..., None], *given: object, **named: object) -> Build:
+    file = BytesIO()
+    save(file, *given, **named)
+    return document(BUILD, **{"mu.npy": file.getvalue()})
+
+
+def test_an_array_file_is_taken_by_its_name() -> None:
+    file = dict(build_of(np.save, np.arange(3.0)).values)["mu"].file
+    assert file is not None
+    assert file.name == "mu.npy"
 
 
 @pytest.mark.parametrize(
-    "array",
-    [np.arange(4.0), np.ones((3, 3)), np.array(["a", "b", "c"]), np.array([1j, 2, 3]), np.array([1, "x", None])],
-    ids=["length", "axes", "text", "complex", "objects"],
+    ("save", "given", "said"),
+    [
+        (np.save, np.arange(4.0), ""),
+        (np.save, np.ones((3, 3)), ""),
+        (np.save, np.array(["a", "b", "c"]), ""),
+        (np.save, np.array([1j, 2, 3]), ""),
+        (np.save, np.array([1, "x", None]), ""),
+        (np.savez, np.arange(3.0), "archive"),
+    ],
+    ids=["length", "axes", "text", "complex", "objects", "archive"],
 )
-def test_an_array_file_of_something_else_is_refused(refused, tmp_path: Path, array: np.ndarray) -> None:
-    np.save(tmp_path / "mu.npy", array, allow_pickle=True)
-    (fault,) = refused("builds/sghmc_gaussian", ("[1, -2, 1/2]", "mu.npy"))
+def test_an_array_file_of_something_else_is_refused(save: Callable[..., None], given: np.ndarray, said: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        build_of(save, given)
+    (fault,) = caught.value.faults
     assert fault.entry == "parameters.mu.value"
-
-
-def test_an_archive_called_npy_is_refused(refused, tmp_path: Path) -> None:
-    with (tmp_path / "mu.npy").open("wb") as file:
-        np.savez(file, mu=np.arange(3.0))
-    (fault,) = refused("builds/sghmc_gaussian", ("[1, -2, 1/2]", "mu.npy"))
-    assert "archive" in fault.problem
+    assert said in fault.problem
