@@ -31,15 +31,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 import wild
 from builds import wild_build
 from designs import Design, is_finite, random_design
-from dynamics import FAULTS, certainly_failing, mutant, right
+from dynamics import FAULTS, certainly_failing, mutant, parsed, right
 from moves import random_flow, random_involution, random_reflection, random_shares
 from parts import Files, write
 from posteriors import Maker, Posterior, diverges
+from reports import decide_here
 from steps import random_step
 from words import random_cycle, random_held, random_words
 
@@ -47,19 +50,15 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.lint.bind_arguments import bind_arguments
 from recipe_compiler.lint.findings import lint
 from recipe_compiler.lint.source import read_source
-from recipe_compiler.report.check import check
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Answer, Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.spec.model import Build, Document, Dynamics
+from recipe_compiler.verdict import Finding, Proved, Refuted, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build
-from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider
-from recipe_compiler.verify.claims_in_builds import BUILDS, BoundBuild
-from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
-from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.steps.configurational import NOT_EXACT
+
+T = TypeVar("T")
 
 WITNESSED = {"d_symmetric", "d_psd", "q_skew"}
 """Claims whose witnesses are looked at."""
@@ -67,7 +66,7 @@ EQUATION = {"stationary", "claimed_drift", "claimed_stationary", "claimed_update
 OF_BUILDS = {"d_symmetric", "d_psd", "bindings", "gradient_noise", "noise_budget"}
 """Claims about builds that are known to be true or not."""
 SECONDS = 5
-"""Processor time that a verdict on an integral may take; `recipe check` gives a claim about as much."""
+"""Processor time that a document may take; `recipe check` gives a claim about as much."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +120,32 @@ def written(files: Files) -> Iterator[Path]:
         yield write(files, Path(folder))
 
 
+class LateError(BaseException):
+    """A document took too long."""
+
+
+def in_time(decide: Callable[[], T], otherwise: T) -> T:
+    """Return what is decided, or something else where that takes too long."""
+
+    def over(*_: object) -> None:
+        raise LateError
+
+    before = signal.signal(signal.SIGPROF, over)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        return decide()
+    except LateError:
+        return otherwise
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def decided(document: Document, claims: Iterable[str]) -> dict[str, Finding]:
+    """Return the findings of some claims; none where they take too long."""
+    return in_time(lambda: decide_here(document, {*claims}, with_premises=False), {})
+
+
 # Dynamics
 
 
@@ -133,21 +158,8 @@ def read(document: dict[str, Any]) -> Dynamics:
 
 
 def findings(dynamics: Dynamics) -> dict[str, Finding]:
-    """Return the findings about dynamics by claim, of those that are judged here, under the program's own limits."""
-    claims = [claim for claim in applicable_claims(DYNAMICS, dynamics) if claim.id in WITNESSED | EQUATION]
-
-    def jobs() -> list[Callable[[], Finding]]:
-        subject = subject_of(dynamics)
-        return [partial(_finding, claim, subject) for claim in claims]
-
-    return {
-        claim.id: claim.finding(Answer(Undecided((outcome.reason,)))) if isinstance(outcome, Unfinished) else outcome
-        for claim, outcome in zip(claims, run_all(Work(jobs, len(claims))), strict=True)
-    }
-
-
-def _finding(claim: Claim[Subject, Dynamics], subject: Subject) -> Finding:
-    return claim.finding(find(decider(claim), subject))
+    """Return the findings about dynamics by claim, of those that are judged here."""
+    return decided(dynamics, WITNESSED | EQUATION)
 
 
 def judged_right(random: Random) -> Iterator[Judged]:
@@ -163,7 +175,7 @@ def judged_mutant(random: Random) -> Iterator[Judged]:
     """Judge dynamics with a wrong claim, of what certainly fails."""
     document, fault = right(random), random.choice(FAULTS)
     wrong = mutant(document, fault, random)
-    failing = {*certainly_failing(wrong, read(wrong.document(update=False)), random)} if wrong else set[str]()
+    failing = certainly_failing(wrong, read(wrong.document(update=False)), random) if wrong else set[str]()
     if wrong is None or "claimed_stationary" not in failing:
         return
     for update in (False, True) if wrong.update else (False,):
@@ -178,16 +190,16 @@ def judged_wild(random: Random) -> Iterator[Judged]:
     document = wild.wild(random)
     stated = document.document()
     try:
-        found = findings(read(stated))
+        dynamics = read(stated)
+        found = findings(dynamics)
     except DocumentError:  # where a formula has no meaning: the derivative of a jump
         return
-    failing = wild.wrong_claims(document, random)
+    other = parsed(dynamics)
+    failing = wild.wrong_claims(document, other, random)
     for claim, finding in found.items():
         yield Judged(claim, finding.verdict, False if claim in failing else None, f"{failing.get(claim)}: {stated}")
-        if isinstance(finding.decision, Refuted) and claim in WITNESSED:
-            witness = dict(finding.decision.witness)
-            if wild.contradicts(document, claim, witness, random):
-                yield Judged(claim, Verdict.REFUTED, True, f"it holds at {witness}: {stated}")
+        if isinstance(finding.decision, Refuted) and claim in WITNESSED and (why := wild.contradiction(finding, other)):
+            yield Judged(claim, Verdict.REFUTED, True, f"{why}: {stated}")
 
 
 def judged_build(random: Random) -> Iterator[Judged]:
@@ -196,12 +208,12 @@ def judged_build(random: Random) -> Iterator[Judged]:
     wrong = build.wrong()
     with written(build.files()) as path:
         try:
-            found = [finding for finding in check(load(path)).findings if finding.id in OF_BUILDS]
+            found = decided(observed(load(path)), OF_BUILDS)
         except DocumentError as error:
             yield Judged("fault", Verdict.REFUTED, "fault" not in wrong, f"{error}: {build}")
             return
-    for finding in found:
-        yield Judged(finding.id, finding.verdict, finding.id not in wrong, f"{finding.decision}: {build}")
+    for claim, finding in found.items():
+        yield Judged(claim, finding.verdict, claim not in wrong, f"{finding.decision}: {build}")
 
 
 # Moves
@@ -212,23 +224,16 @@ def judged_moves(make: Callable[[Random], Any], asks: str, random: Random) -> It
     drawn = make(random)
     wrong = drawn.wrong_claims(random.randrange(2**32))
     with written(drawn.files) as path:
-        build = load(path)
-    assert isinstance(build, Build)
-    if "word.yaml" in drawn.files:  # that draws are kept within a step is a claim of the report
-        found = [_said(finding) for finding in check(build).findings if finding.id in asks.split()]
-    else:
-        bound = BoundBuild(Stages(build, bind(build)))
-        asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in asks.split()]
-        found = [(claim.id, claim.decide(bound).verdict) for claim in asked]
-    for claim, verdict in found:
-        yield Judged(claim, verdict, claim not in wrong, wrong.get(claim, ""))
+        found = decided(observed(load(path)), asks.split())
+    for claim, finding in found.items():
+        yield Judged(claim, _said(finding), claim not in wrong, wrong.get(claim, ""))
 
 
-def _said(finding: Finding) -> tuple[str, Verdict]:
-    """Return a claim with its verdict; what is proved not to be exact is refuted to be."""
-    decision, off = finding.decision, finding.id == "configurational"
+def _said(finding: Finding) -> Verdict:
+    """Return a verdict; what is proved not to be exact is refuted to be."""
+    off, decision = finding.id == "configurational", finding.decision
     is_off = off and isinstance(decision, Proved) and decision.by.startswith(NOT_EXACT)
-    return finding.id, Verdict.REFUTED if is_off else finding.verdict
+    return Verdict.REFUTED if is_off else finding.verdict
 
 
 def judged_step(random: Random) -> Iterator[Judged]:
@@ -252,25 +257,13 @@ def judged_step(random: Random) -> Iterator[Judged]:
 
 def verdict_on(model: Posterior | Design) -> str:
     """Return what is decided of a posterior; that it is no document, or takes too long."""
-
-    def over(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGPROF, over)
     with written(model.files()) as path:
         try:
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             build = observed(load(path))
-            if not isinstance(build, Build):
-                raise TypeError(build)
-            return str(normalisable_build(build, bind(build)).decision.verdict)
+            assert isinstance(build, Build)
+            return in_time(lambda: str(normalisable_build(build, bind(build)).verdict), "undecided in time")
         except DocumentError:  # a formula without a meaning: the density of a field that may not have it
             return "no document"
-        except TimeoutError:
-            return "undecided in time"
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
 
 
 def judged_posterior(random: Random) -> Iterator[Judged]:

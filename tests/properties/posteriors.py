@@ -6,6 +6,7 @@ Its box is u and these intervals, and what changes with tau alone makes up the v
 fall between tau = 40, 80 and 160, the integral over tau is infinite.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -145,16 +146,57 @@ BALLS: dict[str, Any] = {
     "mixture": lambda shares, f, g: _log_sum(shares[0].log() + f, shares[1].log() + g),
 }
 
-OUTCOMES = {
+LAWS_OF = {
     "normal": "normal({0}, {1}, {2})",
     "laplace": "laplace({0}, {1}, {2})",
-    "logistic": "logistic({0}, {1}, {2})",
     "student": "student_t({0}, 3, {1}, {2})",
-    "lognormal": "lognormal({0}, {1}, {2})",
-    "of logarithms": "normal(log({0}), {1}, {2})",
+    "logistic": "logistic({0}, {1}, {2})",
     "written": "-log({2}) - (({0} - {1})/{2})**2/2",
     "half written": "-log({2})/2 - ({0} - {1})**2/(2*{2})",
 }
+
+
+def _laws(names: str, *of: str) -> tuple[str, ...]:
+    return tuple(LAWS_OF[name].format(*of) for name in names.split(", "))
+
+
+AT = ("{outcome}", "{location}", "{spread}")
+GRAMMAR: dict[str, tuple[str, ...]] = {
+    "term": (*["{law}"] * 3, *["{mixture}"] * 3, "{hurdle}", "{covariance}", "{counts}", "{censored}", "{inflated}",
+             "{pieces}"),
+    "outcome": ("{y}", "{y}", "{v}"),
+    "location": ("{R}", "{R}", "{R}", "{Rz}", "{R}*{x}", "({R.1} + {R.2}*{x})", "({R.1} + {R.2}*{x})",
+                 "({R} + {S}*{x})", "({R.1}*{R.2} + {x})"),
+    "spread": (*["{S}"] * 5, "{Sz}", "({S.1}*{S.2})", "({S}*{p})", "exp({R.1} + {R.2}*{x})",
+               "({S}*sqrt(1 + {R}**2))"),
+    "law": (*_laws("normal, laplace, student, logistic, written, half written", *AT),
+            "lognormal({p}, {location}, {spread})", "normal(log({p}), {location}, {spread})"),
+    # two laws of one outcome
+    "mixture": (*["mixture([{W}, 1 - w], {of_y0}, {of_y1})"] * 2, "mixture([{W}, 1 - w], {of_p0}, {of_p1})"),
+    **{f"of_y{k}": _laws("normal, laplace, student, logistic", "{y}", f"{{m{k}}}", f"{{s{k}}}") for k in "01"},
+    **{f"of_p{k}": (f"lognormal({{p}}, {{m{k}}}, {{s{k}}})",) for k in "01"},
+    **{f"m{k}": (*[f"{{R{k}}}"] * 7, *["{location}"] * 3) for k in "01"},
+    **{f"s{k}": (*[f"{{S{k}}}"] * 6, *["{spread}"] * 4) for k in "01"},
+    # zeros beside a law of what is positive, with or without what makes it one
+    "hurdle": (*["where({n} > 0, log({W}) + {n}*log({S}) - {S} - log1p(-exp(-{S})), log1p(-w))"] * 4,
+               *["where({n} > 0, log({W}) + -{S} - log1p(-exp(-{S})), log1p(-w))"] * 2,
+               *["where({n} > 0, log({W}) + normal(log(maximum({n}, 1)), {location}, {spread}), log1p(-w))"] * 3,
+               *["where({n} > 0, log({W}) + lognormal({n}, {location}, {spread}), log1p(-w))"] * 3),
+    # a law of two sides of a location, or of residuals that count less far out
+    "pieces": ("(where({y} > {location}, ({location} - {y})/{spread}, 2*({y} - {location})/{spread}) - log({spread}))",
+               "(where(abs({y} - {location}) < {spread}, -(({y} - {location})/{spread})**2/2, "
+               "1/2 - abs({y} - {location})/{spread}) - log({spread}))"),
+    # two correlated outcomes, the second given the first, or with a correlation written out
+    "covariance": ("normal({y}, {R.1}, {S.1}) + normal({v}, {R.2}*{y}, {S.2})",
+                   "-log({S.1}) - log({S.2}) - log1p(-{W}**2)/2 - ((({y} - {R.1})/{S.1} - {W}*({v} - {R.2})/{S.2})**2"
+                   "/(1 - {W}**2) + (({v} - {R.2})/{S.2})**2)/2"),
+    "counts": ("poisson_log({n}, {location})", "poisson({n}, {spread})"),
+    # a law of some data, and nothing or a little of the others
+    "censored": tuple(f"{{e}}*({{own}}) + (1 - {{e}})*({other})" for other in ("0", "-{S}", "-{S}**2")),
+    "own": _laws("normal, laplace, student, written", *AT),
+    "inflated": ("where({n} > 0, log({W}) + poisson({n}, {S}), log(1 - {W} + {W}*exp(-{S})))",),
+}  # fmt: skip
+"""What likelihoods are made of; R is a real coordinate, S a positive one (an entry, or that of z), W a weight."""
 PRIORS = {
     "real": {
         "normal({0}, 0, 5)": 6, "cauchy({0}, 0, 5)": 2, "student_t({0}, 3, 0, 1)": 1, "laplace({0}, 0, 1)": 1, "": 1,
@@ -184,141 +226,43 @@ class Maker:
 
     def posterior(self) -> Posterior:
         """Return it: one or two terms of a likelihood, a prior of each block, now and then a term beside them."""
-        kinds = [
-            self.law, self.law, self.law, self.mixture, self.mixture, self.mixture, self.hurdle, self.covariance,
-            self.counts, self.censored, self.inflated, self.pieces,
-        ]  # fmt: skip
         for _ in range(self.random.choice((1, 1, 1, 2))):
-            self.made.likelihood.append(self.random.choice(kinds)())
+            self.made.likelihood.append(self.made_of("term"))
         self._priors()
         if self.random.random() < 0.2:
             self._beside()
         self._rows()
         return self.made
 
-    def use(self, name: str) -> str:
-        """Return a field, which is noted."""
-        self.fields += [name] if name not in self.fields else []
-        return name
+    def made_of(self, symbol: str) -> str:
+        """Return what the grammar makes of a symbol; one that occurs twice in a formula stands for one thing."""
+        known: dict[str, str] = {}
 
-    def _coordinate(self, kind: str, names: str, at: str) -> str:
-        name = self.random.choice(names)
+        def make(found: re.Match[str]) -> str:
+            if found[1] not in known:
+                known[found[1]] = self._one(found[1].partition(".")[0])
+            return known[found[1]]
+
+        return re.sub(r"\{([\w.]+)\}", make, self.random.choice(GRAMMAR[symbol]))
+
+    def _one(self, symbol: str) -> str:
+        if symbol in GRAMMAR:
+            return self.made_of(symbol)
+        if symbol == "W":
+            self.made.blocks["w"] = "unit"
+            return "w"
+        kind, at = symbol[:1], symbol[1:]
+        field = at if kind in "RS" else symbol
+        if field in FIELDS:
+            self.fields += [field] if field not in self.fields else []
+        if kind not in "RS":
+            return symbol
+        name, kind = self.random.choice("abc" if kind == "R" else "stu"), "real" if kind == "R" else "positive"
         if not at:
             self.made.blocks[name] = kind
             return name
         self.made.blocks |= {f"{name}{name}[0]": kind, f"{name}{name}[1]": kind}
         return f"{name}{name}[{at}]"
-
-    def real(self, *, at: str = "") -> str:
-        """Return a coordinate of the line, a new one or one that there is."""
-        return self._coordinate("real", "abc", at)
-
-    def scale(self, *, at: str = "") -> str:
-        """Return a positive coordinate."""
-        return self._coordinate("positive", "stu", at)
-
-    def weight(self) -> str:
-        """Return a coordinate between 0 and 1."""
-        self.made.blocks["w"] = "unit"
-        return "w"
-
-    def location(self) -> str:
-        """Return a location: a coordinate, an entry, a line, products and functions of these."""
-        kind = self.random.randrange(9)
-        if kind < 3:
-            return self.real()
-        if kind == 3:
-            self.use("z")
-            return self.real(at="z")
-        x = self.use("x")
-        if kind == 4:
-            return f"{self.real()}*{x}"
-        if kind < 7:
-            return f"({self.real()} + {self.real()}*{x})"
-        return f"({self.real()} + {self.scale()}*{x})" if kind == 7 else f"({self.real()}*{self.real()} + {x})"
-
-    def spread(self) -> str:
-        """Return a scale: a coordinate, an entry, products with each other and with data."""
-        kind = self.random.randrange(10)
-        if kind < 5:
-            return self.scale()
-        if kind == 5:
-            self.use("z")
-            return self.scale(at="z")
-        if kind == 6:
-            return f"({self.scale()}*{self.scale()})"
-        if kind == 7:
-            self.use("p")
-            return f"({self.scale()}*p)"
-        if kind == 8:
-            self.use("x")
-            return f"exp({self.real()} + {self.real()}*x)"
-        return f"({self.scale()}*sqrt(1 + {self.real()}**2))"
-
-    def law(self, *, among: Sequence[str] = tuple(OUTCOMES)) -> str:
-        """Return a law of an outcome."""
-        name = self.random.choice(among)
-        outcome = self.use("p" if name in {"lognormal", "of logarithms"} else self.random.choice("yyv"))
-        return OUTCOMES[name].format(outcome, self.location(), self.spread())
-
-    def mixture(self) -> str:
-        """Return a mixture of two laws of one outcome."""
-        outcome = self.use(self.random.choice("yyp"))
-        laws = ("normal", "laplace", "student", "logistic") if outcome == "y" else ("lognormal",)
-        parts: list[str] = []
-        for k in range(2):
-            text = OUTCOMES[self.random.choice(laws)]
-            m = self.real(at=str(k)) if self.random.random() < 0.7 else self.location()
-            s = self.scale(at=str(k)) if self.random.random() < 0.6 else self.spread()
-            parts.append(text.format(outcome, m, s))
-        return f"mixture([{self.weight()}, 1 - w], {parts[0]}, {parts[1]})"
-
-    def hurdle(self) -> str:
-        """Return zeros beside a law of what is positive, with or without what makes it one."""
-        n, w = self.use("n"), self.weight()
-        if self.random.random() < 0.5:
-            rate = self.scale()
-            power = self.random.choice(("{0}*log({1}) - {1}", "{0}*log({1}) - {1}", "-{1}")).format(n, rate)
-            return f"where({n} > 0, log({w}) + {power} - log1p(-exp(-{rate})), log1p(-{w}))"
-        law = self.random.choice(("normal(log(maximum({0}, 1)), {1}, {2})", "lognormal({0}, {1}, {2})"))
-        return f"where({n} > 0, log({w}) + {law.format(n, self.location(), self.spread())}, log1p(-{w}))"
-
-    def pieces(self) -> str:
-        """Return a law of two sides of a location, or of residuals that count less far out."""
-        y, m, s = self.use("y"), self.location(), self.spread()
-        if self.random.random() < 0.5:
-            return f"(where({y} > {m}, ({m} - {y})/{s}, 2*({y} - {m})/{s}) - log({s}))"
-        return f"(where(abs({y} - {m}) < {s}, -(({y} - {m})/{s})**2/2, 1/2 - abs({y} - {m})/{s}) - log({s}))"
-
-    def covariance(self) -> str:
-        """Return two correlated outcomes, the second given the first, or with a correlation written out."""
-        y, v, a, b, s, t = self.use("y"), self.use("v"), self.real(), self.real(), self.scale(), self.scale()
-        if self.random.random() < 0.5:
-            return f"normal({y}, {a}, {s}) + normal({v}, {b}*{y}, {t})"
-        w = self.weight()
-        return (
-            f"-log({s}) - log({t}) - log1p(-{w}**2)/2"
-            f" - ((({y} - {a})/{s} - {w}*({v} - {b})/{t})**2/(1 - {w}**2) + (({v} - {b})/{t})**2)/2"
-        )
-
-    def counts(self) -> str:
-        """Return counts, of a rate or its logarithm."""
-        n = self.use("n")
-        return (
-            f"poisson_log({n}, {self.location()})" if self.random.random() < 0.5 else f"poisson({n}, {self.spread()})"
-        )
-
-    def censored(self) -> str:
-        """Return a law of some data, and nothing or a little of the others."""
-        e = self.use("e")
-        own = self.law(among=("normal", "laplace", "student", "written"))
-        other = self.random.choice(("0", "-{0}", "-{0}**2")).format(self.scale())
-        return f"{e}*({own}) + (1 - {e})*({other})"
-
-    def inflated(self) -> str:
-        """Return counts with more zeros."""
-        n, w, r = self.use("n"), self.weight(), self.scale()
-        return f"where({n} > 0, log({w}) + poisson({n}, {r}), log(1 - {w} + {w}*exp(-{r})))"
 
     def _priors(self) -> None:
         for name, kind in self.made.blocks.items():

@@ -127,11 +127,13 @@ def only(*claims: str) -> Iterator[None]:
         yield
 
 
-def decide_here(document: Document, claims: Collection[str] | None = None) -> dict[str, Finding]:
+def decide_here(
+    document: Document, claims: Collection[str] | None = None, *, with_premises: bool = True
+) -> dict[str, Finding]:
     """Return what a report says of these claims, or of all, by name; those that do not apply are left out.
 
     They are decided in this process, which takes a third of the time that a child does, with the claims that they rest
-    on; what explains a report is not looked for.
+    on; without these, as they are before their premises are looked at. What explains a report is not looked for.
     """
     what = module._every(document)
     rests_on = {row.id: row.rests_on for row in what.rows}
@@ -139,11 +141,12 @@ def decide_here(document: Document, claims: Collection[str] | None = None) -> di
     wanted, found = list(claims), set[str]()
     while wanted:
         found.add(claim := wanted.pop())
-        wanted += [premise for premise in rests_on.get(claim, ()) if premise not in found]
+        wanted += [one for one in rests_on.get(claim, ()) if with_premises and one not in found]
     chosen = module._selected(what, lambda row: row.id in found)
     findings = [_here(row, job) for row, job in zip(chosen.rows, chosen.jobs(), strict=True)]
-    settled = under_premises(chosen.rows, chosen.left, findings, module._decided_by(document))
-    return {finding.id: finding for finding in settled if finding.id in claims}
+    if with_premises:
+        findings = under_premises(chosen.rows, chosen.left, findings, module._decided_by(document))
+    return {finding.id: finding for finding in findings if finding.id in claims}
 
 
 def _here(row: Claim[Any, Any], job: Callable[[], Finding]) -> Finding:

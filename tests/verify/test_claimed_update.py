@@ -4,15 +4,14 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from answers import answer, document, expect
+from answers import document
 from sympy import Symbol
 
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.ordered_update import stated_step, update_order
+from recipe_compiler.derive.ordered_update import stated_step
 from recipe_compiler.derive.update import read_update
-from recipe_compiler.errors import ModelError, Place
+from recipe_compiler.errors import Place
 from recipe_compiler.tensor.show import text
-from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.updates.claimed_step import claimed_step, disagreement
 from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
 from recipe_compiler.verify.updates.gaussian_moments import StepMoments
@@ -40,32 +39,6 @@ def phase(theta, r, *, more="", noise=""):
         theta: {theta}
         r: {r}
     """)
-
-
-def test_blocks_that_wait_for_each_other_are_a_fault():
-    dynamics = phase("theta + eps*next(r)", "r - eps*next(theta)")
-    with pytest.raises(ModelError, match="these updates wait for each other") as error:
-        update_order(dynamics)
-    assert [fault.entry for fault in error.value.faults] == ["claims.update.theta", "claims.update.r"]
-    assert error.value.faults[0].where.line == 10
-    with pytest.raises(ModelError, match="these updates wait for each other"):
-        subject_of(dynamics)
-
-
-@pytest.mark.parametrize(
-    ("read", "update", "more", "says"),
-    [
-        (update_order, ("theta", "r + eps*next(r)"), "", r"next\(r\)"),
-        (
-            stated_step, ("theta", "r - eps*grad_tilde(U, theta)"), ", V: {is: positive}",
-            r"found V, a scalar, expected a matrix \[d, d\]",
-        ),
-        (stated_step, ("theta", "r + eps*norm2(N(0, C))*r"), "", "the same draw twice"),
-    ],
-)  # fmt: skip
-def test_what_is_no_step_is_a_fault(read, update, more, says):
-    with pytest.raises(ModelError, match=says):
-        read(phase(*update, more=more))
 
 
 def test_an_estimated_gradient_is_one_draw_however_often_it_is_written():
@@ -102,50 +75,6 @@ def test_the_engines_see_when_their_moments_differ():
     other = stated_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, eps*C)"))
     asked.moments[("d", 2),] = step_moments(other, {"d": 2})
     assert not all(is_zero(entry) for entry in disagreement(asked)({"d": 2}))
-
-
-DRAWN, KICK = "theta + sqrt(eps)*w", "r - eps*grad(U, theta)"
-SQUARE = "eps*norm2(grad_tilde(U, theta))*grad_tilde(U, theta)"
-OTHER = """
-name: other
-state: {theta: {shape: d}}
-functions: {U: {of: theta, role: potential}}
-H: U(theta)
-D: [[I]]
-Q: [[0]]
-claims: {update: {theta: 'theta - 2*eps*grad(U, theta) + N(0, 4*eps*I)'}}
-"""
-W = {"noise": "w: {shape: d}"}
-
-
-@pytest.mark.parametrize(
-    ("update", "more", "verdict", "says"),
-    [
-        ((DRAWN, "r + eps*exp(w)"), W, "undecided", "a draw that does not become small"),
-        ((DRAWN, "r + eps*log(eps)*r"), W, "undecided", "log"),
-        ((DRAWN, f"r + {SQUARE}"), W, "undecided", "only its mean and covariance are known"),
-        ((DRAWN, "r + eps*abs(next(theta))"), W, "undecided", "abs of what a step changes"),
-        (("theta - eps*grad(U, theta)", "r"), {"more": ", eps: {is: positive}"}, "undecided", "as a parameter"),
-        (("theta", "r + sqrt(eps)*r"), {}, "refuted", "of order eps^(1/2), not eps"),
-        (("theta + sqrt(eps)*inv(M) @ r", "r - sqrt(eps)*grad(U, theta)"), {}, "undecided", ""),
-        (
-            ("theta + eps*inv(M) @ r", f"{KICK} - eps*A @ inv(M) @ r + N(0, 2*eps*A)"),
-            {"more": ", A: {shape: [d, d]}"}, "refuted", "not positive semidefinite",
-        ),
-        (("theta", DAMPED), {}, "proved", ""),
-        (("theta + eps**2*theta", DAMPED), {}, "undecided", "theta moves with higher powers of eps only"),
-        (
-            ("theta + eps*inv(M) @ r", f"{KICK} + eps**(3/2)*r"), {}, "proved",
-            "biased at finite step size: the eps^(1/2) part of the residual",
-        ),
-        (
-            (), {}, "proved",
-            "another equation than that of D and Q: its drift of theta less the recipe's is -d_theta[i] U",
-        ),
-    ],
-)  # fmt: skip
-def test_the_limit_of_a_step_is_decided_or_what_is_not_read_is_named(update, more, verdict, says):
-    expect(answer(phase(*update, **more) if update else document(OTHER), "claimed_update"), verdict, says)
 
 
 # moments at fixed sizes
@@ -186,60 +115,3 @@ def test_expansion_about_a_small_step():
     for other in (sympy.log(eps), sympy.Function("g")(Symbol("x"), eps)):
         with pytest.raises(NoExpansionError):
             by_power(other, eps, ONE)
-
-
-# Stratonovich equations
-
-CIR = """
-state: {theta: {shape: d, domain: positive}}
-parameters: {a: {is: positive}}
-H: sum(theta) - (a - 1)*sum(log(theta))
-D: [[diag(theta)]]
-Q: [[0]]
-claims: {interpretation: stratonovich, drift: {theta: DRIFT*ones - theta}}
-"""
-NO_D, CLAIMED_D = CIR.replace("D: [[diag(theta)]]\n", ""), "diffusion: [[diag(theta)]]"
-MISSING = NO_D.replace("interpretation: stratonovich", CLAIMED_D)
-FULL = """
-state: {theta: {shape: d}}
-parameters: {V: {shape: [d, d], is: positive definite}}
-functions: {U: {of: theta, role: potential}, g: {of: theta, is: positive}}
-H: U(theta)
-D: [[g(theta)*V]]
-Q: [[0]]
-claims: {interpretation: stratonovich, drift: {theta: -g(theta)*V @ grad(U, theta) + HALF*V @ grad(g, theta)}}
-"""
-COUPLED = """
-state: {x: {}, r: {shape: 2}}
-H: (x**2 + norm2(r))/2
-D: [["3*(1 + x**2)", "(1 + x**2)*[1, 0].T"], ["(1 + x**2)*[1, 0]", "(1 + x**2)*[[1, 0], [0, 2]]"]]
-Q: [[0, 0], [0, 0]]
-claims:
-  interpretation: stratonovich
-  drift: {x: "-(1 + x**2)*(3*x + r[0]) + 6*HALF*x", r: "-(1 + x**2)*[x + r[0], 2*r[1]] + 2*HALF*x*[1, 0]"}
-"""
-TURNING = """
-state: {x: {}, y: {}}
-H: (x**2 + y**2)/2
-D: [[2 + x**2, 1], [1, 1]]
-Q: [[0, 0], [0, 0]]
-claims: {interpretation: stratonovich, drift: {x: HALF*x, y: -y}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "half", "claim", "verdict"),
-    [
-        *((CIR, "(a - 1/2)", claim, "proved") for claim in ("claimed_drift", "claimed_stationary")),
-        *((CIR, "a", claim, "refuted") for claim in ("claimed_drift", "claimed_stationary")),  # right in Ito's sense
-        (FULL, "1/2", "claimed_drift", "proved"),  # D is a function times a constant matrix
-        (FULL, "1", "claimed_drift", "refuted"),
-        (COUPLED, "1/2", "claimed_drift", "proved"),
-        (COUPLED, "1", "claimed_drift", "refuted"),
-        (TURNING, "1/2", "claimed_drift", "undecided"),
-        # a claimed diffusion stands for a missing one
-        (MISSING, "a", "claimed_drift", "proved"),
-    ],
-)
-def test_a_stratonovich_equation_is_converted(text, half, claim, verdict):
-    expect(answer(document(text.replace("HALF", half).replace("DRIFT", half)), claim), verdict)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 import sympy
@@ -99,35 +98,6 @@ def test_what_else_h_says_of_a_block_makes_its_law_another(normal, energy, verdi
     found = drawn_from_law(step, "tau", beside(normal, step))
     at = expect(found, verdict, "" if verdict == "refuted" else says)
     assert verdict != "refuted" or any(name.startswith(says) for name in at)
-
-
-def kernel(weights, rest):
-    """Return K(k, j) of a slice by levels that are uniform below w_k, then places above them by exp(logits)/w."""
-    places = range(len(weights))
-    K = [[Fraction(0) for _ in places] for _ in places]
-    for low, high in pairwise(sorted({Fraction(0), *weights})):
-        above = [place for place in places if weights[place] >= high]
-        whole = sum((rest[place] for place in above), Fraction(0))
-        for k in above:
-            for to in above:
-                K[k][to] += (high - low) / weights[k] * rest[to] / whole
-    return K
-
-
-def test_the_lemma_of_slices_holds_at_rational_weights():
-    """pi K = pi exactly for pi = w exp(logits)/w, at equal weights too; not with weights left in the logits."""
-    numbers = (Fraction(1, 3), Fraction(2), Fraction(2), Fraction(5, 7))
-    rest = (Fraction(3), Fraction(1, 4), Fraction(2), Fraction(1))
-    pi = [a * b for a, b in zip(numbers, rest, strict=True)]
-
-    def moved(K, count):
-        return [sum(pi[k] * K[k][to] for k in range(count)) for to in range(count)]
-
-    for count in (1, 2, 3, 4):
-        K = kernel(numbers[:count], rest[:count])
-        assert all(sum(row) == 1 for row in K)
-        assert moved(K, count) == pi[:count]
-    assert moved(kernel(numbers, pi), 4) != pi
 
 
 def test_a_batch_leaves_a_draw_open(normal):

@@ -1,11 +1,10 @@
 """The parts of the search for Q: linear solve, verification, integral of the plane, homotopy, means over a torus."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import sympy as sp
-from answers import ROOT, document, shipped
+from answers import ROOT, document
 
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.entries import scalar
@@ -224,8 +223,3 @@ def test_a_scalar_is_written_and_read_again_as_the_same(formula):
 def test_what_has_no_formula_is_refused(unwritten):
     with pytest.raises(NotWrittenError):
         Writer(document(DECLARED).declarations).written(unwritten)
-
-
-def test_recovery_of_a_document_with_q_given_looks_at_the_claims_alone():
-    dynamics = shipped("dynamics/sgnht")
-    assert recover(subject_of(dynamics)) == recover(subject_of(replace(dynamics, Q=None)))

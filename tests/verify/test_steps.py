@@ -9,7 +9,6 @@ from math import factorial
 import pytest
 import sympy as sp
 from answers import SPECS, answer, document, expect, shipped, split, word
-from reports import report
 
 from recipe_compiler.algebra.dynamics import flows
 from recipe_compiler.algebra.dynamics import pieces as second
@@ -319,24 +318,6 @@ def test_a_flow_is_shown_by_what_it_solves():
     assert [sp.simplify(e) for e in flows.frozen(law(eps), (-x * x,), D)] == [-2, 0]
 
 
-@pytest.mark.slow
-def test_the_flow_of_a_transform_is_shown_by_what_it_solves():
-    """Exponential Ornstein-Uhlenbeck: log x is normal; without Ito's term in the mean, its equation alone is off."""
-    eps, x, a, v = sp.symbols("eps x a v", positive=True)
-    f, D = (-a * x * sp.log(x) + a * v * x,), ((a * v * x**2,),)
-    e = sp.exp(-a * eps)
-    for more, right in ((sp.Integer(0), True), (v, False)):
-        own = flows.StepLaw(eps, (x,), (sp.log(x) * e + more * (1 - e),), ((v * (1 - e**2),),), (sp.log(x),))
-        of = flows.of_law(own, f, D)
-        found = [
-            [*flows.frozen(own, *of)],
-            [*flows.starts(own)],
-            [*flows.drifts(own, 1, of[0])],
-            [*flows.spreads(own, 1, *of)],
-        ]
-        assert [all(sp.simplify(e) == 0 for e in entries) for entries in found] == [True, True, right, True]
-
-
 def test_a_function_of_what_moves_is_not_put_in():
     x, eps = sp.symbols("x eps")
     with pytest.raises(flows.NotPutError):
@@ -410,18 +391,6 @@ def test_what_names_no_piece_is_a_fault_of_the_document(scheme, problem):
     with pytest.raises(DocumentError, match=problem) as raised:
         check(build)
     assert raised.value.faults[0].where.file == build.source.file
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sghmc_logistic", "sghmc_gaussian_mean_baoab"])
-def test_a_build_of_minibatches_says_whose_step_it_is(name):
-    found = {f.id: f for f in report(SPECS / f"builds/{name}.yaml").findings}
-    of_step = {"flow", "order", "keeps", "volume", "symplectic", "reversible"} & found.keys()
-    for claim in of_step:
-        assert "gradients use all data" in found[claim].decision.given
-    assert of_step == ({"order"} if name == "sghmc_logistic" else of_step)
-    for claim in {"pieces", "palindrome"} & found.keys():
-        assert "gradients use all data" not in found[claim].decision.given
 
 
 def test_a_law_kept_by_one_piece_is_no_law_of_another():
