@@ -27,6 +27,13 @@ def test_witnesses_have_whole_counts_and_rows_with_one_one():
                 assert {*vector(at[name])} <= {0, 1, 2}
 
 
+def test_a_witness_of_shares_is_on_the_simplex():
+    families = read_variants(ROOT / "tests/documents/verify/laws.yaml", "laws")
+    wrong = next(one.texts["document.yaml"] for one in families if "a witness of shares" in one.name)
+    shares = vector(expect(answer(document(wrong), "laws"), "refuted")["w"])
+    assert (sum(shares), len(shares) > 1, min(shares) > 0) == (1, True, True)
+
+
 SIGNAL = """
 state: {s: {domain: positive}, b: {domain: positive}, k: {shape: N, domain: counts(y)}}
 data: {y: {shape: N}, w: {shape: N, is: [integer, nonnegative]}, t: {shape: N, is: positive}}

@@ -1,60 +1,9 @@
-"""Random skew Q: the drift they give is stated without them, and some Q that gives it is found and proved."""
+"""Drifts of random sums of skew Q, of any size: stated without them, some Q that gives it is found and proved."""
 
-from fractions import Fraction
+from random import Random
 
 import pytest
-import sympy as sp
 from answers import answer, document, expect
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
-X = sp.symbols("x y z", real=True)
-x, y, z = X
-MONOMIALS = (sp.Integer(1), x, y, z, x * y, y * z, x**2, z**2, x**3, x * y * z, y**2 * z)
-TERMS = (*MONOMIALS, sp.sin(x), sp.exp(-y), x * sp.cos(z))
-ENTRY = st.dictionaries(st.sampled_from(TERMS), st.integers(-3, 3), max_size=2).map(
-    lambda found: sp.Add(*[n * term for term, n in found.items()])
-)
-ENERGY = st.sampled_from(
-    (
-        x**2 / 2 + y**2 / 2 + z**2 / 2,
-        x**4 / 4 + y**2 + z**2 / 2 + x * z / 2,
-        x**2 / 2 + y**2 / 2 + z**2 * (1 + x**2) / 2,
-    )
-)
-NOISE = st.sampled_from((sp.diag(0, 0, 0), sp.diag(1, 0, 2), sp.Matrix([[1, x, 0], [x, x**2, 0], [0, 0, 1 + y**2]])))
-
-
-def drift(H, D, Q):
-    """Return the recipe's drift, expanded, so that Q does not stand in it as it is."""
-    A = D + Q
-    return [sp.expand(sum(sp.diff(A[i, j], X[j]) - A[i, j] * sp.diff(H, X[j]) for j in range(3))) for i in range(3)]
-
-
-def found(H, D, f):
-    rows = [[str(entry) for entry in D.row(i)] for i in range(3)]
-    claims = {str(name): str(entry) for name, entry in zip(X, f, strict=True)}
-    return answer(
-        document(f"state: {{x: {{}}, y: {{}}, z: {{}}}}\nH: {H}\nD: {rows}\nclaims: {{drift: {claims}}}\n"),
-        "recovered_q",
-    )
-
-
-def skew(a, b, c):
-    return sp.Matrix([[0, a, b], [-a, 0, c], [-b, -c, 0]])
-
-
-def check_found(H, D, a, b, c):
-    expect(found(H, D, drift(H, D, skew(a, b, c))), "proved")
-
-
-def check_not_found(H, D, a, b, wrong):
-    f = drift(H, D, skew(a, b, sp.Integer(0)))
-    f[0] = f[0] + wrong
-    left = sp.expand(sp.diff(wrong, x) - wrong * sp.diff(H, x))
-    assume(any(left.subs({x: 2, y: 3, z: k}).evalf(40) != 0 for k in (1, 5)))
-    expect(found(H, D, f), "not proved")
-
 
 STATE = """
 name: random_sizes
@@ -95,36 +44,15 @@ def sized(parts, extra=""):
     return answer(document(f"{STATE}claims: {{drift: {own}}}\n"), "recovered_q")
 
 
-def check_sized(parts):
-    own = sized(parts)
-    expect(own, "proved")
-    assert own.for_d == "all"
-
-
-def check_wrong_size(parts, extra):
-    expect(sized(parts, extra), "refuted")
-
-
-PARTS = st.dictionaries(
-    st.integers(0, len(PIECES) - 1),
-    st.sampled_from([Fraction(n) for n in (-2, -1, 1, 3)] + [Fraction(1, 3)]),
-    min_size=1,
-    max_size=4,
-)
-EXTRA = st.sampled_from([" + r/d", " - A*theta", " + K @ theta", " + xi*grad(U, theta)"])
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("check", "of", "few", "many"),
-    [
-        (check_found, (ENERGY, NOISE, ENTRY, ENTRY, ENTRY), 8, 100),
-        (check_not_found, (ENERGY, NOISE, ENTRY, ENTRY, ENTRY), 8, 100),
-        (check_sized, (PARTS,), 8, 60),
-        (check_wrong_size, (PARTS, EXTRA), 6, 6),
-    ],
-)
-@pytest.mark.parametrize("is_random", [False, True])
-def test_a_random_q_is_found_and_none_for_a_drift_that_is_not_stationary(check, of, few, many, is_random):
-    """The same few each time, and others each time."""
-    settings(max_examples=many if is_random else few, deadline=None, derandomize=not is_random)(given(*of)(check))()
+@pytest.mark.parametrize("seed", range(16))
+def test_a_random_q_is_found_and_none_for_a_drift_that_is_not_stationary(seed):
+    random = Random(seed)
+    places = random.sample(range(len(PIECES)), random.randint(1, 4))
+    parts = {n: random.choice(("-2", "-1", "1", "3", "1/3")) for n in places}
+    found = sized(parts)
+    expect(found, "proved")
+    assert found.for_d == "all"
+    if seed % 3 == 0:
+        wrong = random.choice((" + r/d", " - A*theta", " + K @ theta", " + xi*grad(U, theta)"))
+        expect(sized(parts, wrong), "refuted")

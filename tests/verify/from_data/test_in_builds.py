@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from answers import SPECS, answer, document, expect
+from answers import answer, document, expect
 
 from recipe_compiler.cache import Cache, check_once
-from recipe_compiler.errors import ModelError
 from recipe_compiler.report.in_builds import build_caveats
 from recipe_compiler.verify.builds import of_data
 
@@ -30,7 +29,6 @@ ROWS = ((0, 1), (1, 3), (2, 2), (3, 5), (4, 4))
 ON_A_LINE = ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9), (0.7, 2.1), (1.1, 3.3))
 """y = 3 a as it is written: 0.1 and 0.3 as doubles are other numbers."""
 OFF = (*ON_A_LINE[:4], (1.1, 3.4))
-ASSUMED = "assume: [normalisable]\n"
 
 
 def csv(rows, head="a,y"):
@@ -112,37 +110,3 @@ def test_positions_that_may_be_counted_from_1_are_told(first, from_one):
     own = build(rows, f"{{file: data.csv, g: a, y: y{from_one}}}", target=target, more="")
     told = any("no row has position 0 of `g`" in one for one in build_caveats(own))
     assert told is (first == 1 and not from_one)
-
-
-def test_dynamics_cannot_assume_it():
-    text = (SPECS / "dynamics/sghmc.yaml").read_text()
-    with pytest.raises(ModelError, match="not declared"):
-        document(text.replace("functions:", f"{ASSUMED}functions:", 1))
-
-
-# `where` on the data alone: read as the piece that each datum takes, so as a sum of pieces times zeros and ones
-
-LEVEL = """
-state: {l: {shape: T}, q: {domain: positive, transform: log}, s: {domain: positive, transform: log}}
-data: {y: {shape: N}, t: {shape: N, index_of: T}, before: {shape: N, index_of: T}, first: {shape: N, in: [0, 1]}}
-log_prior: -log(1 + q**2) - log(1 + s**2)
-log_likelihood: normal(y, l[t], s) + PIECES
-"""
-CHOICE = "where(first > 0, normal(l[t], 0, 5), normal(l[t], l[before], q))"
-MASKED = "first*normal(l[t], 0, 5) + (1 - first)*normal(l[t], l[before], q)"
-
-
-@pytest.mark.parametrize("pieces", [CHOICE, MASKED], ids=["where", "masked"])
-@pytest.mark.parametrize(
-    ("each", "verdict"),
-    # of each seen once q**-7 and s**-8 are taken by l, and no l makes all residuals zero; twice, q**-14 leaves q**-7
-    [(1, "proved"), (2, "refuted")],
-)
-def test_pieces_are_read_as_what_they_are(each, verdict, pieces):
-    """A series of eight levels, each seen so often."""
-    levels = enumerate((3, 1, 4, 1, 5, 9, 2, 6))
-    rows = [(y + r, k, max(k - 1, 0), k == 0) for k, y in levels for r in range(each)]
-    data = "{file: data.csv, y: y, t: t, before: before, first: first}"
-    expect(
-        integral(build(csv(rows, "y,t,before,first"), data, target=LEVEL.replace("PIECES", pieces), more="")), verdict
-    )
