@@ -21,6 +21,14 @@ ROOT = Path(__file__).parents[2]
 CHECK = ("check", "specs/dynamics/sgld.yaml")
 MISSING = ("check", "nowhere.yaml")
 FULL = "stdout: No space left on device\n"
+STREAMS = (
+    *((">&-", CHECK, 0, ""), (">&- 2>&-", CHECK, 0, ""), ("2>/dev/full", CHECK, 0, ""), (">/dev/full", CHECK, 2, FULL)),
+    ("1</dev/null 2>&-", CHECK, 2, ""),
+    *((streams, MISSING, 2, "") for streams in (">&- 2>&-", "2>/dev/full", "<&- >&- 2>&-", "1</dev/null 2>&-")),
+    (">/dev/full 2>/dev/full", (*CHECK, "--json"), 2, ""),
+    *((">/dev/full", (one,), 2, FULL) for one in ("--help", "schema")),
+    *((">&-", (one,), 0, "") for one in ("--help", "--version", "schema")),
+)
 
 
 def ended(redirections: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -39,12 +47,12 @@ def ended(redirections: str, *arguments: str, **environment: str) -> subprocess.
         ("2>&-", MISSING, 2, ""),
         ("| true", ("schema",), 0, ""),
         (">/dev/full", ("--version",), 2, FULL),
+        *(pytest.param(*row, marks=pytest.mark.slow) for row in STREAMS),
     ],
 )
 def test_the_exit_code_is_that_of_the_verdict_whatever_becomes_of_the_streams(
     redirections: str, arguments: tuple[str, ...], code: int, err: str
 ) -> None:
-    """All other streams and commands are tried by `streams` of tests/hostile."""
     done = ended(redirections, *arguments)
     assert (done.returncode, done.stderr) == (code, err)
 

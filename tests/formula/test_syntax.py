@@ -76,67 +76,22 @@ def test_decimals_are_exact_ratios(text: str, value: Fraction):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "__import__('os').system('touch CANARY')",
-        "x.subs.__globals__['__builtins__']['__import__']('os').system('touch CANARY')",
-        "().__class__.__base__.__subclasses__()",
-        "(lambda: open('CANARY','w'))()",
-        "[open('CANARY','w') for i in (1,)][0]",
-        "f\"{open('CANARY','w')}\"",
-        'exec(\'open("CANARY","w")\')',
-        "eval('1')+x",
-        'S(\'__import__("os").system("touch CANARY")\')',
-        "x.__class__",
-        "(y := open('CANARY','w'))",
-        "pi.evalf(10**7)",
-        "'a'*10**10",
-        "Sum(1/x**k,(k,1,10**9))",
-        "x; y",
-        "x # y",
-        "{x: 1}",
-        "lambda",
-        "a if b else c",
-        "a and b",
-        "x\\\ny",
-        "`x`",
-        "x\x00",
-    ],
+    "text", ["x; y", "x # y", "{x: 1}", "lambda", "a if b else c", "a and b", "x\\\ny", "`x`", "x\x00"]
 )
 def test_what_is_not_in_the_grammar_is_refused(text: str):
+    """What would be run as Python is in `tests/hostile`, as are large numbers and deep nestings in every field."""
     assert fault(text).where.column >= WHERE.column
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "9**9**9",
-        "2**2**2**2**2**2",
-        "((9**9)**9999)**9999",
-        "(2**0.5)**(10**9)",
-        "x**(10**10)",
-        "(x+1)**100000",
-        "((x**1000)**1000)",
-        "pi**pi**pi**pi**pi",
-        "exp(exp(exp(10)))",
-        "1e999999999",
-        "1e-401",
-        "0." + "0" * 5000 + "1",
-        "1" * 5000,
-        "(" * 4000 + "x" + ")" * 4000,
-        "-" * 5000 + "x",
-        "exp(" * 200 + "x" + ")" * 200,
-        "sqrt(1+" * 100 + "x" + ")" * 100,
-        "**".join("x" * 60),
-        "A" + ".T" * 3000,
-        "A" + " @ A" * 3000,
-        "norm2(" * 40 + "x" + ")" * 40,
-        "x" + "+x" * 50_000,
-        "*".join(["9e300"] * 100),
-        "(" * 59 + "x*" * 8 + "x" + ")*x*x*x*x*x*x*x" * 59,
+        "x**(10**10)", "(x+1)**100000", "exp(exp(exp(10)))", "1e-401", "sqrt(1+" * 100 + "x" + ")" * 100,
+        "(2**0.5)**(10**9)", "((x**1000)**1000)", "pi**pi**pi**pi**pi", "A" + ".T" * 3000, "A" + " @ A" * 3000,
+        "norm2(" * 40 + "x" + ")" * 40, "*".join(["9e300"] * 100), "(" * 59 + "x*" * 8 + "x" + ")*x*x*x*x*x*x*x" * 59,
     ],
     ids=lambda text: text[:20],
-)
+)  # fmt: skip
 def test_what_could_exhaust_the_machine_is_refused_at_once(text: str):
     with ends():
         assert fault(text).problem

@@ -88,8 +88,8 @@ def test_a_name_that_is_not_there_is_said_so() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in PUBLIC if callable(PUBLIC[name]) and name != "Verdict"))
-def test_the_examples_of_docstrings_run(name: str, at_root: Path) -> None:
-    del at_root
+def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     found = doctest.DocTestFinder().find(PUBLIC[name], name, globs=dict(PUBLIC))
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for test in found:
