@@ -2,15 +2,15 @@
 
 `verdicts.json` holds the verdict of each claim. `words.json` holds a hash of everything else that `recipe check
 --json` says of a document but the seconds: grounds, witnesses, sizes, remarks, explanations and their words.
+`lint.json` holds both of the steps of tests/lint: `python -m pytest -m "slow or not slow" tests/lint/test_steps.py`.
 """
 
-import hashlib
-import json
 import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from golden_rows import demand_row, digest_of
 from reports import PLENTY, demand_no_fault, report
 
 from recipe_compiler.errors import DocumentError
@@ -28,21 +28,10 @@ MODELS = ("benchmarks/models/builds", "tests/posteriors/builds")
 PATHS = [path for folder in (*FOLDERS, *MODELS) for path in sorted((ROOT / folder).rglob("*.yaml"))]
 FILES = [path.relative_to(ROOT).as_posix() for path in PATHS]
 
-VERDICTS, WORDS = Path(__file__).parent / "verdicts.json", Path(__file__).parent / "words.json"
-
 
 @pytest.fixture(scope="module", autouse=True)
 def _table_of_diamonds() -> None:
     runpy.run_path(str(PANEL / "make_data.py"))["expand"](PANEL / "data")
-
-
-def demand_golden(golden: Path, file: str, found: object, request: pytest.FixtureRequest) -> None:
-    """Fail where what was found of a document is not what the golden file holds; accept it with `--update-golden`."""
-    known = json.loads(golden.read_text(encoding="utf-8"))
-    if request.config.getoption("--update-golden"):
-        known = {name: known[name] for name in FILES if name in known} | {file: found}
-        golden.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
-    assert found == known.get(file)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -53,7 +42,7 @@ def test_verdicts_are_current(file: str, request: pytest.FixtureRequest) -> None
         found = {"verdict": decided.verdict.value, **{claim.id: claim.verdict.value for claim in decided.findings}}
     except DocumentError:
         found = {"verdict": None}
-    demand_golden(VERDICTS, file, found, request)
+    demand_row("verdicts.json", file, found, FILES, request)
 
 
 @pytest.mark.slow
@@ -68,5 +57,4 @@ def test_words_are_current(file: str, request: pytest.FixtureRequest) -> None:
     (document,) = said["documents"]
     for claim in document["claims"]:
         del claim["seconds"]
-    text = json.dumps(document, sort_keys=True).replace(f"{ROOT.as_posix()}/", "")
-    demand_golden(WORDS, file, hashlib.sha256(text.encode()).hexdigest(), request)
+    demand_row("words.json", file, digest_of(document), FILES, request)

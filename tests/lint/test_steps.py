@@ -2,22 +2,24 @@
 
 In a file of Python it is a comment at the function or, for all of a file, at its head: the document, the verdict,
 `with` a map of an argument, `at` the sizes that it is about, and after a colon words of the message, " ... " between
-those that lie apart. A line that ends with "# here" is the one that the message names. `changes.yaml` holds wrong
-steps, as changes of these; `written.yaml` families of steps of one text.
+those that lie apart; all that is said of right steps is frozen in `tests/golden/lint.json`. A line that ends with
+"# here" is the one that the message names. `changes.yaml` holds wrong steps, as changes of these; `written.yaml`
+families of steps of one text.
 """
 
 import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from golden_rows import ROOT, demand_row, digest_of
 from ruamel.yaml import YAML
 
-from recipe_compiler.lint.findings import AT_FIXED_SIZES, OF_BATCHES, OF_SOME_ROWS
+from recipe_compiler.lint.findings import AT_FIXED_SIZES, OF_BATCHES, OF_SOME_ROWS, Lint
 from recipe_compiler.lint.metropolis import OF_THE_REST
 from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
 from recipe_compiler.lint.plain_run.returned import EXPECTED as RETURNED
@@ -32,7 +34,8 @@ from recipe_compiler.lint.replay import (
     OF_SINGLE,
     SINGLE,
 )
-from recipe_compiler.verdict import Finding, Refuted, Undecided
+from recipe_compiler.report.as_json import to_json
+from recipe_compiler.verdict import Refuted, Undecided
 
 FOLDER = Path(__file__).parent / "steps"
 WORDS = {
@@ -45,6 +48,7 @@ EXPECTED = re.compile(
     r"# (?:every step: )?(?:(?P<spec>(?!not )\w+) )?(?P<verdict>proved|not proved|holds|refuted|undecided)"
     r"(?P<maps>(?: with \w+ = [^:]+?)*)(?: at (?P<at>[^:]+))?(?:: (?P<says>.*))?$"
 )
+SHIPPED = ROOT / "docs/examples/sghmc_step.py"
 EACH = {"ways.py proved": 3, "velocities.py holds": 2, "fed.py proved": 2, "fed.py undecided": 3, "changes": 9}
 """Of how many steps of a file one is judged by default; of those of other files of Python none is."""
 
@@ -141,6 +145,8 @@ def _read(name: str) -> Any:
 def cases() -> Iterator[Any]:
     """Yield every step, those marked slow of which some are enough."""
     right = [step for path in sorted(FOLDER.glob("*.py")) for step in read_steps(path)]
+    text = SHIPPED.read_text(encoding="utf-8")
+    yield pytest.param(Step("shipped", text, "step", "sghmc", "refuted", (), "", (), file=str(SHIPPED)), id="shipped")
     named = {f"{step.id.removesuffix('-mapped')}": step for step in right}
     changed = [*read_changes(named)]
     seen: Counter[str] = Counter()
@@ -153,10 +159,15 @@ def cases() -> Iterator[Any]:
         yield pytest.param(step, id=step.id, marks=() if by_default else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("step", list(cases()))
+CASES = [*cases()]
+FROZEN = {str(case.id) for case in CASES if re.match(r"accepted|right|shipped", str(case.id)) and case.values[0].file}
+"""Steps of which `lint.json` holds all verdicts, and a digest of all that is said."""
+
+
+@pytest.mark.parametrize("step", CASES)
 def test_a_step_has_the_verdict_that_it_says(
     step: Step,
-    step_finding: Callable[..., Finding],
+    read: Callable[..., Lint],
     expect: Callable[..., None],
     tmp_path: Path,
     request: pytest.FixtureRequest,
@@ -166,11 +177,25 @@ def test_a_step_has_the_verdict_that_it_says(
     path = FOLDER / step.file if step.file else tmp_path / "own.py"
     if not step.file:
         path.write_text(step.text, encoding="utf-8")
-    found = step_finding(f"{path}:{step.name}", step.spec, step.maps)
-    expect(found, step.verdict, step.says, step.at)
-    if step.line is not None and isinstance(found.decision, Undecided):
-        assert found.decision.tried[0].startswith(f"{path}:{step.line}: ")
+    found = read(f"{path}:{step.name}", step.spec, step.maps)
+    assert found.report is not None
+    finding = found.report.findings[0]
+    expect(finding, step.verdict, step.says, step.at)
+    if step.line is not None and isinstance(finding.decision, Undecided):
+        assert finding.decision.tried[0].startswith(f"{path}:{step.line}: ")
     elif step.line is not None:
-        assert isinstance(found.decision, Refuted)
-        assert found.where is not None
-        assert found.where.line == step.line
+        assert isinstance(finding.decision, Refuted)
+        assert finding.where is not None
+        assert finding.where.line == step.line
+    if step.id in FROZEN:
+        demand_row("lint.json", step.id, frozen(found), FROZEN, request)
+
+
+def frozen(found: Lint) -> dict[str, str]:
+    """Return the verdicts on a step, and a digest of all else that is said of it."""
+    assert found.report is not None
+    (document,) = to_json([found.report])["documents"]
+    for claim in document["claims"]:
+        del claim["seconds"]
+    words = digest_of([document, asdict(found.equation), found.followed])
+    return {**{one.id: one.verdict.value for one in found.report.findings}, "words": words}
