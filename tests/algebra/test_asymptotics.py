@@ -52,15 +52,12 @@ def test_what_is_not_known_is_refused(energy: Expr) -> None:
 @pytest.mark.parametrize(
     ("e", "power", "is_exact"),
     [
-        (y * (1 - y), Fraction(1), True),
-        (sqrt(y) * exp(-y), Fraction(1, 2), True),
-        (a + y, Fraction(0), True),
-        (y**2 * sin(y), Fraction(3), False),
-        (y - y * exp(y), Fraction(2), False),
+        (y * (1 - y), Fraction(1), True), (sqrt(y) * exp(-y), Fraction(1, 2), True), (a + y, Fraction(0), True),
+        (y**2 * sin(y), Fraction(3), False), (y - y * exp(y), Fraction(2), False),
         (y ** Rational(-1, 2), Fraction(-1, 2), True),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_sizes(e: Expr, power: Fraction, is_exact: bool) -> None:
     found = size(e, y)
     assert found is not None

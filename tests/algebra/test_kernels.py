@@ -45,15 +45,11 @@ def test_the_covariance_is_that_of_its_formula() -> None:
 @pytest.mark.parametrize(
     ("text", "strict"),
     [
-        (KERNEL, False),
-        ("gp_exp_quad_cov(x, c, r)", False),
-        ("gp_exp_quad_cov(x, a, c)", False),
-        (f"{KERNEL} + s*I", True),
-        (f"{KERNEL} + gp_exp_quad_cov(w, a, s)", False),
-        (f"{KERNEL} + gp_exp_quad_cov(x + 2*w, s, r) + s**2*I", True),
-        (f"x @ x.T + {KERNEL} + diag(exp(w))", True),
+        (KERNEL, False), ("gp_exp_quad_cov(x, c, r)", False), ("gp_exp_quad_cov(x, a, c)", False),
+        (f"{KERNEL} + s*I", True), (f"{KERNEL} + gp_exp_quad_cov(w, a, s)", False),
+        (f"{KERNEL} + gp_exp_quad_cov(x + 2*w, s, r) + s**2*I", True), (f"x @ x.T + {KERNEL} + diag(exp(w))", True),
     ],
-)
+)  # fmt: skip
 def test_covariances_are_semidefinite_for_every_size(text: str, strict: bool) -> None:
     found = semidefinite(typed(text), DECLARED)
     assert found is not None
@@ -107,17 +103,11 @@ def test_differences_of_a_column_alone_make_a_kernel() -> None:
 @pytest.mark.parametrize(
     ("of", "times"),
     [
-        (f"{APART} + ones @ ones.T", ""),
-        (f"{APART} + c*ones @ ones.T", ""),
-        ("x @ ones.T + ones @ x.T", ""),
-        ("x @ ones.T - ones @ w.T", ""),
-        ("2*x @ ones.T - ones @ x.T", ""),
-        (f"{APART} + x @ w.T", ""),
-        (APART, "exp(w) @ ones.T"),
-        (APART, "ones @ exp(x).T"),
-        (APART, "w @ w.T - x @ x.T"),
+        (f"{APART} + ones @ ones.T", ""), (f"{APART} + c*ones @ ones.T", ""), ("x @ ones.T + ones @ x.T", ""),
+        ("x @ ones.T - ones @ w.T", ""), ("2*x @ ones.T - ones @ x.T", ""), (f"{APART} + x @ w.T", ""),
+        (APART, "exp(w) @ ones.T"), (APART, "ones @ exp(x).T"), (APART, "w @ w.T - x @ x.T"),
     ],
-)
+)  # fmt: skip
 def test_exponentials_that_are_not_symmetric_or_not_of_differences_are_not_shown(of: str, times: str) -> None:
     """Each has an eigenvalue below 0, or is not symmetric, at the points here."""
     formula = exponential(of, times)

@@ -10,14 +10,10 @@ from recipe_compiler.algebra.zero.zeros_on_line import least_positive_root
 @pytest.mark.parametrize(
     ("coefficients", "written"),
     [
-        ((-2, 3), "2/3"),
-        ((2, -5, 1), "5/2 - sqrt(17)/2"),
-        ((-6, 11, -6, 1), "1"),
-        ((4, -4, 1), "2"),
-        ((-2, 0, 0, 1), "the least positive root of eps**3 - 2"),
-        ((0, -3, 1), "3"),
+        ((-2, 3), "2/3"), ((2, -5, 1), "5/2 - sqrt(17)/2"), ((-6, 11, -6, 1), "1"), ((4, -4, 1), "2"),
+        ((-2, 0, 0, 1), "the least positive root of eps**3 - 2"), ((0, -3, 1), "3"),
     ],
-)
+)  # fmt: skip
 def test_roots_are_written_exactly(coefficients: tuple[int, ...], written: str) -> None:
     assert str(least_positive_root(coefficients)) == written
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 from flint import fmpq
-from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tan, tanh
+from sympy import Abs, Expr, Rational, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tan, tanh
 
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
 from recipe_compiler.algebra.positivity.falsify import falsified
@@ -20,79 +20,49 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
 x, y, a, b = symbols("x y a b", real=True)
 p, q = symbols("p q", positive=True)
-f = Function("f", real=True)(x)
+f = sympy.Function("f", real=True)(x)
 POSITIVE = (Fact(p, ">", "p is positive"), Fact(q, ">", "q is positive"))
 UNIT = (Fact(x + 1, ">", "x > -1"), Fact(1 - x, ">", "x < 1"))
 SIMPLEX = (*POSITIVE, Fact(1 - p - q, ">", "p + q < 1"))
 NO: Region = ()
 
-TRUE: list[tuple[Expr, str, Region]] = [
-    (1 + x**2, ">", NO),
-    (x**2, ">=", NO),
-    (x**2 - 2 * x + 1, ">=", NO),
-    (x**2 - 2 * x * y + 2 * y**2 + 1, ">", NO),
-    (2 + sin(x), ">", NO),
-    (exp(x) - 1 - x, ">=", NO),
-    (exp(x) - x, ">", NO),
-    (exp(2 * x) - 2 * exp(x) + 1, ">=", NO),
-    (1 + tanh(x), ">", NO),
-    (log(1 + exp(x)), ">", NO),
-    (log(1 + x**2), ">=", NO),
-    (sqrt(1 + x**2) - Abs(x), ">", NO),
-    (Abs(x) - x, ">=", NO),
-    (2 - atan(x), ">", NO),
-    (1 - erf(x) ** 2, ">=", NO),
-    (x * erf(x), ">=", NO),
-    (1 + sign(x), ">=", NO),
-    (pi - 3, ">", NO),
-    (sympy.E - exp(sympy.Rational(1, 2)), ">", NO),
-    (f**2 + exp(f), ">", NO),
-    (tan(sympy.Rational(1, 6)), ">", NO),
-    (cos(sympy.Integer(2)), "!=", NO),
-    (-cos(sympy.Integer(2)) - log(sympy.Integer(3)) / 3, ">", NO),
-    (sin(pi * sympy.sqrt(2)) + 1, ">", NO),
-    (gamma(p), ">", POSITIVE),
-    (p**x, ">", POSITIVE),
-    (p / (p + q), ">", POSITIVE),
-    (1 - p**2 - q**2, ">", SIMPLEX),
-    (1 - x**2, ">", UNIT),
-    (2 + x**3, ">", UNIT),
-    (cos(x) - sympy.Rational(1, 2), ">", UNIT),
-    (a, "!=", (Fact(a, "!=", "a is nonzero"),)),
-    (a * b, "!=", (Fact(a, "!=", "a is nonzero"), Fact(b, "!=", "b is nonzero"))),
-    (-1 - x**2, "!=", NO),
-    (a - b, ">", (Fact(a - b - 1, ">=", "a > b"),)),
-]
 
-FALSE: list[tuple[Expr, str, Region]] = [
-    (x, ">=", NO),
-    (x**2, ">", NO),
-    (x**2, "!=", NO),
-    (1 + sin(x), ">", NO),
-    (1 + x**3, ">=", NO),
-    (exp(x) - 1 - x, ">", NO),
-    (exp(x) - 1 - sympy.Rational(1001, 1000) * x, ">=", NO),
-    (exp(x) - 1, ">=", NO),
-    (log(1 + x**2), ">", NO),
-    (1 - log(p), ">=", POSITIVE),
-    (sqrt(x**2) - x - 1, ">=", NO),
-    (Abs(x) - 2 * x, ">=", NO),
-    (sympy.Rational(3, 2) - atan(x), ">=", NO),
-    (sympy.Rational(99, 100) - erf(x), ">=", NO),
-    (sign(x), "!=", NO),
-    (sign(x) ** 2 - 1, ">=", NO),
-    (pi - sympy.Rational(355, 113), ">=", NO),
-    (tan(sympy.Integer(2)), ">", NO),
-    (sin(sympy.Integer(1)) - sympy.Rational(8415, 10000), ">=", NO),
-    (f, ">=", NO),
-    (1 - p**2 - q**2 - p * q, ">=", POSITIVE),
-    (1 - x**2 - sympy.Rational(1, 1000), ">=", UNIT),
-    (a, ">=", (Fact(a, "!=", "a is nonzero"),)),
-    (a + b, "!=", (Fact(a, "!=", "a is nonzero"), Fact(b, "!=", "b is nonzero"))),
-    (sqrt(p) - p, ">=", POSITIVE),
-    (p**x - 1, ">=", POSITIVE),
-    (sin(x) + sin(2 * x) + 1, ">=", NO),
-]
+def rows(op: str, region: Region, *found: Expr) -> list[tuple[Expr, str, Region]]:
+    return [(e, op, region) for e in found]
+
+
+A, B = Fact(a, "!=", "a is nonzero"), Fact(b, "!=", "b is nonzero")
+TRUE = [
+    *rows(
+        ">", NO, 1 + x**2, x**2 - 2 * x * y + 2 * y**2 + 1, 2 + sin(x), exp(x) - x, 1 + tanh(x), log(1 + exp(x)),
+        sqrt(1 + x**2) - Abs(x), 2 - atan(x), pi - 3, sympy.E - exp(Rational(1, 2)), f**2 + exp(f),
+        tan(Rational(1, 6)), -cos(sympy.Integer(2)) - log(sympy.Integer(3)) / 3, sin(pi * sqrt(sympy.Integer(2))) + 1,
+    ),
+    *rows(
+        ">=", NO, x**2, x**2 - 2 * x + 1, exp(x) - 1 - x, exp(2 * x) - 2 * exp(x) + 1, log(1 + x**2), Abs(x) - x,
+        1 - erf(x) ** 2, x * erf(x), 1 + sign(x),
+    ),
+    *rows("!=", NO, cos(sympy.Integer(2)), -1 - x**2),
+    *rows(">", POSITIVE, gamma(p), p**x, p / (p + q)),
+    *rows(">", SIMPLEX, 1 - p**2 - q**2),
+    *rows(">", UNIT, 1 - x**2, 2 + x**3, cos(x) - Rational(1, 2)),
+    *rows("!=", (A,), a),
+    *rows("!=", (A, B), a * b),
+    *rows(">", (Fact(a - b - 1, ">=", "a > b"),), a - b),
+]  # fmt: skip
+FALSE = [
+    *rows(
+        ">=", NO, x, 1 + x**3, exp(x) - 1 - Rational(1001, 1000) * x, exp(x) - 1, sqrt(x**2) - x - 1, Abs(x) - 2 * x,
+        Rational(3, 2) - atan(x), Rational(99, 100) - erf(x), sign(x) ** 2 - 1, pi - Rational(355, 113),
+        sin(sympy.Integer(1)) - Rational(8415, 10000), f, sin(x) + sin(2 * x) + 1,
+    ),
+    *rows(">", NO, x**2, 1 + sin(x), exp(x) - 1 - x, log(1 + x**2), tan(sympy.Integer(2))),
+    *rows("!=", NO, x**2, sign(x)),
+    *rows(">=", POSITIVE, 1 - log(p), 1 - p**2 - q**2 - p * q, sqrt(p) - p, p**x - 1),
+    *rows(">=", UNIT, 1 - x**2 - Rational(1, 1000)),
+    *rows(">=", (A,), a),
+    *rows("!=", (A, B), a + b),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("e", "op", "region"), TRUE, ids=lambda value: str(value)[:40])
@@ -106,14 +76,14 @@ def test_what_does_not_hold_is_never_shown(e: Expr, op: str, region: Region) -> 
 
 
 TRANSCENDENTALS = [
-    exp(x), exp(x * y / 2), exp(x) * exp(x / 3), sqrt(1 + x**2), (2 + y**2) ** sympy.Rational(2, 3), log(2 + x**2),
+    exp(x), exp(x * y / 2), exp(x) * exp(x / 3), sqrt(1 + x**2), (2 + y**2) ** Rational(2, 3), log(2 + x**2),
     log(p) * log(q), sin(x) * cos(x), Abs(x - y), sign(x) * atan(y), erf(x * y), gamma(p), p**x, pi * x, sympy.E * x,
     tanh(x), 1 / (1 + exp(x)), exp(1 / p), sqrt(p / (1 + x**2)), Abs(sin(x)) * exp(-Abs(y)),
 ]  # fmt: skip
 
 
-def at_random(problem: PolynomialProblem, source: random.Random) -> dict[Symbol, float]:
-    names = frozenset[Symbol]().union(*(name.free_symbols for name in problem.names))
+def at_random(problem: PolynomialProblem, source: random.Random) -> dict[sympy.Symbol, float]:
+    names = frozenset[sympy.Symbol]().union(*(name.free_symbols for name in problem.names))
     return {s: abs(source.gauss(0, 2)) + 0.01 if s.is_positive else source.gauss(0, 2) for s in names}
 
 
@@ -157,14 +127,14 @@ def test_what_is_not_symmetric_has_no_parts() -> None:
 def test_boxes_cover_what_is_positive_and_stop_at_zeros() -> None:
     box = (Fact(x + 6, ">=", ""), Fact(6 - x, ">=", ""), Fact(y + 6, ">=", ""), Fact(6 - y, ">=", ""))
     wavy = (2 + sin(x * y)) * (2 + cos(x))
-    found = covered(((wavy - sympy.Rational(9, 10),),), box)
+    found = covered(((wavy - Rational(9, 10),),), box)
     assert found is not None
     assert found.boxes > 1
-    assert covered(((wavy - sympy.Rational(11, 10),),), box) is None
+    assert covered(((wavy - Rational(11, 10),),), box) is None
     assert covered(((x**2,),), box, strict=True) is None
     assert covered(((1 / x,),), box) is None
     assert covered(((log(x + 6),),), box) is None
-    assert covered(((wavy - sympy.Rational(9, 10),),), box[:3]) is None
+    assert covered(((wavy - Rational(9, 10),),), box[:3]) is None
 
 
 def test_bounds_are_outer_ones() -> None:
@@ -177,15 +147,15 @@ def test_bounds_are_outer_ones() -> None:
 
 def test_a_proposal_counts_only_if_it_is_exact() -> None:
     assert falsified(((x**2 - 2 * x + 1,),), NO, (x,)) is None
-    found = falsified(((x**2 - 2 * x + 1 - sympy.Rational(1, 10**6),),), NO, (x,))
+    found = falsified(((x**2 - 2 * x + 1 - Rational(1, 10**6),),), NO, (x,))
     assert found is not None
     assert isinstance(found.value, Fraction)
     assert (found.at[x] - 1) ** 2 - Fraction(1, 10**6) == found.value < 0
 
 
 def test_a_falsified_point_lies_in_the_region() -> None:
-    apart = Fact(p - q - sympy.Rational(1, 5), "==", "")
-    found = falsified(((p * q - sympy.Rational(6, 25),),), (*SIMPLEX, apart), (p, q))
+    apart = Fact(p - q - Rational(1, 5), "==", "")
+    found = falsified(((p * q - Rational(6, 25),),), (*SIMPLEX, apart), (p, q))
     assert found is not None
     assert found.at[p] - found.at[q] == Fraction(1, 5)
     assert 0 < found.at[q] < found.at[p] < 1 - found.at[q]

@@ -6,11 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 from command import recipe
 from copies import copy_compiled
-from ruamel.yaml import YAML
 
 import recipe_compiler
 from recipe_compiler.commands.arguments import BuildArguments
@@ -90,18 +88,6 @@ def test_a_new_document_does_not_go_where_a_folder_is(here: Path) -> None:
     outcome = recipe("new", "mine", folder=here)
     assert outcome.code == 2
     assert "found a folder of that name" in outcome.err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [None, *KINDS])
-def test_the_schemas_accept_what_ships(kind: str | None) -> None:
-    schema = json.loads(recipe("schema", *([kind] if kind else [])).out)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    files = sorted((SPECS / (FOLDERS[kind] if kind else ".")).rglob("*.yaml"))
-    assert files
-    for file in files:
-        validator.validate(YAML(typ="safe").load(file))
 
 
 @pytest.mark.slow

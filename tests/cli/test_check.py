@@ -15,17 +15,7 @@ from recipe_compiler.report.as_json import report_schema
 
 pytestmark = pytest.mark.usefixtures("known_verdicts")
 
-PYTHON = """\
-from recipe_compiler import Dynamics, I, function, matrix, vector
-
-theta, r = vector("theta", "d"), vector("r", "d")
-C = matrix("C", "d", "d", is_="positive semidefinite")
-U = function("U", of=theta, role="potential")
-sampler = Dynamics(name="sampler", state=[theta, r], H=U + r.T @ r / 2, D=[[0, 0], [0, C]], Q=[[0, -I], [I, 0]])
-"""
-NAIVE = {"    [0, C]]": "    [0, 0]]", "H: U": "claims:\n  drift: {theta: r, r: -grad(U, theta) - C @ r}\nH: U"}
 NOT_PSD = {"[0, C]]": "[0, -C]]"}
-NOT_SKEW = {"[I, 0]]": "[-I, 0]]"}
 UNKNOWN_NAME = {"r.T @ r / 2": "r.T @ rr / 2"}
 
 
@@ -35,15 +25,6 @@ def test_a_shipped_document_is_proved_without_colours_where_there_is_no_terminal
     assert "sghmc: proved" in out
     assert "Q is skew" in out
     assert "\x1b" not in out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("change", "claim"), [(NOT_PSD, "semidefinite"), (NOT_SKEW, "skew"), (NAIVE, "drift")])
-def test_a_wrong_document_is_refuted_with_a_witness(write, change: dict[str, str], claim: str) -> None:
-    code, out, _ = recipe("check", write(replacing=change))
-    assert code == 1
-    assert any(claim in line for line in out.splitlines() if "refuted" in line)
-    assert "at: " in out
 
 
 def test_a_fault_shows_its_line_with_a_caret_and_leaves_other_documents_their_verdict(write) -> None:
@@ -69,6 +50,9 @@ def test_of_several_documents_a_fault_decides_before_a_refutation(write) -> None
     claims = {claim["id"]: claim for claim in found["documents"][1]["claims"]}
     assert claims["d_psd"]["verdict"] == "refuted"
     assert claims["d_psd"]["witness"]
+    printed = recipe("check", refuted).out
+    assert "at: " in printed
+    assert any("semidefinite" in line for line in printed.splitlines() if "refuted" in line)
 
 
 @pytest.mark.slow
@@ -79,13 +63,6 @@ def test_a_mangled_document_ends_in_a_verdict_or_in_faults(write, at: int, lengt
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:at] + middle + text[at + length :], encoding="utf-8")
     assert recipe("check", path).code in (0, 1, 2, 3)
-
-
-@pytest.mark.slow
-def test_a_document_in_python_is_found_by_its_name(write) -> None:
-    code, out, _ = recipe("check", f"{write('mine.py', text=PYTHON)}:sampler")
-    assert code == 0
-    assert "sampler: proved" in out
 
 
 @pytest.mark.parametrize("name", ["pipe.yaml", "pipe.py"])
@@ -135,9 +112,3 @@ def test_data_that_cannot_be_read_are_named_first_where_they_decide(write) -> No
     assert err.startswith(f"{path}  data  ")
     assert "found no such file" in err
     assert "undecided: exp(-H) has a finite integral" in out
-
-
-@pytest.mark.slow
-def test_a_certificate_goes_to_the_file_that_is_named(tmp_path: Path) -> None:
-    assert recipe("check", "sghmc", "--certificate", tmp_path / "sghmc.json").code == 0
-    assert json.loads((tmp_path / "sghmc.json").read_text(encoding="utf-8"))["verdict"] == "proved"

@@ -4,16 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-from some import some
-
 PAGE = (Path(__file__).parents[2] / "docs" / "howto_claim.md").read_text(encoding="utf-8")
-COPIED = ("docs", "tests/docs", "tests/recheck")
+COPIED = ("docs", "tests/docs")
 DOCUMENTED = (
     "pytest -q -p no:cacheprovider tests/docs/test_reference.py tests/docs/test_theory.py"
     " -k 'the_claims_of_the_tables or what_reports_say or what_is_rechecked or every_claim'"
 )
-CONSISTENT = "pytest -q -p no:cacheprovider tests/recheck/test_recheck.py -k copy_of_the_tables"
 
 
 def test_the_page_adds_a_claim(house: Any) -> None:
@@ -52,21 +48,6 @@ def test_the_files_of_the_page_are_all_that_is_touched(house: Any) -> None:
         "docs/spec_reference.md",
         "docs/theory.md",
     ]
-
-
-@pytest.mark.parametrize("required", some([True, False]))
-def test_the_checker_has_to_know_what_is_required(house: Any, required: bool) -> None:
-    imported, row, *_ = house.added
-    house.put(imported)
-    house.put(row, row["code"].replace("        required=False,\n", "") if required else None)
-    said = house.run(CONSISTENT)
-    if required:
-        assert "('dynamics', 'detailed_balance')" in said, said
-        assert "1 failed" in said, said
-        house.run("recipe check --certificate proof.json still.yaml")
-        assert "detailed_balance" in house.run("recheck proof.json").partition("found are")[2]
-    else:
-        assert "1 passed" in said, said
 
 
 def test_a_wrong_formula_in_one_engine_proves_nothing(house: Any) -> None:

@@ -51,14 +51,3 @@ def test_a_wrong_derivative_in_one_table_proves_nothing(house: Any) -> None:
     said = house.run("recipe check dynamics.yaml")
     assert "slow_growth: refuted" in said
     assert "the engines disagree on the residual" in said
-
-
-@pytest.mark.slow
-def test_a_wrong_name_of_what_is_emitted_is_read_back(house: Any) -> None:
-    first, meaning, scalar, _ = house.added
-    house.put(first, first["code"].replace("math.asinh", "math.sinh"))
-    house.put(meaning)
-    house.put(scalar)
-    said = house.run("recipe compile -o out build.yaml")
-    assert "the emitted text was read back and differs from its Program" in said
-    assert not (house.at / "out" / "slow_growth_plane.py").exists()

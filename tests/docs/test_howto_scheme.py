@@ -27,24 +27,3 @@ def test_the_page_adds_a_scheme_by_one_file(house: Any) -> None:
         draws = tree["posterior"]["theta"].to_numpy()
     # 16,000 numbers, some 10,000 of which count: a standard error of 0.01; 1 is 24 of them away
     assert abs(np.var(draws) - 0.75) < 0.06
-
-
-def test_a_scheme_that_is_not_there_is_named_with_those_that_are(house: Any) -> None:
-    (house.at / SCHEME).unlink()
-    said = house.run(f"recipe check {BUILD}")
-    assert "found `oabao`, expected one of euler, sequential_euler, aboba" in said, said
-    assert "Traceback" not in said
-
-
-@pytest.mark.slow
-def test_the_same_document_is_used_from_where_it_stands(house: Any) -> None:
-    (house.at / SCHEME).rename(house.at / "specs/builds/mine.yaml")
-    path = house.at / BUILD
-    path.write_text(path.read_text().replace("{name: oabao}", "{use: mine.yaml}"))
-    said = house.run(f"recipe check {BUILD}")
-    assert "sghmc_normal_oabao: proved" in said, said
-    mine = house.at / "specs/builds/mine.yaml"
-    mine.write_text(mine.read_text().replace("order: 2", "order: 4"))
-    said = house.run(f"recipe compile -o out {BUILD}")
-    assert "claimed_order is refuted" in said, said
-    assert not (house.at / "out").exists()

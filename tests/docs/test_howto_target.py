@@ -50,15 +50,3 @@ def test_without_a_prior_the_page_says_undecided(house: Any) -> None:
     path.write_text(text.replace(prior, "log_prior: 0*prior_variance"))
     said = house.run(f"recipe check {TARGET}")
     assert "robust_regression: undecided" in said, said
-
-
-@pytest.mark.slow
-def test_a_column_that_is_not_there_is_named(house: Any) -> None:
-    path = house.at / BUILD
-    text = path.read_text()
-    assert text.count("y: yield") == 1
-    path.write_text(text.replace("y: yield", "y: harvest"))
-    said = house.run(f"recipe run -o draws {BUILD}")
-    assert "harvest" in said, said
-    assert "Traceback" not in said
-    assert not (house.at / "draws").exists()

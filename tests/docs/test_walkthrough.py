@@ -1,12 +1,16 @@
-"""The walkthrough runs, and prints what it says."""
+"""The pages that are programs run, and print what they say."""
 
 from pathlib import Path
+
+import pytest
 
 WALKTHROUGH = Path(__file__).parents[2] / "docs/walkthrough.md"
 
 
-def test_the_walkthrough_prints_what_it_says(golden, with_run_programs) -> None:
-    golden(WALKTHROUGH, with_run_programs(WALKTHROUGH.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("name", ["walkthrough.md", pytest.param("first_use.md", marks=pytest.mark.slow)])
+def test_the_page_prints_what_it_says(name: str, golden, with_run_programs) -> None:
+    page = WALKTHROUGH.with_name(name)
+    golden(page, with_run_programs(page.read_text(encoding="utf-8")))
 
 
 def test_a_changed_output_is_found(with_run_programs) -> None:

@@ -25,20 +25,62 @@ def faults(typed, text: str, expected: Shape | None = SCALAR, *, update: bool = 
     return error.value.faults
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "hint"),
-    [
-        ("Matrix([[1, 0], [0, 1]])", SQUARE, "declare a parameter of that shape, and give them as its `default`"),
-        ("r.T @ Matrix([[1, 0], [0, 1]]) @ r", SCALAR, "declare a parameter of that shape"),
-        ("kron(I, I)", SQUARE, "it fits a block whose size is a number"),
-        ("kron(M, I)", SQUARE, "it fits a block whose size is a number"),
-        ("C @ B", SQUARE, ""),
-    ],
-)
-def test_sizes_that_differ_come_with_what_to_do(typed, text: str, expected: Shape, hint: str):
-    (fault,) = faults(typed, text, expected)
-    assert hint in fault.hint
-    assert bool(hint) == bool(fault.hint)
+FAULTS: list[tuple[Shape | None, str, int | None, str]] = [
+    # at the smallest part that does not fit, which column is given
+    *((SQUARE, *row) for row in (
+        ("c", 4, "c*I"), ("M + 2", 8, "c*I"), ("M*C", 6, "@"), ("M**2", 4, "A @ A"), ("M**-1", 4, "inv"),
+        ("exp(M)", 8, "entry by entry"), ("kron(I, I)", 4, "it fits a block whose size is a number"),
+        ("kron(M, I)", 4, "it fits a block whose size is a number"),
+        ("C @ B", 4, "found a matrix [d, k], expected a matrix [d, d]"),
+        ("Matrix([[1, 0], [0, 1]])", 4, "declare a parameter of that shape, and give them as its `default`"),
+        ("B @ B", None, "expected"), ("inv(B)", None, "expected"), ("hessian(U, W)", None, "expected"),
+        ("outer(c, r)", None, "expected"), ("kron(r, M)", None, "expected"),
+    )),
+    *((COLUMN, *row) for row in (
+        ("r + 1", 8, "c*ones"), ("r.T", 4, ".T"), ("M @ r.T", 8, ".T"), ("c @ r", 8, "*"), ("M*r", 6, "@"),
+        ("I*r", 6, "@"), ("r/M", 6, "inv"), ("maximum(r, 1)", 15, "ones"), ("grad(r, theta)", None, "expected"),
+        ("diag(M)", None, "expected"), ("r**r", None, "expected"), ("where(c > 0, r, theta)", None, "expected"),
+        ("x + theta", None, "transpose"), ("grad(U, c)", None, "name of a block"),
+        ("grad(U, thta)", None, "did you mean `theta`"), ("N(0, M)", None, "update"), ("next(r)", None, "update"),
+        ("grad_tilde(U, theta)", None, "update"), ("eps*r", None, "update"),
+    )),
+    *((SCALAR, *row) for row in (
+        ("r @ theta", 8, "dot(u, v)"), ("div(theta, theta)", 8, "div(v.T, b)"), ("norm2(c)", 10, "x**2"),
+        ("r.T @ Matrix([[1, 0], [0, 1]]) @ r", None, "declare a parameter of that shape"),
+        ("r.T @ q", None, "expected"), ("trace(B)", None, "expected"), ("sum(c)", None, "expected"),
+        ("c[0]", None, "expected"), ("exp(I*xi)", None, "there is no imaginary unit"),
+        ("q[3]", None, "0 to 2"), ("M[0]", None, "two positions"), ("c > 0", None, "found a comparison"),
+        ("c(1 + c)", None, "is a * missing"), ("c(1 + c)", None, "write c*(...)"),
+        ("thta", None, "theta"), ("Theta", None, "theta"), ("softplu(c)", None, "softplus"), ("u(theta)", None, "U"),
+        ("identity", None, "declare it"),
+    )),
+    *((SCALAR, text, None, "nothing determines the size") for text in ("trace(I)", "sum(ones)", "det(0)", "I[0, 0]")),
+    *((SCALAR, text, None, "is not a number") for text in ("oo", "nan", "zoo*c", "inf", "-NaN")),
+    *((SCALAR, text, None, "") for text in ("preview(c)", "factorial(10**8)", "eye(20000)", "exp", "exp(c, c)")),
+    *((SCALAR, text, None, "a scalar has no entries") for text in (
+        "(r.T @ r)[0, 1]", "(r.T @ r)[1]", "norm2(r)[0]", "xi[0]", "(r.T @ r)[0, 0, 0, 0]",
+    )),
+    *((None, text, None, "as declared") for text in ("G(xi, theta)", "G(theta)", "U(2*theta)", "U(r)")),
+    (None, "1 + r", 4, "c*ones"), (None, "M > 0", None, "positive definite"), (ROW, "r", 4, ".T"),
+    (Shape("K*d", "K*d"), "kron(M, I)", None, "expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "text", "column", "says"), FAULTS)
+def test_what_does_not_fit_is_told(typed, expected: Shape | None, text: str, column: int | None, says: str):
+    first, *_ = faults(typed, text, expected)
+    assert says in f"{first.problem}\n{first.hint}"
+    assert column in (None, first.where.column)
+
+
+def test_what_does_not_fit_in_an_update_is_told(typed):
+    for text, says in (("N(r, I)", "expected 0"), ("N(0, B)", "square covariance")):
+        assert says in faults(typed, text, COLUMN, update=True)[0].problem
+
+
+def test_hints_are_of_what_is_wrong_alone(typed):
+    assert not faults(typed, "C @ B", SQUARE)[0].hint
+    assert "imaginary" not in faults(typed, "exp(M)")[0].hint
 
 
 def test_the_energy_of_sghmc_is_typed(typed):
@@ -75,13 +117,6 @@ def test_an_identity_where_a_scalar_stands_is_not_the_number_one(typed, text: st
     assert fault.where.column == WHERE.column + text.index("I")
 
 
-def test_the_imaginary_unit_in_a_function_is_named(typed):
-    (fault,) = faults(typed, "exp(I*xi)")
-    assert "there is no imaginary unit" in fault.hint
-    (fault,) = faults(typed, "exp(M)")
-    assert "imaginary" not in fault.hint
-
-
 def test_sizes_are_found_from_the_neighbours(typed):
     assert typed("I @ r", COLUMN) == ex.MatMul(ex.Identity("d"), R, COLUMN)
     assert typed("ones.T @ r") == ex.MatMul(ex.Transpose(ex.Filled(1, COLUMN), ROW), R, SCALAR)
@@ -93,76 +128,11 @@ def test_kronecker_products_fit_the_place_of_a_flattened_matrix(typed):
     place = Shape("K*d", "K*d")
     assert typed("kron(I, M)", place) == ex.Apply("kron", (ex.Identity("K"), M), place)
     assert typed("kron(R, I)", place).args[1] == ex.Identity("d")
-    assert "expected" in faults(typed, "kron(M, I)", place)[0].problem
-
-
-@pytest.mark.parametrize("text", ["trace(I)", "sum(ones)", "det(0)", "I[0, 0]"])
-def test_a_size_that_nothing_determines_is_a_fault(typed, text: str):
-    assert "nothing determines the size" in faults(typed, text)[0].problem
-
-
-@pytest.mark.parametrize(
-    ("text", "expected", "column", "hint"),
-    [
-        ("c", SQUARE, 4, "c*I"),
-        ("M + 2", SQUARE, 8, "c*I"),
-        ("r + 1", COLUMN, 8, "c*ones"),
-        ("1 + r", None, 4, "c*ones"),
-        ("r", ROW, 4, ".T"),
-        ("r.T", COLUMN, 4, ".T"),
-        ("M @ r.T", COLUMN, 8, ".T"),
-        ("r @ theta", SCALAR, 8, "dot(u, v)"),
-        ("c @ r", COLUMN, 8, "*"),
-        ("M*C", SQUARE, 6, "@"),
-        ("M*r", COLUMN, 6, "@"),
-        ("I*r", COLUMN, 6, "@"),
-        ("r/M", COLUMN, 6, "inv"),
-        ("M**2", SQUARE, 4, "A @ A"),
-        ("M**-1", SQUARE, 4, "inv"),
-        ("exp(M)", SQUARE, 8, "entry by entry"),
-        ("maximum(r, 1)", COLUMN, 15, "ones"),
-        ("div(theta, theta)", SCALAR, 8, "div(v.T, b)"),
-        ("norm2(c)", SCALAR, 10, "x**2"),
-    ],
-)
-def test_a_shape_that_does_not_fit_is_named_at_its_smallest_part(typed, text, expected, column: int, hint: str):
-    (found,) = faults(typed, text, expected)
-    assert found.where == Place("spec.yaml", 7, column)
-    assert hint in found.hint
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("C @ B", SQUARE),
-        ("B @ B", SQUARE),
-        ("r.T @ q", SCALAR),
-        ("grad(r, theta)", COLUMN),
-        ("inv(B)", SQUARE),
-        ("hessian(U, W)", SQUARE),
-        ("trace(B)", SCALAR),
-        ("diag(M)", SQUARE),
-        ("sum(c)", SCALAR),
-        ("r**r", COLUMN),
-        ("outer(c, r)", SQUARE),
-        ("kron(r, M)", SQUARE),
-        ("where(c > 0, r, theta)", COLUMN),
-        ("c[0]", SCALAR),
-    ],
-)
-def test_other_misfits_are_faults_that_name_both_sides(typed, text: str, expected: Shape):
-    problem = faults(typed, text, expected)[0].problem
-    assert "expected" in problem
-
-
-def test_both_shapes_are_named(typed):
-    assert faults(typed, "C @ B", SQUARE)[0].problem == "found a matrix [d, k], expected a matrix [d, d]"
 
 
 def test_rows_and_columns_of_data_are_told_apart(typed):
     likelihood = typed("y*(x @ theta) - softplus(x @ theta)")
     assert likelihood.shape == SCALAR
-    assert "transpose" in faults(typed, "x + theta", COLUMN)[0].hint
 
 
 def test_sizes_are_numbers(typed):
@@ -185,21 +155,15 @@ def test_calculus_takes_the_name_of_a_block(typed):
     assert typed("div(G, theta)", COLUMN).shape == COLUMN
     assert typed("div(r.T, theta)", SCALAR).shape == SCALAR
     assert typed("div(r, xi)", COLUMN).shape == COLUMN
-    assert "name of a block" in faults(typed, "grad(U, c)", COLUMN)[0].problem
-    assert "did you mean `theta`" in faults(typed, "grad(U, thta)", COLUMN)[0].hint
 
 
 def test_a_function_stands_at_its_declared_blocks_only(typed):
     assert typed("G(theta, xi)", SQUARE) == typed("G", SQUARE)
-    for call in ("G(xi, theta)", "G(theta)", "U(2*theta)", "U(r)"):
-        assert "as declared" in faults(typed, call, None)[0].problem
 
 
 def test_positions_of_fixed_sizes_are_checked(typed):
     assert typed("q[2]") == ex.Entry(ex.Symbol("q", Shape(3), Role.BLOCK), (2,))
     assert typed("theta[7]").at == (7,)
-    assert "0 to 2" in faults(typed, "q[3]")[0].problem
-    assert "two positions" in faults(typed, "M[0]")[0].problem
 
 
 @pytest.mark.parametrize(
@@ -210,32 +174,6 @@ def test_a_declared_name_wins_over_the_language(name: str):
     assert elaborate(parse(f"2*{name}", "H", WHERE), scope, SCALAR, "H", WHERE).right.role is Role.BLOCK
     with pytest.raises(ModelError, match=r"is a \* missing"):
         elaborate(parse(f"{name}(a)", "H", WHERE), scope, SCALAR, "H", WHERE)
-
-
-def test_a_declared_name_called_like_a_function_misses_a_sign(typed):
-    (found,) = faults(typed, "c(1 + c)")
-    assert "is a * missing" in found.problem
-    assert found.hint == "write c*(...)"
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [("thta", "theta"), ("Theta", "theta"), ("softplu(c)", "softplus"), ("u(theta)", "U"), ("identity", "declare it")],
-)
-def test_the_nearest_name_is_offered(typed, text: str, hint: str):
-    assert hint in faults(typed, text)[0].hint
-
-
-@pytest.mark.parametrize("text", ["oo", "nan", "zoo*c", "inf", "-NaN"])
-def test_what_is_no_number_is_refused(typed, text: str):
-    assert "is not a number" in faults(typed, text)[0].problem
-
-
-@pytest.mark.parametrize(
-    "text", ["preview(c)", "factorial(10**8)", "integrate(exp(-c**2), c)", "eye(20000)", "exp", "exp(c, c)"]
-)
-def test_unknown_functions_and_wrong_arguments_are_faults(typed, text: str):
-    assert faults(typed, text)
 
 
 def test_all_faults_of_a_formula_are_gathered_in_order(typed):
@@ -262,13 +200,6 @@ def test_updates_have_their_own_forms(typed):
     assert typed("N(0, 2*eps)", SCALAR, update=True).shape == SCALAR
     assert typed("next(r)", COLUMN, update=True) == ex.Next("r", COLUMN)
     assert typed("grad_tilde(U, theta)", COLUMN, update=True) == ex.GradTilde("U", "theta", COLUMN)
-    assert "expected 0" in faults(typed, "N(r, I)", COLUMN, update=True)[0].problem
-    assert "square covariance" in faults(typed, "N(0, B)", COLUMN, update=True)[0].problem
-
-
-@pytest.mark.parametrize("text", ["N(0, M)", "next(r)", "grad_tilde(U, theta)", "eps*r"])
-def test_outside_updates_their_forms_are_faults(typed, text: str):
-    assert "update" in str(faults(typed, text, COLUMN)[0])
 
 
 def test_declared_noise_is_a_symbol(declarations):
@@ -282,8 +213,6 @@ def test_conditions_are_typed_and_values_are_no_conditions(declarations, typed):
     assert (condition.op, condition.right) == (">=", ex.Number(Fraction(0)))
     with pytest.raises(ModelError, match="expected a comparison"):
         elaborate_condition(parse("c", "assume", WHERE), scope, "assume", WHERE)
-    assert "positive definite" in faults(typed, "M > 0", None)[0].hint
-    assert "found a comparison" in faults(typed, "c > 0")[0].problem
     assert typed("where(r > 0, r, 0)", COLUMN).args[0].right == ex.Filled(0, COLUMN)
 
 
@@ -313,8 +242,3 @@ def test_scalar_places_make_transposes_and_matrix_products_plain():
 )
 def test_a_product_of_one_entry_may_be_written_with_its_place(typed, text: str, plain: str):
     assert typed(text) == typed(plain)
-
-
-@pytest.mark.parametrize("text", ["(r.T @ r)[0, 1]", "(r.T @ r)[1]", "norm2(r)[0]", "xi[0]", "(r.T @ r)[0, 0, 0, 0]"])
-def test_other_positions_of_a_scalar_are_faults(typed, text: str):
-    assert "a scalar has no entries" in faults(typed, text)[0].problem

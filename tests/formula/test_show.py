@@ -56,14 +56,10 @@ def test_latex(typed, written: str, printed: str):
 @pytest.mark.parametrize(
     ("name", "printed"),
     [
-        ("friction", r"\mathrm{friction}"),
-        ("prior_variance", r"\mathrm{prior}_{\mathrm{variance}}"),
-        ("theta_1", r"\theta_{1}"),
-        ("beta2", r"\beta_{2}"),
-        ("Lambda", r"\Lambda"),
-        ("eps", r"\epsilon"),
+        ("friction", r"\mathrm{friction}"), ("prior_variance", r"\mathrm{prior}_{\mathrm{variance}}"),
+        ("theta_1", r"\theta_{1}"), ("beta2", r"\beta_{2}"), ("Lambda", r"\Lambda"), ("eps", r"\epsilon"),
         ("a_b_c", r"a_{\mathrm{b\_c}}"),
     ],
-)
+)  # fmt: skip
 def test_names_in_latex(name: str, printed: str):
     assert latex(ex.Symbol(name, SCALAR, Role.PARAMETER)) == printed

@@ -39,26 +39,15 @@ def same(declarations, typed):
 @pytest.mark.parametrize(
     ("obj", "text", "shape"),
     [
-        (U + r.T @ fn.inv(M) @ r / 2, "U + r.T @ inv(M) @ r / 2", SCALAR),
-        (U(theta) - 1, "U(theta) - 1", SCALAR),
-        (-fn.grad(U, theta) - c * M @ r, "-grad(U, theta) - c*M @ r", COLUMN),
-        (2 - c - (xi - c), "2 - c - (xi - c)", SCALAR),
-        (2 / c / xi * 3, "2/c/xi*3", SCALAR),
-        (-((c**2) ** 2), "-(c**2)**2", SCALAR),
-        (2**c, "2**c", SCALAR),
-        (theta[0] * M[0, 1], "theta[0]*M[0, 1]", SCALAR),
-        (c * I + M, "c*I + M", SQUARE),
-        (ones * pi, "ones*pi", COLUMN),
-        (0.1 * c, "0.1*c", SCALAR),
-        (np.float64(0.5) * c + np.int64(2), "0.5*c + 2", SCALAR),
-        (Fraction(1, 3) * c, "1/3*c", SCALAR),
-        (fn.where(c > 0, c, -c) + abs(xi), "where(c > 0, c, -c) + abs(xi)", SCALAR),
-        (fn.div(M, theta) + fn.sum_(theta) * r, "div(M, theta) + sum(theta)*r", COLUMN),
-        ("U(theta) + c", "U(theta) + c", SCALAR),
-        (r * theta, "r*theta", COLUMN),
+        (U + c, "U + c", SCALAR), (2 - c - (xi - c), "2 - c - (xi - c)", SCALAR), (2 / c / xi * 3, "2/c/xi*3", SCALAR),
+        (-((c**2) ** 2), "-(c**2)**2", SCALAR), (2**c, "2**c", SCALAR), (0.1 * c, "0.1*c", SCALAR),
+        (np.float64(0.5) * c + np.int64(2), "0.5*c + 2", SCALAR), (Fraction(1, 3) * c, "1/3*c", SCALAR),
+        ("U(theta) + c", "U(theta) + c", SCALAR), (fn.where(c > 0, c, -c), "where(c > 0, c, -c)", SCALAR),
+        (c * I + M, "c*I + M", SQUARE), (ones * pi, "ones*pi", COLUMN), (fn.div(M, theta), "div(M, theta)", COLUMN),
     ],
-)
+)  # fmt: skip
 def test_operators_mean_what_the_text_means(same, obj, text: str, shape: Shape):
+    """`tests/front/test_digests.py` runs the formulas of all shipped documents."""
     assert same(obj, text, shape)
 
 
@@ -202,16 +191,11 @@ def test_what_is_no_block_matrix_is_refused():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: vector("2x", "d"),
-        lambda: vector("x", 0),
-        lambda: vector("x", "d d"),
-        lambda: scalar("x", is_="postive"),
-        lambda: function("f", of=theta + r),
-        lambda: theta[-1],
-        lambda: theta[0:1],
-        lambda: c(theta),
+        lambda: vector("2x", "d"), lambda: vector("x", 0), lambda: vector("x", "d d"),
+        lambda: scalar("x", is_="postive"), lambda: function("f", of=theta + r), lambda: theta[-1],
+        lambda: theta[0:1], lambda: c(theta),
     ],
-)
+)  # fmt: skip
 def test_faulty_declarations_and_uses_are_refused(make):
     with pytest.raises(SpecError):
         make()

@@ -47,22 +47,13 @@ def fault(text: str, where: Place = WHERE):
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("-x**2", "(-(x ** 2))"),
-        ("2**-x", "(2 ** (-x))"),
-        ("x**y**z", "(x ** (y ** z))"),
-        ("-x*y", "((-x) * y)"),
-        ("a - b - c", "(a + (-b) + (-c))"),
-        ("a - (b - c)", "(a + (-(b + (-c))))"),
-        ("a*b/c@e", "(a * b / c @ e)"),
-        ("a + b*c", "(a + (b * c))"),
-        ("A.T[0, 1]**2", "(A.T[0, 1] ** 2)"),
-        ("-r.T @ v", "((-r.T) @ v)"),
-        ("f(a, b + 1)", "f(a, (b + 1))"),
-        ("a*c - b**2 >= 0", "((a * c) + (-(b ** 2))) >= 0"),
-        ("where(x < 0, a, b)", "where(x < 0, a, b)"),
-        ("a +\n  b", "(a + b)"),
+        ("-x**2", "(-(x ** 2))"), ("2**-x", "(2 ** (-x))"), ("x**y**z", "(x ** (y ** z))"), ("-x*y", "((-x) * y)"),
+        ("a - b - c", "(a + (-b) + (-c))"), ("a - (b - c)", "(a + (-(b + (-c))))"), ("a*b/c@e", "(a * b / c @ e)"),
+        ("a + b*c", "(a + (b * c))"), ("A.T[0, 1]**2", "(A.T[0, 1] ** 2)"), ("-r.T @ v", "((-r.T) @ v)"),
+        ("f(a, b + 1)", "f(a, (b + 1))"), ("a*c - b**2 >= 0", "((a * c) + (-(b ** 2))) >= 0"),
+        ("where(x < 0, a, b)", "where(x < 0, a, b)"), ("a +\n  b", "(a + b)"),
     ],
-)
+)  # fmt: skip
 def test_precedence_is_that_of_python(text: str, read: str):
     assert strip(parse(text, "H", WHERE)) == read
 
@@ -105,15 +96,11 @@ def test_division_by_a_constant_zero_is_refused(text: str):
 @pytest.mark.parametrize(
     "text",
     [
-        "+".join("x" * 4999),
-        "*".join("x" * 4999),
-        "x" + "-y/2" * 2400,
-        "(" * 58 + "x" + ")" * 58,
-        "exp(0.0001)",
+        "+".join("x" * 4999), "*".join("x" * 4999), "x" + "-y/2" * 2400, "(" * 58 + "x" + ")" * 58, "exp(0.0001)",
         "1.7e308",
     ],
     ids=lambda text: text[:12],
-)
+)  # fmt: skip
 def test_long_honest_formulas_are_read(text: str):
     parse(text, "H", WHERE)
 
@@ -121,20 +108,11 @@ def test_long_honest_formulas_are_read(text: str):
 @pytest.mark.parametrize(
     ("text", "column", "hint"),
     [
-        ("x^2", 5, "**"),
-        ("2x", 5, "2*x"),
-        ("y + sin x", 12, "sin(x)"),
-        ("(a)(b)", 7, "*"),
-        ("a b", 6, "a*b"),
-        ("[1, [2, 3]]", 4, "as many entries"),
-        ("x = 1", 6, "=="),
-        ("(a > b) + c", 7, "where"),
-        ("+x", 4, "sign"),
-        ("x[-1]", 6, "theta[0]"),
-        ("x.t", 6, "attribute"),
-        ("1_000", 5, "_"),
+        ("x^2", 5, "**"), ("2x", 5, "2*x"), ("y + sin x", 12, "sin(x)"), ("(a)(b)", 7, "*"), ("a b", 6, "a*b"),
+        ("[1, [2, 3]]", 4, "as many entries"), ("x = 1", 6, "=="), ("(a > b) + c", 7, "where"), ("+x", 4, "sign"),
+        ("x[-1]", 6, "theta[0]"), ("x.t", 6, "attribute"), ("1_000", 5, "_"),
     ],
-)
+)  # fmt: skip
 def test_a_fault_points_to_its_character_and_says_what_to_write(text: str, column: int, hint: str):
     found = fault(text)
     assert found.where == Place("spec.yaml", 7, column)

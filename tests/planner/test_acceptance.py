@@ -9,7 +9,7 @@ import pytest
 from some import some
 
 import recipe_compiler as rc
-from recipe_compiler.errors import ModelError, RunError, SpecError
+from recipe_compiler.errors import RunError
 from recipe_compiler.planner import plan_moves
 from recipe_compiler.planner.acceptance import _are_falling, _precision, tuned
 from recipe_compiler.planner.exact_chains import MASS
@@ -276,37 +276,3 @@ def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
         fit = model.sample(progress=False)
     assert "in the first window by 1, as with the Hessian of U at its mode no move is taken" in fit.attrs["plan"]
     assert len(masses) == 2
-
-
-@pytest.mark.parametrize(
-    ("run", "says"),
-    [("step_size: auto, accept: 1", "a probability, above 0 and below 1"),
-     ("step_size: auto, accept: 0", "a probability, above 0 and below 1"),
-     ("step_size: auto, accept: often", "number"),
-     ("step_size: 0.1, accept: 0.8", r"run\.accept  found it, expected none without `step_size: auto`"),
-     ("step_size: auto, share: 0.1", "found a share, expected none: Metropolis moves have no discretisation bias")],
-)  # fmt: skip
-def test_what_cannot_be_asked_is_told(run: str, says: str, folder: Path) -> None:
-    with pytest.raises((ModelError, SpecError), match=says):
-        build(folder, WELL, run, more="bind: {M: I}", name="wrong")
-
-
-def test_acceptance_is_not_asked_where_nothing_is_accepted(folder: Path) -> None:
-    path = folder / "never.yaml"
-    path.write_text(
-        f"name: never\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: {SPECS}/targets/standard_normal.yaml\n"
-        "scheme: {name: baoab}\nvariant: full\nsizes: {d: 2}\nrun: {step_size: auto, accept: 0.8}\n"
-    )
-    with pytest.raises((ModelError, SpecError), match="the scheme has no Metropolis move"):
-        rc.load(str(path))
-
-
-def test_a_move_of_each_third_cycle_is_not_planned(folder: Path) -> None:
-    path = folder / "third.yaml"
-    path.write_text(
-        f"name: third\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/standard_normal.yaml\n"
-        "scheme: {cycle: [refresh: r, {metropolis: {split: [B/2, A, B/2]}, every: 3}]}\n"
-        "variant: full\nsizes: {d: 2}\nrun: {step_size: auto}\n"
-    )
-    with pytest.raises((ModelError, SpecError), match="Metropolis move in some cycles only"):
-        rc.load(str(path))

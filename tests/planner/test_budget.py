@@ -8,7 +8,7 @@ from loaders import load_build
 
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING
-from recipe_compiler.errors import ModelError, ReadBackError, RunError
+from recipe_compiler.errors import ReadBackError, RunError
 from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.budget import Budget, OverBudgetError
 from recipe_compiler.planner.chosen import Plan
@@ -82,13 +82,6 @@ def test_a_plan_that_keeps_to_its_time_is_the_same_whatever_the_time(tmp_path: P
     assert first.says == other.says
     assert first.yaml(Path()) == other.yaml(Path())
     assert "warmup_seconds" not in first.yaml
-
-
-def test_it_stands_beside_auto_alone(tmp_path: Path) -> None:
-    path = build(tmp_path, ", warmup_seconds: 5")
-    path.write_text(path.read_text().replace("auto", "0.1"))
-    with pytest.raises(ModelError, match=r"run\.warmup_seconds  found it, expected none"):
-        load_build(path)
 
 
 def test_what_is_not_read_back_is_refused_before_chains_warm_up(

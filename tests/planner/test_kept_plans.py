@@ -1,6 +1,5 @@
 """Plans that are kept: what was chosen once is found again, bit for bit, and only where nothing has changed."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,25 +107,6 @@ def test_whatever_has_changed_is_planned_anew(
     text = (change,) if isinstance(change, tuple) else ()
     plan_of(regression(tmp_path, *text, y=np.roll(Y, 1) if what == "rows" else Y), cache)
     assert planned == ["kept"] * 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "damage", [lambda w: w[: len(w) // 2], lambda w: w.replace(b"thin", b"thiN", 1), lambda _: b""]
-)
-def test_a_damaged_plan_is_made_anew(
-    damage: Callable[[bytes], bytes], tmp_path: Path, cache: Cache, planned: list[str]
-) -> None:
-    first, _ = plan_of(regression(tmp_path), cache)
-    assert cache.folder is not None
-    (entry,) = cache.folder.glob("plan-*")
-    whole = entry.read_bytes()
-    entry.write_bytes(damage(whole))
-    assert entry.read_bytes() != whole
-    second, _ = plan_of(regression(tmp_path), cache)
-    assert planned == ["kept"] * 2
-    assert parts(first) == parts(second)
-    assert entry.read_bytes() == whole
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING
-from recipe_compiler.errors import ModelError, RunError, SpecError
+from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
@@ -217,21 +217,6 @@ def test_a_mode_that_is_flatter_than_a_quadratic_is_planned_by_chains(tmp_path: 
 def test_a_potential_that_never_rises_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="U does not rise along a direction from its mode"):
         planned(target_of("norm2(theta)/(1 + norm2(theta))", tmp_path), tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [("auto}", "0.1, share: 0.1}", r"run\.share  found it, expected none without `step_size: auto`"),
-     ("auto}", "auto, share: 0}", "a number > 0, finite"),
-     ("auto}", "automatic}", "a step size > 0, finite, or `auto`"),
-     ("auto}", "auto, schedule: {name: power, b: 1, c: 0.5}}", "found the schedule power with step_size: auto"),
-     ("variant: full", "variant: full\ngradient_noise: {V: 0}", "found `gradient_noise` with step_size: auto")],
-)  # fmt: skip
-def test_what_cannot_stand_beside_auto_is_told(old: str, new: str, says: str, tmp_path: Path) -> None:
-    path = tmp_path / "wrong.yaml"
-    path.write_text(stated(**{old: new}))
-    with pytest.raises((ModelError, SpecError), match=says):
-        load(path)
 
 
 def target_of(potential: str, folder: Path) -> str:
