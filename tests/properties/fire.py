@@ -9,8 +9,7 @@ Subjects are those below, and `dynamics`, `moves`, `integrals`:
 - *wild* dynamics, with kinks, comparisons, roots, logarithms, quotients of sizes and assumptions, right or wrong by
   chance: points are searched at which a claim fails. What is refuted must fail at its witness.
 - *builds* with matrix values: minors of rational matrices tell what is true of them.
-- moves of a kind (*cycle*, *flow*, *involution*, *reflection*, *shares*, *words*, *held*), and a *step* of Python, as
-  lint reads it.
+- moves of a kind (*cycle*, *flow*, *involution*, *shares*, *words*, *held*).
 - *posteriors* along whose curves masses do not fall, and *designs* that lose rank, of which it is known whether their
   integral is finite.
 
@@ -39,24 +38,19 @@ import wild
 from builds import wild_build
 from designs import Design, is_finite, random_design
 from dynamics import FAULTS, certainly_failing, mutant, parsed, right
-from moves import random_flow, random_involution, random_reflection, random_shares
+from moves import random_flow, random_involution, random_shares
 from parts import Files, write
 from posteriors import Maker, Posterior, diverges
 from reports import decide_here
-from steps import random_step
 from words import random_cycle, random_held, random_words
 
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.lint.bind_arguments import bind_arguments
-from recipe_compiler.lint.findings import lint
-from recipe_compiler.lint.source import read_source
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Document, Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Verdict
+from recipe_compiler.verdict import Finding, Refuted, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build
-from recipe_compiler.verify.steps.configurational import NOT_EXACT
 
 T = TypeVar("T")
 
@@ -226,30 +220,7 @@ def judged_moves(make: Callable[[Random], Any], asks: str, random: Random) -> It
     with written(drawn.files) as path:
         found = decided(observed(load(path)), asks.split())
     for claim, finding in found.items():
-        yield Judged(claim, _said(finding), claim not in wrong, wrong.get(claim, ""))
-
-
-def _said(finding: Finding) -> Verdict:
-    """Return a verdict; what is proved not to be exact is refuted to be."""
-    off, decision = finding.id == "configurational", finding.decision
-    is_off = off and isinstance(decision, Proved) and decision.by.startswith(NOT_EXACT)
-    return Verdict.REFUTED if is_off else finding.verdict
-
-
-def judged_step(random: Random) -> Iterator[Judged]:
-    """Judge a step of Python; of a wrong coefficient that no mean tells nothing is known."""
-    step = random_step(random)
-    off = step.off(random.randrange(2**32))
-    if not off and not step.is_right:
-        return
-    assert not (off and step.is_right), step
-    with written({"step.py": step.text(), "build.yaml": step.document()}) as path:
-        dynamics = load(path)
-        assert isinstance(dynamics, Dynamics)
-        report = lint(bind_arguments(read_source(f"{path.parent}/step.py:step"), dynamics, ())).report
-    assert report is not None
-    for found in report.findings:
-        yield Judged(found.id, Verdict.PROVED if found.checked_at else found.verdict, not off, off)
+        yield Judged(claim, finding.verdict, claim not in wrong, wrong.get(claim, ""))
 
 
 # Integrals
@@ -284,22 +255,18 @@ SUBJECTS: dict[str, Callable[[Random], Iterable[Judged]]] = {
     "mutant": judged_mutant,
     "wild": judged_wild,
     "build": judged_build,
-    "reflection": partial(judged_moves, random_reflection, "metropolis cycle exact"),
     "involution": partial(judged_moves, random_involution, "involution cycle exact"),
     "shares": partial(judged_moves, random_shares, "draw cycle exact"),
     "words": partial(judged_moves, lambda random: random_words(random).document(), "metropolis cycle exact"),
-    "held": partial(
-        judged_moves, random_held, "use draw metropolis cycle exact claimed_configurational configurational"
-    ),
+    "held": partial(judged_moves, random_held, "use draw metropolis cycle exact"),
     "flow": partial(judged_moves, random_flow, "draw cir cycle exact"),
     "cycle": partial(judged_moves, lambda random: random_cycle(random).document(), "draw metropolis cycle exact"),
-    "step": judged_step,
     "posterior": judged_posterior,
     "design": judged_design,
 }
 GROUPS = {
     "dynamics": ["right", "mutant", "wild", "build"],
-    "moves": ["reflection", "involution", "shares", "words", "held", "flow", "cycle", "step"],
+    "moves": ["involution", "shares", "words", "held", "flow", "cycle"],
     "integrals": ["posterior", "design"],
 }
 

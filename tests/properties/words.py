@@ -24,7 +24,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from moves import random_kept
 from parts import Array, Drawn, build, fails, few
 
 Letter = tuple[str, Fraction]
@@ -541,9 +540,7 @@ def random_words(random: Random) -> Cycle:
 
 
 def random_held(random: Random) -> Drawn:
-    """Return a cycle in which words hold blocks, or follow other dynamics, most numbers right; or `random_kept`."""
-    if random.random() < 0.2:
-        return random_kept(random)
+    """Return a cycle in which words hold blocks, or follow other dynamics, most numbers right."""
     cycle = random_words(random)
     while True:
         beside, (U, laws, draws, alone) = random_cycle(random), random_laws(random)

@@ -1,4 +1,4 @@
-"""The parts of the search for Q: linear solve, verification, integral of the plane, homotopy, means over a torus."""
+"""The parts of the search for Q: verification, integral of the plane, homotopy, means over a torus."""
 
 from fractions import Fraction
 
@@ -21,7 +21,6 @@ from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.search import Recovery, from_integral, integral, recover, verified
 from recipe_compiler.verify.recover.skew_problem import Proposal, fields, problem_of
-from recipe_compiler.verify.recover.solve import Coefficient, Indeterminates, solve
 
 OPEN = ROOT / "tests/recover"
 # Riemannian HMC in one dimension, K = sqrt(1 + theta**2): Q exp(-H) vanishes at infinity for Q = -K alone
@@ -48,51 +47,6 @@ def problem(of=PLANE):
 def point(asked, *values):
     z = [x for block in asked.subject.dynamics.declarations.blocks for x in coordinates(block, {})]
     return Point(dict(zip(z, values, strict=True)), {}, ())
-
-
-# linear equations
-
-
-def of(*terms):
-    """Return a polynomial of numbers beside powers of names: `of(3, (2, "d"))` is 3 + 2 d."""
-    pairs = [term if isinstance(term, tuple) else (term,) for term in terms]
-    return tuple((Fraction(number), tuple((name, 1) for name in names)) for number, *names in pairs)
-
-
-def value(coefficient, values):
-    def total(entry):
-        found = Fraction(0)
-        for number, powers in entry:
-            for name, n in powers:
-                number *= values[str(name)] ** n
-            found += number
-        return found
-
-    return total(coefficient.top) / total(coefficient.bottom)
-
-
-def test_equations_are_solved_for_functions_of_sizes():
-    columns = [{"a": of((1, "d")), "b": of(1)}, {"b": of((-2, "m"))}]
-    found = dict(solve(columns, {"a": of(3)}, Indeterminates(["d", "m"])))
-    assert found[0] == Coefficient(of(3), of((1, "d")))
-    assert found[1].bottom == of((1, "d", "m")) or found[1].top == of(3)
-    values = {"d": Fraction(5), "m": Fraction(7)}
-    assert [value(found[k], values) for k in (0, 1)] == [Fraction(3, 5), Fraction(3, 70)]
-
-
-def test_a_generator_that_stands_for_a_sum_is_that_sum():
-    generators = Indeterminates(["d"])
-    generators.note("over", of((1, "d"), 2))
-    found = solve([{"a": of((1, "d"), 2)}], {"a": ((Fraction(1), (("over", 2),)),)}, generators)
-    assert value(found[0][1], {"d": Fraction(3)}) == Fraction(5)
-
-
-def test_equations_have_the_first_solution_there_is_or_none():
-    one, two = {"a": of(1)}, {"a": of(2)}
-    assert solve([{"a": of(1), "b": of(1)}], one, Indeterminates()) is None
-    assert solve([], one, Indeterminates()) is None
-    assert solve([two, two, one], one, Indeterminates()) == ((0, Coefficient(of(Fraction(1, 2)), of(1))),)
-    assert solve([one], {}, Indeterminates()) == ()
 
 
 # verification
@@ -145,29 +99,6 @@ def test_numbers_from_infinity_are_those_of_the_q_that_vanishes_there(theta, r):
     assert found[0][1] == pytest.approx(-((1 + Fraction(theta) ** 2) ** Fraction(1, 2)), rel=1e-7)
     assert found[1][0] == -found[0][1]
     assert found[0][0] == found[1][1] == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["linear_three", "cubic"])
-def test_numbers_in_three_dimensions_satisfy_the_equation(name):
-    asked = problem(OPEN / f"{name}.yaml")
-    numbers = {sp.Symbol("a", real=True): Fraction(2, 3), sp.Symbol("b", positive=True): Fraction(3, 2)}
-    at, h = fields(asked, {}), Fraction(1, 64)
-    z0 = (Fraction(1, 2), Fraction(-2, 3), Fraction(3, 4))
-
-    def Q(z):
-        return numbers_of(asked, Point(dict(point(asked, *z).numbers) | numbers, {}, ()), {})
-
-    here = dict(zip(at.z, z0, strict=True)) | numbers
-    exact = {s: sp.Rational(v.numerator, v.denominator) for s, v in here.items()}
-    middle = Q(z0)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            shifts = [tuple(x + k * h * (n == j) for n, x in enumerate(z0)) for k in (-2, -1, 1, 2)]
-            a, b, c, d = (Q(z)[i][j] for z in shifts)
-            total += (a - 8 * b + 8 * c - d) / (12 * float(h)) - middle[i][j] * float(at.g[j].subs(exact))
-        assert total == pytest.approx(float(at.W[i].subs(exact)), abs=1e-4)
 
 
 @pytest.mark.parametrize("of", [PLANE.replace("theta: {}", "theta: {domain: positive}"), CURRENT])
