@@ -400,7 +400,6 @@ PLANTED = (
     Planted("sgld_poisson_regression, mapped", ("shipped",), {
         "another column of a view": ("3) * row + np.uint64(1)]", "3) * row]"),
         "rows of another length in a view": ("np.uint64(3) * row", "np.uint64(2) * row"),
-        "a row too few of a view": ("range(np.uint64(N))", "range(np.uint64(N - 1))"),
     }),
     Planted("sgld_gaussian_mixture", ("shipped",), {
         "another component": ("grad_U_3 = grad_U_3 + theta[3]", "grad_U_3 = grad_U_3 + theta[2]"),
@@ -496,28 +495,20 @@ PLANTED = (
     }, each=2),
     Planted("rhmc_funnel", ("shipped",), {
         "a substitution of the value before": ("r_v1_1 * r_v1_1", "r_1 * r_1", "read back"),
-        "an exponential of the value before": ("exp_part_4 = _exp(theta_v2_0)", "exp_part_4 = _exp(theta_v1_0)", "read back"),
         "from the turn before, not again": ("theta_new_0 = part_2 + theta_v1_0", "theta_new_0 = part_2 + theta_v2_0", "read back"),
-        "a momentum from the turn before": ("r_v2_1 = r_1 +", "r_v2_1 = r_v1_1 +", "read back"),
-        "an exponential at the start": ("_exp(theta_new_0)", "_exp(theta_v1_0)", "read back"),
     }),
     Planted("rhmc_logistic", ("shipped",), {
         "a step for half of it": ("step_factor = eps / 2.0", "step_factor = eps"),
         "the factor of another matrix": ("_cholesky_factor(root_matrix_4, matrix_4)", "_cholesky_factor(root_matrix_4, matrix_2)"),
-        "the inverse of another factor": ("_triangle_inverse(inv_root_matrix_3, root_matrix_3)", "_triangle_inverse(inv_root_matrix_3, root_matrix_2)"),
         "half of a determinant": ("log_det_matrix_5 += 2.0 *", "log_det_matrix_5 += 1.0 *"),
     }, each=0),
     Planted("hmc_reflected_categories", ("shipped",), {
         "a momentum that is not turned": ("r_v2_1 = -r_1 if theta_v1_1 < 0.0 else r_1", "r_v2_1 = r_1"),
         "a momentum that is turned always": ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),
-        "the momentum turned on the other side": ("r_v2_0 = -r_0 if theta_v1_0 < 0", "r_v2_0 = -r_0 if theta_v1_0 > 0"),
-        "a reflection at another point": ("theta_new_0 = -theta_v1_0 if", "theta_new_0 = 1.0 - theta_v1_0 if"),
-        "a position held at the boundary": ("theta_new_2 = -theta_v1_2 if", "theta_new_2 = 0.0 if"),
     }),
     Planted("two functions", ("shipped",), {
         "the block itself": ("move_turn(theta_turn,", "move_turn(theta,", "the theta that my_moves.py:turn is given"),
         "the copy of another": ("theta_turn_along[i] = theta_turn[i]", "theta_turn_along[i] = theta[i]", "the theta that my_moves.py:along is given"),
-        "a momentum of before": ("r_drawn_along[i] = r_drawn[i]", "r_drawn_along[i] = r[i]", "the r that my_moves.py:along is given"),
         "the momentum itself": ("move_along(theta_turn_along, r_drawn_along,", "move_along(theta_turn_along, r_drawn,", "what is kept of r"),
         "parameters in another order": ("move_turn(theta_turn, mu, Sigma,", "move_turn(theta_turn, Sigma, mu,", "gives my_moves.py:turn another mu than its own"),
         "the chain's own stream": ("Sigma, stream_turn)", "Sigma, noise_state)", "does not give my_moves.py:turn its stream"),
@@ -539,15 +530,11 @@ PLANTED = (
     Planted("sghmc_gaussian, d = 2", ("shipped",), {
         "a swapped result": ("return (theta_new_0, theta_new_1", "return (theta_new_1, theta_new_0"),
         "an old value": ("inv_M[0, 1] * r_new_1", "inv_M[0, 1] * r_1"),
-        "another's noise": ("L_r[1, 1] * noise_r_1", "L_r[1, 1] * noise_r_0"),
     }, each=2),
     Planted("sghmc_logistic, d = 2", ("shipped",), {
         "a feature twice": ("x_1 = x[row, 1]", "x_1 = x[row, 0]"),
         "a sum of another": ("grad_U_tilde_1 += x_1", "grad_U_tilde_1 += x_0"),
         "a row that is not copied": ("range(np.uint64(batch_size)):\n        row", "range(np.uint64(batch_size - 1)):\n        row"),
-        "the copy of another column": ("x_1 = x_batch_0_1[np.uint64(2) * b + np.uint64(1)]", "x_1 = x_batch_0_1[np.uint64(2) * b]"),
-        "the copy of another row": ("y_row = y_batch[b]", "y_row = y_batch[0]"),
-        "the place for the row": ("row = batch[b]", "row = b"),
     }, each=2),
     Planted("sgnht_logistic, d = 14", ("shipped",), {
         "copied over another row": ("np.uint64(4) * b", "np.uint64(2) * b"),
@@ -557,13 +544,9 @@ PLANTED = (
     Planted("sghmc_logistic, d = 17", ("shipped",), {
         "the wrong row of four": ("row_2 = batch[start + first + np.uint64(2)]", "row_2 = batch[start + first + np.uint64(3)]"),
         "the wrong weight of four": ("weight_2 = weight[first + np.uint64(2)]", "weight_2 = weight[first + np.uint64(1)]"),
-        "three fours of four": ("np.uint64(weight.shape[0]), np.uint64(4)", "np.uint64(weight.shape[0] - 4), np.uint64(4)"),
-        "a dot product of as many features as rows": ("for i in range(np.uint64(x.shape[1]))", "for i in range(np.uint64(x_theta.shape[0]))"),
         "no rows beyond them": ("range(batch_size - batch_size % 8, batch_size)", "range(batch_size - batch_size % 8, batch_size - 1)"),
         "a row twice": ("range(batch_size - batch_size % 8, batch_size)", "range(batch_size - batch_size % 8 - 1, batch_size)"),
-        "one product for all rows": ("_sigmoid(x_theta[k])", "_sigmoid(x_theta[0])"),
         "a row too few": ("range(np.uint64(x_theta.shape[0])):", "range(np.uint64(x_theta.shape[0] - 1)):"),
-        "one label for all rows": ("weight[k] = -y_row[k]", "weight[k] = -y_row[0]"),
     }, each=2),
     Planted("sghmc_logistic, d = 32", ("shipped",), {
         "a row asked for beyond the batch": ("min(start + k + np.uint64(8), np.uint64(batch_size - 1))", "start + k + np.uint64(8)"),

@@ -178,30 +178,6 @@ def rename_in_a_witness(whole: Json, random: Random) -> None:
 
 
 @forger
-def change_sizes(whole: Json, random: Random) -> None:
-    claim = claim_of(whole, "refuted", random)
-    require(claim["for_d"] != "all")
-    claim["for_d"] = random.choice(["all", {name: n + random.randint(1, 5) for name, n in claim["for_d"].items()}])
-
-
-@forger
-def call_it_advisory(whole: Json, random: Random) -> None:
-    required = [claim for claim in whole["claims"] if claim["required"] and claim["verdict"] != "undecided"]
-    random.choice(required)["required"] = False
-
-
-@forger
-def rest_on_less(whole: Json, random: Random) -> None:
-    """Leave a kind out of what semidefiniteness of D rests on, where D is linear in the constant."""
-    linear = {x for row in dynamics_of(whole, "d_psd").get("D") or [] for x in row} & {"C", "D", "a*I", "A*I"}
-    require("build" not in whole["documents"])
-    given = claim_of(whole, "proved", random, ("d_psd",))["given"]
-    given.remove(
-        random.choice([one for one in given if one.partition(" is ")[0] in {x.partition("*")[0] for x in linear}])
-    )
-
-
-@forger
 def rest_on_what_is_not_declared(whole: Json, random: Random) -> None:
     name, entry = random.choice(whole["documents"]["dynamics"]["parameters"])
     kind = random.choice(["skew", "diagonal", "nonzero and diagonal"])

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from answers import ROOT, written
 from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
@@ -19,7 +18,6 @@ from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_si
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
-ROOT = Path(__file__).parents[2]
 DOCUMENT = f"""
 format: 1
 name: {{name}}
@@ -107,10 +105,7 @@ def document(target: str, cycle: str, eps: float | str = "1/4", *changes: tuple[
 @cache
 def cycle_build(target: str, cycle: str, eps: float | str = "1/4", *changes: tuple[str, str]) -> Build:
     """Return that build."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "build.yaml"
-        path.write_text(document(target, cycle, eps, *changes), encoding="utf-8")
-        return load_build(path)
+    return load_build(written(document(target, cycle, eps, *changes)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,12 @@
 """Builds whose cycles draw blocks of the target by their laws: alone, and among moves of Hamiltonian dynamics."""
 
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from answers import ROOT, written
 from loaders import load_build
 
 from recipe_compiler.spec.model import Build
 
-ROOT = Path(__file__).parents[2]
 DOCUMENT = """
 format: 1
 name: {name}
@@ -194,17 +192,11 @@ def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", 
 
 @cache
 def _build(name: str, target: str, cycle: str, values: str, rest: str) -> Build:
-    with TemporaryDirectory() as folder:
-        path = Path(folder)
-        if target.lstrip().startswith("format"):
-            (path / "target.yaml").write_text(target, encoding="utf-8")
-            target = "target.yaml"
-        moves = "split" in cycle
-        dynamics = f"{ROOT}/specs/dynamics/{'hmc' if moves else 'still'}.yaml"
-        text = DOCUMENT.format(
-            name=name, dynamics=dynamics, target=target, values=(MASS if moves else "") + values, cycle=cycle,
-            rest=rest, variant="minibatch" if name.endswith("minibatch") else "full",
-            batch=", batch_size: 50" if name.endswith("minibatch") else "",
-        )  # fmt: skip
-        (path / "build.yaml").write_text(text, encoding="utf-8")
-        return load_build(path / "build.yaml")
+    own = {"target": target} if target.lstrip().startswith("format") else {}
+    moves, by_batch = "split" in cycle, name.endswith("minibatch")
+    text = DOCUMENT.format(
+        name=name, dynamics=f"SPECS/dynamics/{'hmc' if moves else 'still'}.yaml",
+        target="target.yaml" if own else target, values=(MASS if moves else "") + values, cycle=cycle, rest=rest,
+        variant="minibatch" if by_batch else "full", batch=", batch_size: 50" if by_batch else "",
+    )  # fmt: skip
+    return load_build(written(text, **own))
