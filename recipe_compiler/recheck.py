@@ -2188,7 +2188,7 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
             return as_wide(word, claim["by"].startswith("exact"), told)
         case _:
             p = int(claim["data"].get("order", 0))
-            ends = "no more" in claim["by"]
+            ends = "not higher" in claim["by"]
             more = range(1, p + 1 + ends)
             require(sum(len(names) ** q for q in more) * len(word) <= MOST_WORK, "so many products", TrustedError)
             off = [q for q in more for x in itertools.product(names, repeat=q) if not is_right(word, x)]

@@ -154,7 +154,8 @@ REJECTED: list[Any] = [
     *(slow(REMOVAL, add("defined", given), UNDECLARED) for given in (
         "mu is counts", "area is integer", "left is one_hot", "left is positive", "left <= catch1")),
     *(slow(TRIALS, add("defined", given), UNDECLARED) for given in ("k <= w", "t is integer")),
-    *(slow(BAOAB, set_claim("order", data={"order": n}), "") for n in "31"),
+    (BAOAB, set_claim("order", data={"order": "1"}), "its letters give another order than 1"),
+    slow(BAOAB, set_claim("order", data={"order": "3"}), ""),
     slow(BAOAB, set_claim("palindrome", by="it is not: letter 1 is B/2, letter 5 is A/2"), ""),
     slow(REVERSED, set_claim("order", data={"order": "2"}), ""),
     slow(REVERSED, set_claim("palindrome", by="it is a palindrome"), ""),
