@@ -1,7 +1,5 @@
-"""The text of support functions: complete, deterministic, importable on its own, in the house's format."""
+"""The text of support functions: in the house's format, of names that there are."""
 
-import ast
-import builtins
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,36 +18,12 @@ ENTRIES = (
 )  # fmt: skip
 
 
-def written(path: Path, names: tuple[str, ...]) -> Path:
-    lines = "import math\n\nimport numpy as np\nfrom numba import njit, types\nfrom numba.extending import intrinsic"
-    path.write_text(f'"""Support."""\n\n{lines}\n\n{support_text(names)}')
-    return path
-
-
-@pytest.mark.parametrize("name", ENTRIES)
-def test_each_function_comes_with_all_it_needs(name: str, tmp_path: Path) -> None:
-    module = ast.parse(written(tmp_path / "one.py", (name,)).read_text())
-    bound = {n.id for n in ast.walk(module) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    bound |= {n.name for n in ast.walk(module) if isinstance(n, ast.FunctionDef)}
-    bound |= {n.arg for n in ast.walk(module) if isinstance(n, ast.arg)} | set(dir(builtins))
-    bound |= {
-        a.asname or a.name for n in ast.walk(module) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names
-    }
-    used = {n.id for n in ast.walk(module) if isinstance(n, ast.Name)}
-    assert used <= bound
-
-
-def test_constants_given_elsewhere_are_left_out() -> None:
-    assert "_FASTMATH =" in support_text(("_sigmoid",))
-    assert "_FASTMATH =" not in support_text(("_sigmoid",), given=("_FASTMATH",))
-
-
 def test_text_is_stable_under_the_formatter(tmp_path: Path) -> None:
     ruff = shutil.which("ruff")
     if ruff is None:
         pytest.skip("ruff is not on the path")
-    path = written(tmp_path / "formatted.py", ENTRIES)
-    before = path.read_text()
+    path, before = tmp_path / "formatted.py", support_text(ENTRIES)
+    path.write_text(before)
     subprocess.run([ruff, "format", "--line-length", "120", str(path)], check=True, capture_output=True)
     assert path.read_text() == before
 

@@ -18,8 +18,6 @@ variant: {variant}
 {rest}run: {{step_size: 1/8, draws: 400, warmup: 10, chains: 2, seed: 1{batch}}}
 """
 FAMILIES = """
-format: 1
-name: families
 state:
   g: {shape: 2, domain: positive, transform: log}
   h: {shape: scalar, domain: positive, transform: log}
@@ -43,8 +41,6 @@ laws:
 """
 """A law of every family, each block in the variable that it is sampled in."""
 GAMMAS = """
-format: 1
-name: gammas
 state:
   s: {shape: scalar, domain: positive, transform: log}
   g: {shape: 3, domain: positive, transform: log}
@@ -58,8 +54,6 @@ laws:
 """
 """Gamma laws whose rate is another block, and whose shape takes data."""
 ONE_OF_THREE = """
-format: 1
-name: one_of_three
 state: {k: {shape: 3, domain: one_hot}}
 parameters: {a: {shape: 3}}
 potential: -k.T @ a
@@ -67,8 +61,6 @@ laws: {k: Categorical(a)}
 """
 """A discrete block that is one row."""
 SHARES = """
-format: 1
-name: shares
 state:
   w: {shape: 3, constraint: simplex}
   x: {shape: 2}
@@ -81,8 +73,6 @@ laws:
 """
 """Shares of a whole, whose law follows another block, and one that follows them."""
 SETS = """
-format: 1
-name: sets
 state:
   c: {shape: 2, constraint: ordered}
   R: {shape: [2, 2], constraint: corr_matrix}
@@ -95,19 +85,7 @@ laws:
   g: Gamma(2, 3 + norm2(c))
 """
 """Laws that take blocks in sets, which a word moves."""
-COUNTS = """
-format: 1
-name: counts
-state:
-  w: {shape: K, constraint: simplex}
-parameters: {a: {shape: K, is: positive}}
-potential: -sum((a - ones)*log(w))
-laws: {w: Dirichlet(a)}
-"""
-"""Shares alone."""
 SIGNAL = """
-format: 1
-name: signal
 state:
   s: {shape: scalar, domain: positive, transform: log}
   b: {shape: scalar, domain: positive, transform: log}
@@ -192,7 +170,7 @@ def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", 
 
 @cache
 def _build(name: str, target: str, cycle: str, values: str, rest: str) -> Build:
-    own = {"target": target} if target.lstrip().startswith("format") else {}
+    own = {"target": f"name: {name}\n{target.lstrip()}"} if "\n" in target else {}
     moves, by_batch = "split" in cycle, name.endswith("minibatch")
     text = DOCUMENT.format(
         name=name, dynamics=f"SPECS/dynamics/{'hmc' if moves else 'still'}.yaml",

@@ -4,25 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from answers import written
+from loaders import load_build
 
 from recipe_compiler.emit.support.text import support_text
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import (
-    Add,
-    Filled,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Normal,
-    Number,
-    Role,
-    Symbol,
-    Transpose,
-)
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.run.data import Data, Field
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Scheme, Target, Value
+from recipe_compiler.spec.model import Build, Value
 
 HEAD = '''
 import math
@@ -100,50 +87,40 @@ def module_text(options: dict[str, object]) -> str:
     return HEAD.format(**options) + "\n\n" + support_text(names)
 
 
+BUILD = """
+name: hand
+dynamics: dynamics.yaml
+target: target.yaml
+parameters: {c: {value: 3}}
+scheme: {name: sequential_euler, order: [r, theta]}
+variant: minibatch
+data: {file: data.csv, x: [a, b, c]}
+init: {theta: "N(0, I)", r: 0}
+run: {step_size: 0.05, draws: 40, warmup: 5, thin: 2, chains: 4, seed: 1, batch_size: 4}
+"""
+BESIDE = {
+    "dynamics": """
+name: sghmc
+state: {theta: {shape: d}, r: {shape: d}}
+parameters: {c: {is: positive}, limit: {is: positive, default: 1000000000}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ r/2
+D: [[0, 0], [0, c*I]]
+Q: [[0, -I], [I, 0]]
+""",
+    "target": "name: mean\nstate: {theta: {shape: d}}\ndata: {x: {shape: [N, d]}}\nlog_prior: 0\n"
+    "log_likelihood: x @ theta\n",
+}
+
+
 def make_build(**changes: object) -> Build:
     """Return the build of the module above, in d dimensions read from the data."""
-    column, square = Shape("d"), Shape("d", "d")
-    theta, r = Symbol("theta", column, Role.BLOCK), Symbol("r", column, Role.BLOCK)
-    c = Symbol("c", SCALAR, Role.PARAMETER)
-    friction = Multiply(c, Identity("d"), square)
-    zero, unit = Filled(0, square), Identity("d")
-    U = FunctionAt("U", ("theta",), SCALAR)
-    square_r = MatMul(Transpose(r, Shape(None, "d")), r, SCALAR)
-    half = Multiply(Number(Fraction(1, 2)), square_r, SCALAR)
-    dynamics = Dynamics(
-        name="sghmc",
-        declarations=Declarations(
-            blocks=(Block("theta", column), Block("r", column)),
-            parameters=(
-                Parameter("c", kinds=(Kind.POSITIVE,)),
-                Parameter("limit", kinds=(Kind.POSITIVE,), default=Number(Fraction(10**9))),
-            ),
-            functions=(Function("U", ("theta",), role="potential"),),
-        ),
-        H=Add((U, half), SCALAR),
-        D=((zero, zero), (zero, friction)),
-        Q=((zero, Multiply(Number(Fraction(-1)), unit, square)), (unit, zero)),
-    )
-    target = Target(
-        name="mean",
-        declarations=Declarations(blocks=(Block("theta", column),), data=(Datum("x", "N", column),)),
-        log_prior=Number(Fraction(0)),
-        log_likelihood=theta,
-    )
-    build = Build(
-        name="hand", dynamics=dynamics, target=target, bind=(), parameters=(),
-        values=(("c", Value(((Fraction(3),),))),), variant="full",
-        scheme=Scheme("sequential_euler", order=("r", "theta")),
-        replacement=False, V=zero, sizes=(), data=None,
-        init=(("theta", Normal(Identity("d"), column)), ("r", Filled(0, column))),
-        run=RunSettings(step_size=0.05, draws=40, warmup=5, thin=2, chains=4, seed=1, batch_size=4),
-    )  # fmt: skip
-    return replace(build, **changes)
+    return replace(load_build(written(BUILD, **BESIDE)), **{"variant": "full", "data": None, **changes})
 
 
 def limited(build: Build, limit: str) -> Build:
     """Return the build with chains that end where a coordinate of theta is beyond a limit."""
-    return replace(build, values=(*build.values, ("limit", Value(((Fraction(limit),),)))))
+    return replace(build, values=(build.values[0], ("limit", Value(((Fraction(limit),),)))))
 
 
 def make_data() -> Data:
