@@ -170,7 +170,7 @@ def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", 
 
 @cache
 def _build(name: str, target: str, cycle: str, values: str, rest: str) -> Build:
-    own = {"target": f"name: {name}\n{target.lstrip()}"} if "\n" in target else {}
+    own = {"target": target if "name:" in target else f"name: {name}\n{target.lstrip()}"} if "\n" in target else {}
     moves, by_batch = "split" in cycle, name.endswith("minibatch")
     text = DOCUMENT.format(
         name=name, dynamics=f"SPECS/dynamics/{'hmc' if moves else 'still'}.yaml",
