@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from loaders import load_dynamics
+import answers
 from ruamel.yaml import YAML
 
 from recipe_compiler.explain.repair.changes import entry_shape
@@ -18,6 +18,7 @@ from recipe_compiler.tensor.calculus import calculus
 TESTS = Path(__file__).parents[1]
 FOLDERS = (TESTS / "repair", TESTS / "mutants", TESTS / "mutants" / "controls", TESTS.parent / "specs" / "dynamics")
 NAMES = ("zeta", "S", "N", "q", "vel", "gamma", "beta", "Gam", "xx", "k_1", "E", "rho", "W9")
+KEYS = ("name", "state", "parameters", "functions", "H", "D", "Q", "claims")
 
 Document = dict[str, Any]
 
@@ -27,10 +28,8 @@ def document(name: str) -> Document:
     return YAML(typ="safe", pure=True).load(path)
 
 
-def loaded(found: Document, folder: Path) -> Dynamics:
-    path = folder / "document.yaml"
-    path.write_text(json.dumps(found, indent=1), encoding="utf-8")  # JSON is YAML, and keeps the order
-    return load_dynamics(path)
+def loaded(found: Document) -> Dynamics:
+    return answers.document(json.dumps(found, indent=1))  # JSON is YAML, and keeps the order
 
 
 def amended(found: Document, formulas: Sequence[tuple[str, str]]) -> Document:
@@ -56,30 +55,19 @@ def amended(found: Document, formulas: Sequence[tuple[str, str]]) -> Document:
 
 def changed(name: str, seed: int) -> tuple[Document, Mapping[str, str]]:
     """Rename everything declared, permute the state; return the document and old names to new ones."""
-    random = Random(seed)
-    found = document(name)
+    random, found = Random(seed), document(name)
     declared = [*found["state"], *found.get("parameters", {}), *found.get("functions", {})]
-    stems = random.sample(
-        ["zeta", "S", "N", "q", "vel", "gamma", "beta", "Gam", "xx", "k_1", "E", "rho", "W9"], len(declared)
-    )
-    names = dict(zip(declared, stems, strict=True))
-    order = random.sample(range(len(found["state"])), len(found["state"]))
-    blocks = list(found["state"])
-    made: Document = {"name": name}
-    made["state"] = {names[blocks[n]]: _renamed(found["state"][blocks[n]], names) for n in order}
-    for part in ("parameters", "functions"):
-        if part in found:
-            made[part] = {names[key]: _renamed(value, names) for key, value in found[part].items()}
-    made["H"] = renamed(found["H"], names)
-    for part in ("D", "Q"):
-        if part in found:
-            made[part] = _permuted(found[part], order, names)
-    claims = found.get("claims", {})
-    made["claims"] = {key: value for key, value in claims.items() if key == "interpretation"}
-    if "drift" in claims:
-        made["claims"]["drift"] = {names[key]: renamed(value, names) for key, value in claims["drift"].items()}
-    if "diffusion" in claims:
-        made["claims"]["diffusion"] = _permuted(claims["diffusion"], order, names)
+    names = dict(zip(declared, random.sample(NAMES, len(declared)), strict=True))
+    made = json.loads(renamed(json.dumps({key: found[key] for key in KEYS if key in found}), names))
+    made["claims"] = {
+        key: made["claims"][key] for key in ("interpretation", "drift", "diffusion") if key in made["claims"]
+    }
+    blocks = [*made["state"]]
+    order = random.sample(range(len(blocks)), len(blocks))
+    made["state"] = {blocks[k]: made["state"][blocks[k]] for k in order}
+    for holder, key in ((made, "D"), (made, "Q"), (made["claims"], "diffusion")):
+        if key in holder:
+            holder[key] = [[holder[key][a][b] for b in order] for a in order]
     return made, names
 
 
@@ -109,15 +97,3 @@ def same_formulas(dynamics: Dynamics, found: Sequence[tuple[str, str]], expected
     return dict(found).keys() == expected.keys() and all(
         same(dynamics, entry, formula, expected[entry]) for entry, formula in found
     )
-
-
-def _renamed(value: dict[str, object], names: Mapping[str, str]) -> dict[str, object]:
-    """Rename the blocks that a function is of; shapes and kinds stay."""
-    of = value.get("of")
-    if of is None:
-        return value
-    return {**value, "of": [names[str(x)] for x in of] if isinstance(of, list) else names[str(of)]}
-
-
-def _permuted(matrix: Sequence[Sequence[object]], order: Sequence[int], names: Mapping[str, str]) -> list[list[str]]:
-    return [[renamed(matrix[a][b], names) for b in order] for a in order]

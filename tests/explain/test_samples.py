@@ -1,7 +1,5 @@
 """What wrong samplers sample: the closed forms that are known, and nothing where no member of the family is right."""
 
-from pathlib import Path
-
 import pytest
 from answers import document as written
 from processor_time import ends
@@ -52,38 +50,38 @@ def is_stationary(dynamics: Dynamics) -> bool:
 
 
 @pytest.mark.parametrize("name", ENERGY)
-def test_the_density_is_found_and_is_stationary(name: str, tmp_path: Path) -> None:
-    dynamics = loaded(document(name), tmp_path)
+def test_the_density_is_found_and_is_stationary(name: str) -> None:
+    dynamics = loaded(document(name))
     assert not is_stationary(dynamics)
     found = shown(dynamics)
     assert same_formulas(dynamics, found[0].formulas, {"H": ENERGY[name]})
     for explanation in found:
-        assert is_stationary(loaded(amended(document(name), explanation.formulas), tmp_path))
+        assert is_stationary(loaded(amended(document(name), explanation.formulas)))
 
 
 @pytest.mark.parametrize("name", NONE)
-def test_nothing_is_said_where_nothing_is_known(name: str, tmp_path: Path) -> None:
-    assert shown(loaded(document(name), tmp_path)) == ()
+def test_nothing_is_said_where_nothing_is_known(name: str) -> None:
+    assert shown(loaded(document(name))) == ()
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", ["friction_scale", "sgrhmc_naive_line", "thermostat_temperature", "cir_minus_two"])
-def test_names_and_order_of_the_state_do_not_matter(name: str, seed: int, tmp_path: Path) -> None:
+def test_names_and_order_of_the_state_do_not_matter(name: str, seed: int) -> None:
     found, names = changed(name, seed)
-    dynamics = loaded(found, tmp_path)
+    dynamics = loaded(found)
     assert same_formulas(dynamics, shown(dynamics)[0].formulas, {"H": renamed(ENERGY[name], names)})
 
 
 @pytest.mark.parametrize(("noise", "temperature"), [("V/2", "1/2"), ("3*V", "3"), ("2*V/7", "2/7")])
-def test_the_temperature_is_said(noise: str, temperature: str, tmp_path: Path) -> None:
-    found = shown(loaded(amended(document("friction_scale"), [("claims.diffusion[r,r]", noise)]), tmp_path))
+def test_the_temperature_is_said(noise: str, temperature: str) -> None:
+    found = shown(loaded(amended(document("friction_scale"), [("claims.diffusion[r,r]", noise)])))
     assert found[0].says.endswith(f"the stated one at temperature {temperature}")
 
 
 @pytest.mark.parametrize("power", [1, 2, 3, -1])
-def test_any_power_of_the_diffusion_is_found(power: int, tmp_path: Path) -> None:
+def test_any_power_of_the_diffusion_is_found(power: int) -> None:
     drift = f"-g*grad(U, theta) + (1 - {power})*grad(g, theta)" if power > 0 else "-g*grad(U, theta) + 2*grad(g, theta)"
-    dynamics = loaded(amended(document("sgrld_dropped_line"), [("claims.drift.theta", drift)]), tmp_path)
+    dynamics = loaded(amended(document("sgrld_dropped_line"), [("claims.drift.theta", drift)]))
     assert same_formulas(dynamics, shown(dynamics)[0].formulas, {"H": f"U + {power}*log(g)"})
 
 
@@ -95,17 +93,17 @@ def test_any_power_of_the_diffusion_is_found(power: int, tmp_path: Path) -> None
         ("x**2/2", "3", "1 - x**5", "x**6/18 - x/3"),
     ],
 )
-def test_on_a_line_the_energy_is_an_integral(H: str, D: str, drift: str, energy: str, tmp_path: Path) -> None:
+def test_on_a_line_the_energy_is_an_integral(H: str, D: str, drift: str, energy: str) -> None:
     found = {"name": "line", "state": {"x": {}}, "H": H, "D": [[D]], "claims": {"drift": {"x": drift}}}
-    dynamics = loaded(found, tmp_path)
+    dynamics = loaded(found)
     explanations = shown(dynamics)
     assert explanations
     assert same_formulas(dynamics, explanations[0].formulas, {"H": energy})
 
 
-def test_what_has_no_elementary_integral_is_left_alone(tmp_path: Path) -> None:
+def test_what_has_no_elementary_integral_is_left_alone() -> None:
     found = {"name": "line", "state": {"x": {}}, "H": "x**2/2", "D": [["1"]], "claims": {"drift": {"x": "-exp(x**2)"}}}
-    assert shown(loaded(found, tmp_path)) == ()
+    assert shown(loaded(found)) == ()
 
 
 @pytest.mark.parametrize(
