@@ -20,26 +20,6 @@ def test_one_coordinate_has_its_closed_form(phi: float) -> None:
     assert found.slowest == max(found.times[0], found.times_of_squares[0])
 
 
-def test_sums_over_lags_are_those_of_the_autocovariances() -> None:
-    rng = np.random.default_rng(0)
-    matrix = rng.standard_normal((5, 5))
-    F = 0.9 * matrix / np.abs(np.linalg.eigvals(matrix)).max()
-    root = rng.standard_normal((5, 3))
-    Sigma = root @ root.T
-    half = rng.standard_normal((2, 2))
-    K = half @ half.T + np.eye(2)
-    S = covariance(F, Sigma)
-    found = figures(F, S, K, slice(1, 3))
-    np.testing.assert_allclose(S, F @ S @ F.T + Sigma, atol=1e-12)
-    lags = [S]
-    while len(lags) < 600:
-        lags.append(F @ lags[-1])
-    rho = np.array([np.diag(lag)[1:3] for lag in lags]) / np.diag(S)[1:3]
-    np.testing.assert_allclose(found.times, 2.0 * rho.sum(axis=0) - 1.0, rtol=1e-10)
-    np.testing.assert_allclose(found.times_of_squares, 2.0 * (rho**2).sum(axis=0) - 1.0, rtol=1e-10)
-    assert found.temperature == pytest.approx(np.trace(S[1:3, 1:3] @ K) / 2.0)
-
-
 @pytest.mark.parametrize(
     ("F", "K", "says"),
     [

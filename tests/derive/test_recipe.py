@@ -14,14 +14,12 @@ from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.refresh import OwnLaw, conditional_law, is_gaussian, own_laws, refreshes
 from recipe_compiler.errors import ModelError
-from recipe_compiler.program.atoms import names_of
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.style import PLAIN
-from recipe_compiler.tensor.terms import Base, Index
+from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 
 LINE, PLANE = "theta: {shape: d}", "theta: {shape: d}, r: {shape: d}"
@@ -210,27 +208,6 @@ def test_both_forms_are_equal(name: str) -> None:
 def test_a_sum_is_multiplied_out_where_terms_cancel() -> None:
     found = derive(dynamics(*THERMOSTAT), stated=True)
     assert [text(entry) for entry in found.drift] == ["r[i]", "-d_theta[i] U - xi r[i]", "sum_i r[i]**2/d - 1"]
-
-
-def test_parts_of_a_matrix_are_applied_apart() -> None:
-    found = derive(dynamics(*CASES["skew of rank 2"]), stated=True)
-    assert not any(isinstance(atom, Base) for atom in everywhere(found.drift[0]))
-    assert len(found.drift[0].terms) == 3
-
-
-@pytest.mark.parametrize(
-    "name", ["distance", "two distances", "momenta", "energy of a difference", "skew of distances"]
-)
-def test_differences_stay_differences(name: str) -> None:
-    found = derive(dynamics(*CASES[name]), stated=True)
-    sums = [atom.arg for entry in found.drift for atom in everywhere(entry) if isinstance(atom, Base)]
-    names = {frozenset(names_of(one)) for one in sums if len(one.terms) == 2}
-    assert names & {frozenset(pair) for pair in (("m", "theta"), ("m", "r"), ("r", "theta"))}
-
-
-def test_products_of_sums_of_matrices_are_not_multiplied_out() -> None:
-    own = dynamics(*CASES["product of sums of matrices"])
-    assert [len(derive(own, stated=stated).drift[0].terms) for stated in (False, True)] == [4, 1]
 
 
 def test_an_entry_that_is_zero_as_a_whole_is_zero() -> None:

@@ -1,4 +1,4 @@
-"""Kinds of values are decided exactly."""
+"""Numbers are exact and decimal, or refused; kinds of values are decided exactly."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,6 +11,7 @@ from answers import document
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.fields import exact
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.values import kind_problem, shape_problem
 
@@ -76,6 +77,33 @@ def test_the_guilty_entry_is_named(kind: Kind, lines: tuple[tuple[str, ...], ...
 )
 def test_shapes_are_those_declared(value: tuple[tuple[Fraction, ...], ...], shape: Shape, *, fits: bool) -> None:
     assert (shape_problem(value, shape, {"d": 2, "k": 3}) == "") is fits
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", Fraction(1, 1000)),
+        ("0.1", Fraction(1, 10)),
+        ("-1/3", Fraction(-1, 3)),
+        (".5", Fraction(1, 2)),
+        ("2.", Fraction(2)),
+        ("+7", Fraction(7)),
+        ("1.5E2", Fraction(150)),
+        ("1/0.5", Fraction(2)),
+        ("0", Fraction(0)),
+    ],
+)
+def test_a_number_is_read_exactly(text: str, value: Fraction) -> None:
+    assert exact(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["010", "1:30", "1_000", "0x10", "0o7", ".nan", "nan", ".inf", "inf", "true", "no", "", ".", "e3", "1e", "1/0",
+     "1e999", "1e999999999", "9" * 5000, "1 2", "--1", "\u0661", "1,5", "/2", "1/"],
+)  # fmt: skip
+def test_what_means_something_else_elsewhere_or_is_out_of_bounds_is_none(text: str) -> None:
+    assert exact(text) is None
 
 
 BUILD = """

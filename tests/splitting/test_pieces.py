@@ -86,20 +86,18 @@ def test_a_share_of_gamma_that_two_pieces_want_is_a_fault_with_its_cure() -> Non
     assert {p.name: p.gamma for p in pieces_of(derivation, stated)}["xi"] == (("xi", "r"),)
 
 
-def test_a_share_of_gamma_that_no_piece_has_is_a_fault() -> None:
-    derivation = derivation_of("gsgrhmc")
-    with pytest.raises(ModelError, match="in no piece"):
-        pieces_of(derivation, {"A": (Selection(Q=None, H=("r",)),), "O": (Selection(D=None),)})
-
-
-def test_what_a_selection_names_must_be_there() -> None:
-    derivation = derivation_of("sghmc")
-    with pytest.raises(ModelError, match=r"summand `V` of H, expected one of U, theta, r"):
-        pieces_of(derivation, {"B": (Selection(Q=None, H=("V",)),)})
-    with pytest.raises(ModelError, match="block `p` in a selection of Q"):
-        pieces_of(derivation, {"B": (Selection(Q=(("theta", "p"),)),)})
-    with pytest.raises(ModelError, match="block `p` in a selection of Gamma"):
-        pieces_of(derivation, {"B": (Selection(Q=None, Gamma=(("theta", "p"),)),)})
+@pytest.mark.parametrize(
+    ("name", "selections", "says"),
+    [
+        ("gsgrhmc", {"A": Selection(Q=None, H=("r",)), "O": Selection(D=None)}, "in no piece"),
+        ("sghmc", {"B": Selection(Q=None, H=("V",))}, "summand `V` of H, expected one of U, theta, r"),
+        ("sghmc", {"B": Selection(Q=(("theta", "p"),))}, "block `p` in a selection of Q"),
+        ("sghmc", {"B": Selection(Q=None, Gamma=(("theta", "p"),))}, "block `p` in a selection of Gamma"),
+    ],
+)
+def test_what_a_selection_names_must_be_there(name: str, selections: dict[str, Selection], says: str) -> None:
+    with pytest.raises(ModelError, match=says):
+        pieces_of(derivation_of(name), {key: (own,) for key, own in selections.items()})
 
 
 def test_dynamics_without_a_potential_need_stated_pieces() -> None:
