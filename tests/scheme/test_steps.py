@@ -581,20 +581,17 @@ OF_RICCATI = quadratic("2*ones - 5*x - 3*x**2")  # b**2 - 4 a c = 49 v**2
 DEFAULT: list[tuple[Text, str, tuple[str, ...]]] = [
     *((well(BAOAB), fault, change) for fault, change in {
         "a kick of the other sign": ("r_v1_0 = r_0 + step_factor * grad_U_0", "r_v1_0 = r_0 - step_factor * grad_U_0"),
-        "a drift by the old momentum": ("theta_0 + step_factor_2 * r_v1_0", "theta_0 + step_factor_2 * r_0"),
         "a stale gradient": ("grad_U_new_0 = gradient(theta_new_0)", "grad_U_new_0 = gradient(theta_0)"),
         "noise of another scale": ("scale_r * noise_r_0", "eps * noise_r_0"),
         "Euler's noise": ("_noise_scale(2.0 * c * exprel_of_constants, 0.0", "_noise_scale(2.0 * c, 0.0"),
         "a decay of half a step": ("constants_2 = _exprel(-c * eps / m)", "constants_2 = _exprel(-c * eps / m / 2.0)"),
         "another gradient carried on": ("r_new_0, grad_U_new_0\n", "r_new_0, grad_U_0\n"),
-        "a first gradient that is none": ("    grad_U_0 = gradient(theta_0)\n", "    grad_U_0 = theta_0\n"),
     }.items()),
     *((SHIPPED_POWER, fault, change) for fault, change in {
         "another power": ("r_v1_0, 2.0)", "r_v1_0, 1.0)"),
         "a power without its guard": (
             "_inverse_power(root + step_factor_2 * r_v1_0, 2.0)", "(root + step_factor_2 * r_v1_0) ** 2"),
         "the other momentum": ("step_factor_2 * r_v1_0, 2.0)", "step_factor_2 * r_v1_1, 2.0)"),
-        "a stale root": ("math.sqrt(theta_v1_0)", "math.sqrt(theta_0)"),
     }.items()),
 ]  # fmt: skip
 SLOW: list[tuple[Text, str, tuple[str, ...]]] = [
@@ -610,7 +607,6 @@ SLOW: list[tuple[Text, str, tuple[str, ...]]] = [
         "Euler's noise at an exact decay": ("_noise_factor([[two_D_r_2]]", "_noise_factor([[two_D_r]]"),
         "the integral for the change": (
             "((change_O,),)", "((X_O,),)", "((integral_O,),)", "((change_O,),)", "((X_O,),)", "((integral_O,),)"),
-        "a decay that is transposed": ("change_O[0, 1] * r_v1_1", "change_O[1, 0] * r_v1_1"),
     }.items()),
     *((metric(), fault, change) for fault, change in {
         "an equation at the old position": ("theta_v1_theta_v1 = theta_v1_0 *", "theta_v1_theta_v1 = theta_0 *"),
@@ -621,8 +617,6 @@ SLOW: list[tuple[Text, str, tuple[str, ...]]] = [
         "an iteration alone": ("for _ in range(100):", "for _ in range(1):"),
         "another entry that is no number": ("theta_v1_0 = np.nan", "_change = np.nan"),
         "a start elsewhere": ("    theta_v1_1 = theta_1\n", "    theta_v1_1 = theta_0\n"),
-        "a difference of another entry": ("= theta_v1_other_1 - theta_v1_1", "= theta_v1_other_0 - theta_v1_1"),
-        "a step of another entry": ("theta_v1_1 + residual_theta_v1[1]", "theta_v1_1 + residual_theta_v1[0]"),
         "no step": ("        theta_v1_1 = theta_v1_1 + residual_theta_v1[1]\n", ""),
         "noise in the equation": ("r_v3_other_0 = r_v2_0 +", "r_v3_other_0 = r_v2_0 + noise_r_0 +"),
     }.items()),
@@ -631,9 +625,7 @@ SLOW: list[tuple[Text, str, tuple[str, ...]]] = [
         "noise beside the exponential": (
             "part = scale_x * noise_x_0 + log_part", "part = log_part",
             "_inverse_log(part)", "_inverse_log(part) + scale_x * noise_x_0"),
-        "no logarithm": ("log_part = math.log(x_0)", "log_part = x_0"),
         "a stale value": ("math.log(x_v1_0)", "math.log(x_0)"),
-        "a decay that grows": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (m[0] + log_part)"),
         "a whole step for a half": ("step_factor_3 = eps * kappa * exprel_of_constants_2 / 2.0",
                                     "step_factor_3 = eps * kappa * exprel_of_constants"),
         "Euler's noise": ("_noise_scale(kappa * v * exprel_of_constants,", "_noise_scale(kappa * v,"),
@@ -647,7 +639,6 @@ SLOW: list[tuple[Text, str, tuple[str, ...]]] = [
         "f at a stale x": ("(-2.0 + x_v1_0 * (5.0 + 3.0 * x_v1_0)) * inv_M_w_new_0",
                            "(-2.0 + x_0 * (5.0 + 3.0 * x_0)) * inv_M_w_new_0"),
         "no denominator": ("* (5.0 + 3.0 * x_0))) * part_2", "* (5.0 + 3.0 * x_0)))"),
-        "another function": ("part = _sqrtcoth(", "part = _exprel("),
     }.items()),
 ]  # fmt: skip
 CASES = [*DEFAULT, *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW)]
