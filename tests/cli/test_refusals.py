@@ -24,11 +24,11 @@ FILES = {
     "syntax.py": "def",
     "mine.yaml": "precious",
 }
-RUN = "run sgld_gaussian"
+RUN, STEPS = "run sgld_gaussian", f"{ROOT}/tests/lint/steps/"
 
 
 def rows(command: str, *ends: tuple[str, str]) -> list[tuple[str, str]]:
-    return [(f"{command} {end}", words) for end, words in ends]
+    return [(f"{command}{'' if command.endswith('/') else ' '}{end}", words) for end, words in ends]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,12 @@ def rows(command: str, *ends: tuple[str, str]) -> list[tuple[str, str]]:
         ("chek", "check"),
         ("show ../dynamics/sghmc", "expected the name of something that ships"),
         *rows("compile", ("", "Missing argument"), ("sghmc", "expected a build"), ("sgld_gaussian -o d.csv", "d.csv")),
+        *rows(f"lint --against sgld {STEPS}", ("nothing.py:step", "found no such file"),
+              ("right.py", "expected FILE.py:NAME"), ("right.py:sgld --map theta", "expected --map NAME=WHAT"),
+              ("right.py:sgld --map nobody=D", "found no `nobody`"),
+              ("right.py:sgld --map theta=phi", "--map theta 'phi' is not declared"),
+              ("right.py:sgld --map eps=normal(phi)", "expected normal(BLOCK) with a block of the state"),
+              ("right.py:sgld --map grad_U=theta", "found the arguments theta, grad_U for the block theta")),
         ("derive", "Missing argument"),
         ("run", "Missing argument"),
         ("run sgld", "expected a build"),

@@ -28,7 +28,8 @@ from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 
 ROOT = Path(__file__).parents[2]
-BIBLIOGRAPHY = ROOT / "recipe_compiler" / "emit" / "references.bib"
+BIBLIOGRAPHY = (ROOT / "recipe_compiler" / "emit" / "references.bib").read_text(encoding="utf-8")
+KEYS = set(re.findall(r"^@\w+\{(\w+),", BIBLIOGRAPHY, re.M))
 DOCS = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 REFERENCE = (ROOT / "docs/spec_reference.md").read_text(encoding="utf-8")
 THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
@@ -171,25 +172,19 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def test_every_reference_of_a_spec_is_in_the_bibliography() -> None:
-    known = set(
-        re.findall(r"^@\w+\{(\w+),", (ROOT / "recipe_compiler/emit/references.bib").read_text(encoding="utf-8"), re.M)
-    )
     for spec in (ROOT / "specs").rglob("*.yaml"):
         cited = re.search(r"^references: \[(.*)\]", spec.read_text(encoding="utf-8"), re.M)
-        assert set(cited[1].split(", ") if cited and cited[1] else ()) <= known
+        assert set(cited[1].split(", ") if cited and cited[1] else ()) <= KEYS
 
 
 def test_every_paper_cited_in_a_docstring_is_in_the_bibliography() -> None:
-    known = set(
-        re.findall(r"^@\w+\{(\w+),", (ROOT / "recipe_compiler/emit/references.bib").read_text(encoding="utf-8"), re.M)
-    )
     citation = re.compile(r"\b[a-z]+(?:19|20)\d\d[a-z]+\b")
     texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "recipe_compiler").rglob("*.py")}
     for file in (file for file, text in texts.items() if citation.search(text)):
         for node in ast.walk(ast.parse(texts[file])):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 cited = set(citation.findall(ast.get_docstring(node) or ""))
-                assert cited <= known, f"{file.name}: {cited - known}"
+                assert cited <= KEYS, f"{file.name}: {cited - KEYS}"
 
 
 YEAR = re.compile(r"\b(?:18|19|20)\d\d\b")
@@ -207,7 +202,7 @@ def surnames(authors: str) -> set[str]:
 
 def test_every_paper_cited_by_authors_and_year_is_in_the_bibliography() -> None:
     entry = re.compile(r"author\s*=\s*\{(.*?)\},?\n.*?year\s*=\s*\{(\d+)\}", re.S)
-    known = [(surnames(authors), year) for authors, year in entry.findall(BIBLIOGRAPHY.read_text(encoding="utf-8"))]
+    known = [(surnames(authors), year) for authors, year in entry.findall(BIBLIOGRAPHY)]
     cited: dict[tuple[str, str], str] = {}
     for file in (ROOT / "recipe_compiler").rglob("*.py"):
         text = file.read_text(encoding="utf-8")

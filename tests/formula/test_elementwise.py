@@ -15,7 +15,6 @@ import sympy
 from recipe_compiler.algebra.scalars import elementwise as second
 from recipe_compiler.emit import support
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula import elementwise as first
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner, Elementwise, Parity, Size
 from recipe_compiler.run.evaluate import _ONE as ARRAYS
@@ -183,14 +182,3 @@ def test_what_a_row_lacks_is_said_by_name() -> None:
         Elementwise(**facts, emitted="_foo", sympy="erfc")
     with pytest.raises(CompilerError, match="the row of foo lacks `scalar`: SymPy does not have it"):
         Elementwise(**facts, emitted="math.erfc")
-
-
-def test_sets_of_names_are_those_of_the_rows() -> None:
-    assert sorted(first.BOUNDED) == ["atan", "cos", "erf", "ndtr", "sigmoid", "sign", "sin", "tanh"]
-    assert sorted(first.LOGARITHMS) == ["log", "log1p", "log_ndtr"]
-
-
-def test_the_reference_lists_every_function() -> None:
-    reference = (PACKAGE.parent / "docs" / "spec_reference.md").read_text(encoding="utf-8")
-    (line,) = [line for line in reference.splitlines() if line.startswith("| entry by entry |")]
-    assert {name for name in FUNCTIONS if f"`{name}`" not in line} == set()

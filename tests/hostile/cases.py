@@ -1,10 +1,13 @@
-"""What the harness builds from the list of hostile inputs: named documents and files, and what is wanted of each."""
+"""What the harness makes of the list of hostile inputs: documents with their files, and what is wanted of each."""
 
+import io
 import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 REFUSE, ACCEPT, EITHER = "refuse", "accept", "either"
 
@@ -100,11 +103,6 @@ def name_cases(id: str, name: str, wanted: str = REFUSE, names: tuple[str, ...] 
         yield Case(id, field, text.encode(), wanted, names)
 
 
-def yaml_case(id: str, field: str, text: str | bytes, names: tuple[str, ...] = (), wanted: str = REFUSE) -> Case:
-    """Return a whole document."""
-    return Case(id, field, text.encode() if isinstance(text, str) else text, wanted, names)
-
-
 class Bomb:
     """Writes the canary when it is unpickled."""
 
@@ -114,10 +112,6 @@ class Bomb:
 
 def array_files() -> Iterator[Case]:
     """Yield builds whose values are pickles, in the dress of array files."""
-    import io
-
-    import numpy as np
-
     raw = pickle.dumps(Bomb())
     npy, npz = io.BytesIO(), io.BytesIO()
     np.save(npy, np.array([Bomb()], dtype=object), allow_pickle=True)
@@ -127,6 +121,140 @@ def array_files() -> Iterator[Case]:
         yield Case("H19", field, text, REFUSE, ("value.npy",), (*PARTS, ("value.npy", data)))
 
 
-def read_list() -> list[dict[str, object]]:
-    """Return the list of hostile inputs."""
-    return json.loads((Path(__file__).parent / "hostile_inputs.json").read_text(encoding="utf-8"))["inputs"]
+LAZY = {"H28", "H29", "H47"}
+"""Formulas that may be accepted as long as nothing expands them."""
+
+
+def _coupled() -> str:
+    names = ("a", "b", "c", "d", "e")
+    D = [["2" if i == j else "0" for j in range(5)] for i in range(5)]
+    Q = [["0" if i == j else "1" if i < j else "-1" for j in range(5)] for i in range(5)]
+    state = ", ".join(f"{name}: {{}}" for name in names)
+    return f"name: n\nstate: {{{state}}}\nH: (a+b+c+d+e)**60\nD: {D}\nQ: {Q}\n".replace("'", "")
+
+
+def _laughs() -> str:
+    levels = ["a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
+    return "\n".join([*levels, *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9))])
+
+
+def _large(count: int) -> str:
+    state = "".join(f"  x{n}: {{}}\n" for n in range(count))
+    return f"name: n\nstate:\n{state}H: 0\nD: 1\nQ: 0\n"
+
+
+GOOD = DYNAMICS.format(**RIGHT)
+DEEP = "sin(sin(sin(sin(sin(sin(sin(sin(x))))))))**20"
+THTA = DYNAMICS.format(**{**RIGHT, "H": "thta**2"}).replace("x: {}", "theta: {}")
+FORMULAS_OF: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "H35": (("+".join(["x"] * 50_000), ("10,000",)),),
+    "H45": (("where(x > 0, 1, " * 200 + "0" + ")" * 200, ("nested",)),),
+    "H63": tuple((text, (point,)) for text, point in (
+        ("x\u2060**2", "U+2060"), ("x\u00b2", "U+00B2"), ("\u2212x", "U+2212"), ("x\u202e", "U+202E"),
+    )),
+    "H66": (("x^2", ("**",)),),
+    "H67": (("2x", ()), ("x(1+y)", ("x",)), ("sin x", ())),
+    "H71": tuple((text, ()) for text in ("oo", "nan", "zoo*x", "1/0", "x/0", "0**-1")),
+}  # fmt: skip
+"""Formulas that every field refuses, with what a fault names."""
+SETTINGS: dict[str, tuple[tuple[str, str], ...]] = {
+    "H54": (("seed", "010"), ("draws", "1:30"), ("thin", "1_000")),
+    "H56": tuple(("step_size", value) for value in (".nan", ".inf", "-1", "0", "true", "nan", "1e400")),
+    "H73": (
+        ("draws", "1000000000000000000"), ("thin", "0"), ("chains", "-1"), ("batch_size", "51"), ("batch_size", "0"),
+        ("seed", "-1"), ("seed", str(2**70)),
+    ),
+}  # fmt: skip
+NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "H61": (("\uff58", REFUSE, "U+FF58"),),
+    "H62": (("\u0445", REFUSE, "U+0445"),),
+    "H64": (
+        *((name, REFUSE, "keyword") for name in ("lambda", "class", "None", "True")),
+        *((name, REFUSE, "letters") for name in ("__class__", "_x")),
+        *((name, ACCEPT, "") for name in ("print", "np", "range", "x1__")),
+    ),
+    "H65": tuple(
+        (name, ACCEPT, "") for name in ("E", "I", "N", "S", "O", "Q", "beta", "gamma", "zeta", "pi", "re", "im", "oo")
+    ),
+}
+Row = tuple[str, str | bytes, tuple[str, ...], str]
+
+
+def documents(id: str, payload: str) -> tuple[Row, ...]:
+    """Return the documents of an entry: field, text, what a fault names, and what is wanted."""
+
+    def of(H: str, wanted: str) -> Row:
+        return ("H", DYNAMICS.format(**{**RIGHT, "H": H}), (), wanted)
+
+    found: dict[str, tuple[Row, ...]] = {
+        **dict.fromkeys(("H15", "H16"), (
+            ("title", f"title: {quoted(payload)}\n{GOOD}", (), ACCEPT),
+            ("references", f"references: [{quoted(payload)}]\n{GOOD}", (), ACCEPT),
+        )),
+        **dict.fromkeys(("H17", "H18"), (("H", payload, ("tag", "H"), REFUSE),)),
+        "H21": (("name", GOOD.replace("name: n", f"name: {payload}"), ("name",), REFUSE),),
+        "H38": (("H", DYNAMICS.format(**{
+            **RIGHT, "H": DEEP, "D": quoted(f"({DEEP})**2"), "drift": f"-grad({DEEP}, x)",
+        }), (), EITHER),),
+        "H39": (("H", _coupled(), (), EITHER),),
+        "H46": tuple((f"{count} blocks", _large(count), ("state", "size"), REFUSE) for count in (10_000, 500)),
+        "H48": (("document", _laughs(), ("anchor",), REFUSE),),
+        "H49": (("document", payload, ("alias",), REFUSE),),
+        "H50": (
+            ("flow", "[" * 2000 + "]" * 2000, ("nesting",), REFUSE),
+            ("value", "H: " + "[" * 400_000, ("nesting",), REFUSE),
+            ("block", "".join("  " * n + "a:\n" for n in range(800)), ("nesting",), REFUSE),
+        ),
+        "H51": (("document", "".join(f"key{n:06}: {n:07}\n" for n in range(100_000)), ("1,000,000",), REFUSE),),
+        "H52": (("document", payload, ("lines 1 and 2",), REFUSE),),
+        "H55": (("state", f"name: n\n{payload}\nH: 0\nD: 0\nQ: 0\n", ("quote it",), REFUSE),),
+        "H58": (("document", "a: 1\n---\nb: 2\n", ("second document",), REFUSE),),
+        "H59": (
+            ("BOM", b"\xef\xbb\xbf" + GOOD.encode(), (), ACCEPT),
+            ("CRLF", GOOD.replace("\n", "\r\n"), (), ACCEPT),
+            ("UTF-8", GOOD.replace("name: n", "title: \u00e9\nname: n").encode("latin-1"), ("0xe9",), REFUSE),
+            ("NUL", GOOD.encode() + b"\0", ("U+0000",), REFUSE),
+            ("UTF-16", GOOD.encode("utf-16"), ("UTF-16",), REFUSE),
+            ("tab", GOOD.replace("H:", "\tH:"), ("tab",), REFUSE),
+        ),
+        "H60": tuple(
+            (repr(text), text, ("expected",), REFUSE)
+            for text in ("", "- a\n- b", "hello", "null", "# only a comment\n", "1")
+        ),
+        "H68": tuple(of(H, ACCEPT) for H in ("1/2*x**2", "0.5*x**2", "x**2/2")),
+        "H69": (of(payload, ACCEPT),),
+        "H70": (of("log(x)", EITHER),),
+        "H72": (("H", THTA, ("thta", "theta"), REFUSE),),
+    }  # fmt: skip
+    return found.get(id, ())
+
+
+def cases_of(id: str, payload: str, where: str) -> Iterator[Case]:
+    """Yield the cases of an entry."""
+    if rows := documents(id, payload):
+        for field, text, names, wanted in rows:
+            yield Case(id, field, text if isinstance(text, bytes) else text.encode(), wanted, names)
+    elif id in FORMULAS_OF:
+        for formula, names in FORMULAS_OF[id]:
+            yield from formula_cases(id, formula, REFUSE, names)
+    elif id in SETTINGS:
+        for key, value in SETTINGS[id]:
+            yield run_case(id, key, value, (f"run.{key}",))
+    elif id in NAMES or where == "state / parameter name":
+        for name, wanted, part in NAMES.get(id, ((payload, REFUSE, "letters"),)):
+            yield from name_cases(id, name, wanted, (part,) if part else ())
+    elif id == "H19":
+        yield from array_files()
+    elif id == "H53":
+        yield run_case(id, "step_size", "1e-3", wanted=ACCEPT)
+    elif id == "H57":
+        yield run_case(id, "", "stepsize", ("stepsize", "step_size"), more=", stepsize: 0.1")
+    else:
+        assert where.startswith("expression"), id
+        yield from formula_cases(id, payload, EITHER if id in LAZY else REFUSE, ())
+
+
+def all_cases() -> Iterator[Case]:
+    """Yield the cases of the whole list, in its order."""
+    for entry in json.loads((Path(__file__).parent / "hostile_inputs.json").read_text(encoding="utf-8"))["inputs"]:
+        yield from cases_of(*(str(entry[key]) for key in ("id", "payload", "where")))

@@ -9,8 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cases import Case
-from make import all_cases
+from cases import Case, all_cases
 
 from recipe_compiler.algebra.scalars.entries import entries
 from recipe_compiler.errors import DocumentError

@@ -92,20 +92,3 @@ def test_a_fault_is_said_and_exits_2(text: str, tmp_path: Path) -> None:
     quiet = recipe("lint", f"{path}:step", "--against", SGLD, "--json")
     assert quiet.code == 2
     assert json.loads(quiet.out)["documents"][0]["faults"]
-
-
-@pytest.mark.parametrize(
-    ("step", "map_", "problem"),
-    [
-        ("nothing.py:step", None, "found no such file"),
-        ("right.py", None, "expected FILE.py:NAME"),
-        ("right.py:sgld", "theta", "expected --map NAME=WHAT"),
-        ("right.py:sgld", "nobody=D", "found no `nobody`"),
-        ("right.py:sgld", "theta=phi", "--map theta  'phi' is not declared"),
-        ("right.py:sgld", "eps=normal(phi)", "expected normal(BLOCK) with a block of the state"),
-        ("right.py:sgld", "grad_U=theta", "found the arguments theta, grad_U for the block theta"),
-    ],
-)
-def test_wrong_usage_exits_2(step: str, map_: str | None, problem: str) -> None:
-    found = recipe("lint", f"{STEPS}/{step}", *(("--map", map_) if map_ else ()), "--against", SGLD)
-    assert (found.code, problem in found.err) == (2, True)

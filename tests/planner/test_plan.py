@@ -185,13 +185,6 @@ def test_chains_start_wider_than_the_posterior(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
-    text = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
-    with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it occurs in Q"):
-        planned(text, tmp_path)
-
-
-@pytest.mark.slow
 def test_a_target_that_bends_is_refused(tmp_path: Path) -> None:
     lines = [line for line in stated(scheme="{name: baoab}").splitlines() if "Sigma" not in line and "mu:" not in line]
     text = "\n".join(lines).replace("gaussian.yaml", "funnel.yaml").replace("{d: 3}", "{d: 4, k: 3}")
@@ -214,7 +207,10 @@ def test_a_mode_that_is_flatter_than_a_quadratic_is_planned_by_chains(tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_potential_that_never_rises_is_told(tmp_path: Path) -> None:
+def test_what_no_plan_can_know_is_named(tmp_path: Path) -> None:
+    unknown = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
+    with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it occurs in Q"):
+        planned(unknown, tmp_path)
     with pytest.raises(RunError, match="U does not rise along a direction from its mode"):
         planned(target_of("norm2(theta)/(1 + norm2(theta))", tmp_path), tmp_path)
 

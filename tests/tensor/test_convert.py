@@ -1,6 +1,6 @@
 """Formulas to tensors, and to entries of the second engine: every node against its direct meaning at fixed sizes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -121,11 +121,8 @@ def test_a_formula_means_in_both_engines_what_it_says(read, typed, declarations,
     assert all(map(close, second.xreplace(numbers), expected))
 
 
-def test_row_has_one_slot(read):
+def test_slots_are_those_of_the_shape(read):
     assert read("r.T", COL, shape=Shape(None, "d")) == read("r", COL, shape=VECTOR)
-
-
-def test_zero_and_ones_have_all_their_indices(read):
     assert read("0", ROW, COL, shape=MATRIX).free == (ROW, COL)
     assert read("ones", ROW, shape=VECTOR).free == (ROW,)
 
@@ -138,13 +135,10 @@ def test_data_field_has_the_datum_first(read):
         read("y")
 
 
-def test_function_depends_on_its_blocks_only(read):
+def test_functions_and_inverses_are_atoms(read):
     assert read("grad(U, r)", ROW, shape=VECTOR).is_zero
     gradient = read("grad(U, theta)", ROW, shape=VECTOR)
     assert gradient.terms[0].factors[0][0] == Component("U", (), (Coordinate("theta", (ROW,)),))
-
-
-def test_inverse_of_a_declared_matrix_is_one_atom(read):
     (term,) = read("inv(M)", ROW, COL, shape=MATRIX).terms
     assert isinstance(term.factors[0][0], Inverse)
 
@@ -184,14 +178,13 @@ def test_derivative_across_a_jump_almost_everywhere(c, read):
     assert c.is_zero(c.subtract(slope, read("where(xi < a, xi, a)")))
 
 
-def refused(formula, match: str, entry: str = "claims.update.r", shape: Sequence = ()) -> None:
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [(Normal(Number(Fraction(1)), Shape()), "update"), (Symbol("eps", Shape(), SymbolRole.STEP), "eps")],
+)
+def test_what_only_updates_hold_is_refused_at_its_entry(formula, says: str):
     place = Place("spec.yaml", 3, 4)
-    with pytest.raises(ModelError, match=match) as caught:
-        convert(formula, Declarations(), *shape, entry=entry, where=place)
+    with pytest.raises(ModelError, match=says) as caught:
+        convert(formula, Declarations(), entry="claims.update.r", where=place)
     (fault,) = caught.value.faults
-    assert (fault.entry, fault.where) == (entry, place)
-
-
-def test_what_only_updates_hold_is_refused_at_its_entry():
-    refused(Normal(Number(Fraction(1)), Shape()), "update")
-    refused(Symbol("eps", Shape(), SymbolRole.STEP), "eps")
+    assert (fault.entry, fault.where) == ("claims.update.r", place)

@@ -5,7 +5,7 @@ import sympy
 
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.tensor.scalars import scalarise
-from recipe_compiler.tensor.terms import Component, Coordinate, Index
+from recipe_compiler.tensor.terms import Component, Coordinate, Index, Tensor
 
 SIZES = {"d": 3, "k": 2, "N": 4}
 K = Index("d", "k")
@@ -50,26 +50,13 @@ def test_a_gradient_is_that_of_differences(c, read, world, text):
         assert abs(expected - at(0, 0 * step, gradient, {K: place})) < sympy.Float(10) ** -30
 
 
-def test_derivative_by_another_block_is_zero(c, read):
+def test_derivatives_of_names_and_sums(c, read):
+    """By another block, of a function of two, inside a sum, by a coordinate whose index is free already."""
     assert c.diff(read("theta.T @ A @ theta + U"), Coordinate("r", (K,))).is_zero
-
-
-def test_function_of_two_blocks(c, read):
     field = c.component("F", 0, K)
     assert c.diff(field, Coordinate("xi")).terms[0].factors[0][0] == Component("F", (0, K), (Coordinate("xi"),))
     assert c.diff(field, Coordinate("r", (K,))).is_zero
-
-
-def test_derivative_of_a_sum_is_inside_the_sum(c, read):
-    assert c.diff(read("sum(theta)"), Coordinate("theta", (K,))) == ones(c)
-
-
-def ones(c):
-    one = c.constant(1)
-    return type(one)((K,), one.terms)
-
-
-def test_index_of_the_coordinate_may_be_free_already(c, read):
+    assert c.diff(read("sum(theta)"), Coordinate("theta", (K,))) == Tensor((K,), c.constant(1).terms)
     row = read("A @ theta", K, shape=Shape("d"))
     assert c.diff(row, Coordinate("theta", (K,))) == c.component("A", K, K)
 
