@@ -8,13 +8,11 @@ from math import factorial
 
 import pytest
 import sympy as sp
-from answers import SPECS, answer, document, expect, shipped, split, word
+from answers import document, expect, shipped, split, word
 
 from recipe_compiler.algebra.dynamics import flows
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.words import coefficient
-from recipe_compiler.errors import DocumentError
-from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Scheme, Selection
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting import words
@@ -244,50 +242,6 @@ def test_what_the_mean_of_an_euler_step_lacks_is_computed_right():
     assert f"off by {(theta / M + C * r / M**2) / 2} eps^2" in data
 
 
-BUILD = """
-name: exceptional
-dynamics: DYNAMICS
-target: TARGET
-scheme: SCHEME
-variant: full
-run: {step_size: 0.1}
-"""
-LANGEVIN = """
-bind: {M: m*I, C: c*I}
-parameters: {m: {is: positive, value: 2}, c: {is: nonnegative, value: VALUE}}
-sizes: {d: 1}
-"""
-OBAB = BUILD.replace("DYNAMICS", "SPECS/dynamics/sghmc.yaml").replace("TARGET", "SPECS/targets/double_well.yaml")
-OBAB = OBAB.replace("SCHEME", "{split: [O, B/2, A, B/2]}") + LANGEVIN
-EULER = BUILD.replace("DYNAMICS", "dynamics.yaml").replace("TARGET", "target.yaml").replace("SCHEME", "{name: euler}")
-FORCE = "name: force\nstate: {theta: {shape: 2, domain: positive}}\npotential: 2*theta[0] + 3*theta[1]"
-ON_POSITIVE = """
-name: sgld_positive
-state: {theta: {shape: d, domain: positive}}
-functions: {U: {of: theta, role: potential}}
-H: U(theta)
-D: [[I]]
-Q: [[0]]
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "target", "says"),
-    [
-        # [O, B/2, A, B/2] is of order 1; without friction it is a leapfrog, of order 2
-        (OBAB.replace("VALUE", "0"), "", NO_MORE.format(1)),
-        (OBAB.replace("VALUE", "1"), "", "weak order 1, and not higher"),
-        # theta' = theta - eps grad U + N(0, 2 eps) is the law of the equation where grad U is constant
-        (f"{EULER}sizes: {{d: 2}}\n", FORCE, NO_MORE.format(1)),
-        (f"{EULER}sizes: {{d: 2}}\n", f"{FORCE} + theta[0]**2", "weak order 1, and not higher"),
-    ],
-)
-def test_a_step_whose_order_values_raise_is_not_said_to_have_no_more(text, target, says):
-    found = answer(document(text, dynamics=ON_POSITIVE, target=target or "name: none\n"), "order")
-    assert by(found) == says
-    assert not target or ("U(theta) =" in dict(found.decision.data)["beyond"]) is (target == FORCE)
-
-
 def test_what_stays_inside_is_not_asked_to():
     """log x is moved, so x stays positive; a step of Euler's of the same equation may leave."""
     own = shipped("dynamics/exponential_ou")
@@ -326,31 +280,6 @@ def test_a_function_of_what_moves_is_not_put_in():
         second.reflected(sp.Function("U")(x), {x: sp.Integer(0)})
 
 
-FRICTION = """
-state: {theta: {shape: d}, r: {shape: d}}
-parameters: {c: {is: positive}, M: {is: positive}}
-functions: {U: {of: theta, role: potential}}
-H: U(theta) + r.T @ r/(2*M)
-D: [[0, 0], [0, FRICTION]]
-Q: [[0, -I], [I, 0]]
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "friction",
-    [
-        "(1 + theta.T @ theta)*I",
-        "(c + exp(theta.T @ theta))*I",
-        "c*I/(1 + norm2(theta))",
-        "diag(c*ones + theta**2)",
-    ],
-)
-def test_the_flow_of_friction_that_is_a_sum_of_functions_of_what_stands_still_is_shown(friction):
-    of = split(document(FRICTION.replace("FRICTION", friction)), HALVES)
-    expect(flow(of), "proved", "O: Ornstein-Uhlenbeck, entry by entry")
-
-
 eps, a, b, c = sp.symbols("eps a b c", positive=True)
 
 
@@ -376,21 +305,6 @@ def test_a_power_of_eps_is_taken_out_of_what_divides_or_nothing_is_known(e, valu
     else:
         assert sp.simplify(law.at_zero(sp.expand(e)) - value) == 0
         assert sp.simplify(law.at_zero(e) - value) == 0
-
-
-@pytest.mark.parametrize(
-    ("scheme", "problem"),
-    [
-        ("{split: [B/2, A, X, B/2, O]}", "found the letter X"),
-        ("{name: baoab, flows: {X: midpoint}}", "found a flow of X, expected one of the pieces"),
-    ],
-)
-def test_what_names_no_piece_is_a_fault_of_the_document(scheme, problem):
-    text = (SPECS / "builds/sghmc_double_well_baoab.yaml").read_text().replace("../", "SPECS/")
-    build = document(text.replace("{name: baoab}", scheme))
-    with pytest.raises(DocumentError, match=problem) as raised:
-        check(build)
-    assert raised.value.faults[0].where.file == build.source.file
 
 
 def test_a_law_kept_by_one_piece_is_no_law_of_another():
