@@ -32,6 +32,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
+import numpy as np
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 import wild
@@ -216,7 +218,7 @@ def judged_build(random: Random) -> Iterator[Judged]:
 def judged_moves(make: Callable[[Random], Any], asks: str, random: Random) -> Iterator[Judged]:
     """Judge random moves, of the claims that their judge knows the truth of."""
     drawn = make(random)
-    wrong = drawn.wrong_claims(random.randrange(2**32))
+    wrong = drawn.judge(np.random.default_rng(random.randrange(2**32)))
     with written(drawn.files) as path:
         found = decided(observed(load(path)), asks.split())
     for claim, finding in found.items():

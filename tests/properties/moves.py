@@ -86,7 +86,7 @@ def random_flow(random: Random) -> Drawn:
     right["of_y"] = Fraction(0) if minibatch else few(random, 0, 0, 1)
     own = right | FLOW_FAULTS[random.choice([*FLOW_FAULTS])](right) if random.random() < 0.5 else right
     power = few(random, 1, 2, 4)
-    of_s = right_s = (power + 1, right["by_s"])
+    of_s = (power + 1, right["by_s"])
     if random.random() < 0.15:
         of_s = random.choice(((power, right["by_s"]), (power + 2, right["by_s"]), (power + 1, right["by_s"] / 2)))
     of_g = "cir" if minibatch or random.random() < 0.6 else "draw"
@@ -133,9 +133,8 @@ def random_flow(random: Random) -> Drawn:
     def states(rng: np.random.Generator) -> list[dict[str, Callable[[], Any]]]:
         return [draws(rng, N) for N in (1, 2, 5)]
 
-    is_right = None if len({block for _, block in moves}) < 2 else False if own != right else of_s == right_s or None
     judge = _laws(target, moves, states, estimated=minibatch and bool(own["one"] or own["both"]))
-    return Drawn({"target.yaml": target, "data.csv": f"u,v,y\n{rows}", "build.yaml": whole}, judge, is_right)
+    return Drawn({"target.yaml": target, "data.csv": f"u,v,y\n{rows}", "build.yaml": whole}, judge)
 
 
 SHARES_FAULTS: dict[str, Callable[[Coefficients], Coefficients] | None] = {
@@ -205,10 +204,9 @@ def random_shares(random: Random) -> Drawn:
     def states(rng: np.random.Generator) -> list[dict[str, Callable[[], Any]]]:
         return [draws(rng, N, K) for N in (1, 2, 4) for K in (2, 3)]
 
-    is_right = None if len({*moves}) < 3 else False if w != right else own == dict.fromkeys("wgz", right) or None
     judge = _laws(target, [("draw", block) for block in moves], states, estimated=False)
     rows = "y\n" + "".join(f"{k % 3}\n" for k in range(4))
-    return Drawn({"target.yaml": target, "data.csv": rows, "build.yaml": whole}, judge, is_right)
+    return Drawn({"target.yaml": target, "data.csv": rows, "build.yaml": whole}, judge)
 
 
 # Maps that are their own inverse

@@ -30,12 +30,6 @@ class Drawn:
     files: Files
     judge: Callable[[np.random.Generator], Mapping[str, str]]
     """Gives the claims that fail, each with why."""
-    is_right: bool | None = None
-    """Whether it is right by construction, or has a fault; None where chance decides."""
-
-    def wrong_claims(self, seed: int) -> dict[str, str]:
-        """Return the claims that fail, each with why."""
-        return dict(self.judge(np.random.default_rng(seed)))
 
 
 def write(files: Files, folder: Path) -> Path:

@@ -337,9 +337,9 @@ class Cycle:
         """The moves that are words."""
         return [move for move in self.moves if isinstance(move, Word)]
 
-    def document(self, is_right: bool | None = None) -> Drawn:
+    def document(self) -> Drawn:
         """Return the documents, with their judge."""
-        return Drawn(self.files(), self.judge, is_right)
+        return Drawn(self.files(), self.judge)
 
     def files(self) -> dict[str, Any]:
         """Return target and build, and the dynamics if they are others."""
