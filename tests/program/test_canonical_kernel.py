@@ -1,23 +1,19 @@
-"""Kernels keep their canonical form through every pass over loops; each invariant is found broken where it is."""
+"""Each invariant of a Kernel is found broken where it is; all tests ask for it after every pass (`conftest.py`)."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
 
 import pytest
-from cycles import ONE_OF_EACH, cycle_build
 from loaders import load_sized
-from some import some
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import renames
-from recipe_compiler.program import loop_passes as passes
-from recipe_compiler.program.canonical_kernel import INVARIANTS, check_kernel, check_procedure
-from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.canonical_kernel import INVARIANTS, check_kernel
+from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import (
     Array,
     Assign,
@@ -32,88 +28,26 @@ from recipe_compiler.program.loops import (
     View,
 )
 from recipe_compiler.program.lower import lower
-from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 
-ROOT = Path(__file__).parents[2]
-FOLDERS = ("specs/builds", "tests/targets/builds", "benchmarks/builds")
-BUILDS = {path.stem: path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.yaml"))}
+BUILDS = Path(__file__).parents[2] / "specs/builds"
 GAUSSIAN, LOGISTIC, SCHOOLS = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools"
-OVER_KERNELS = ("widen", "chunks", "registers")
-OVER_PROCEDURES = ("flat", "small_rows", "packs", "flat_rows", "gather_rows", "blocks", "shorten")
-OVER_STATEMENTS = ("unroll", "share", "without_views")
 ZERO = Constant(Fraction(0))
 
 
 @cache
-def programs(name: str) -> tuple[Program, Program]:
-    """The program with its sizes as they are declared, and with those of the build."""
-    build = load_sized(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
+def program_of(name: str) -> Program:
+    """Return the Program of a build, for every size."""
+    build = load_sized(BUILDS / f"{name}.yaml")
     program = discretise(build, derive(bind(build), stated=True))
-    names = renames(program)
-    named = rename(program, names)
-    return named, rename(named, {names.get(size, size): number for size, number in build.sizes})
+    return rename(program, renames(program))
 
 
-@pytest.mark.parametrize("name", some([*BUILDS, *ONE_OF_EACH], 8))
-def test_every_pass_keeps_the_canonical_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def checked(make: Callable[..., Kernel | Procedure | None]) -> Callable[..., Kernel | Procedure | None]:
-        @wraps(make)
-        def found(*args: object) -> Kernel | Procedure | None:
-            made = make(*args)
-            asked.append(make.__name__)
-            broken = check_kernel(made) if isinstance(made, Kernel) else check_procedure(made) if made else ()
-            assert broken == (), make.__name__
-            return made
-
-        return found
-
-    for one in (*OVER_KERNELS, *OVER_PROCEDURES, "_shaped", "_in_registers", "_by_rows"):
-        monkeypatch.setattr(passes, one, checked(getattr(passes, one)))
-    for program in programs(name):
-        kernel = lower(program)
-        assert check_kernel(kernel) == ()
-        assert check_kernel(passes.schedule(program, kernel)) == ()
-        generator = lower_infinitesimal_generator(program)
-        for procedure in (generator.prepare, generator.gradient, generator.generator) if generator else ():
-            assert check_procedure(procedure) == ()
-    assert {"widen", "shorten"} <= set(asked)
-
-
-def test_every_pass_of_the_schedule_is_one_that_is_asked_after() -> None:
-    """Passes over statements alone are asked after with the procedure they are put into."""
-    text = (ROOT / "recipe_compiler" / "program" / "loop_passes.py").read_text(encoding="utf-8")
-    files = re.findall(r"^from recipe_compiler\.program\.(\w+) import (.*)$", text, re.M)
-    imported = {
-        name
-        for file, names in files
-        if (ROOT / f"recipe_compiler/program/{file}.py").read_text(encoding="utf-8").startswith('"""Pass:')
-        for name in names.split(", ")
-        if name.islower()
-    }
-    assert imported - {"fuse", "has_small_rows", "gathers"} == {*OVER_KERNELS, *OVER_PROCEDURES, *OVER_STATEMENTS}
-
-
-def test_the_document_numbers_what_is_checked() -> None:
-    text = (ROOT / "docs" / "program.md").read_text(encoding="utf-8").partition("# The canonical form of a Kernel")[2]
-    listed = re.findall(r"^(\d+)\. \*\*(.*?)\*\*(.*?)(?=^\d+\.|\Z)", text, re.M | re.S)
-    assert [f"{number}. {' '.join(says.split())}" for number, says, _ in listed] == list(INVARIANTS)
-    assert all(" Without: " in " ".join(rest.split()) for _, _, rest in listed)
-
-
-def scheduled(name: str) -> Kernel:
-    program, _ = programs(name)
-    return lower(program)
-
-
-def step(kernel: Kernel, *more: Statement, first: bool = False) -> Kernel:
-    body = (*more, *kernel.step.body) if first else (*kernel.step.body, *more)
-    return replace(kernel, step=replace(kernel.step, body=body))
+def step(kernel: Kernel, *more: Statement) -> Kernel:
+    return replace(kernel, step=replace(kernel.step, body=(*kernel.step.body, *more)))
 
 
 def without(kernel: Kernel, kind: type[Statement]) -> Kernel:
@@ -169,7 +103,7 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Kernel], Kernel]]] = {
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_planted_fault_is_found_by_its_number(mutant: str) -> None:
     number, name, change = MUTANTS[mutant]
-    kernel = scheduled(name)
+    kernel = lower(program_of(name))
     assert check_kernel(kernel) == ()
     found = check_kernel(change(kernel))
     assert number in {broken.number for broken in found}, found
@@ -179,9 +113,7 @@ def test_every_invariant_has_a_mutant() -> None:
     assert {number for number, _, _ in MUTANTS.values()} == set(range(1, len(INVARIANTS) + 1))
 
 
-def test_tests_ask_after_the_passes_of_the_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fixture of all tests stands between the passes: what a pass breaks stops the compilation there."""
-    program, _ = programs(GAUSSIAN)
-    kernel = step(lower(program), Assign(Ref("x"), Ref("y")))
+def test_what_a_pass_breaks_stops_the_compilation_there() -> None:
+    program = program_of(GAUSSIAN)
     with pytest.raises(AssertionError, match="2: step: y is read and not known"):
-        pipeline.schedule(program, kernel)
+        pipeline.schedule(program, step(lower(program), Assign(Ref("x"), Ref("y"))))

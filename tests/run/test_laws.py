@@ -4,8 +4,8 @@ No bias is allowed for, and faults that are planted are seen at this length. Sta
 batches; a figure is five of them off once in a million.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import lgamma
@@ -13,13 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import document
 from code_moves import HMC, code, coded_build
 from cycles import OF_MATRICES, cycle_build
-from draws import DATA, HELD, OF_STICKS, WORD, draws_build
+from draws import DATA, HELD, WORD, draws_build
 from loaders import load_build
 from running import drawn, kept
 from running import off as errors_off
-from scipy import integrate, stats
+from scipy import linalg, stats
 from scipy.special import digamma, gammaln, logsumexp
 
 from recipe_compiler.run.sample import Draws
@@ -83,6 +84,22 @@ def of_target(draws: Draws) -> Figures:
     return moments(kept(draws), MU, SIGMA)
 
 
+def of_linear(draws: Draws) -> Figures:
+    """SGHMC is linear here, z+ = F z + N(0, S): its covariance by Lyapunov's equation, and a draw later."""
+    eps, zero = draws.settings.eps, np.zeros((3, 3))
+    C = np.array([[1, 1 / 3, 1 / 4], [1 / 3, 2, -1 / 2], [1 / 4, -1 / 2, 3 / 2]])
+    inv_M, one = np.linalg.inv(MASS), np.eye(3)
+    of_r = np.block([[one, zero], [-eps * np.linalg.inv(SIGMA), one - eps * C @ inv_M]])
+    of_theta = np.block([[one, eps * inv_M], [zero, one]])
+    F = of_theta @ of_r
+    S = of_theta @ np.block([[zero, zero], [zero, 2 * eps * C]]) @ of_theta.T
+    covariance = linalg.solve_discrete_lyapunov(F, S)
+    z = np.concatenate([kept(draws) - MU, kept(draws, "r")], axis=2)
+    yield from moments(z, np.zeros(6), covariance)
+    later = np.linalg.matrix_power(F, draws.settings.thin) @ covariance
+    yield z[:, 1::2, :, None] * z[:, ::2, None, :], later
+
+
 def of_scaled(draws: Draws) -> Figures:
     """theta = S omega, S ~ Gamma(10, 1) and omega ~ Dirichlet(8, 12, 7): E theta_j^m = E S^m E omega_j^m."""
     theta, a = kept(draws), np.array([8.0, 12.0, 7.0])
@@ -91,17 +108,20 @@ def of_scaled(draws: Draws) -> Figures:
     yield np.log(theta).sum(axis=2) - 3 * np.log(theta.sum(axis=2)), digamma(a).sum() - 3 * digamma(27)
 
 
-def half_line(folder: Path) -> Build:
-    """Gamma(3, 1) in every coordinate, as if all numbers were allowed: beyond 0 the logarithm is no number."""
-    (folder / "half.yaml").write_text(
-        "name: half\nstate: {theta: {shape: 2}}\npotential: ones.T @ theta - 2*(ones.T @ log(theta))\n"
-    )
-    moves = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 3, flip: {r: -r}}}]"
-    (folder / "b.yaml").write_text(
-        f"name: b\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: half.yaml\nbind: {{M: I}}\nscheme: {{cycle: {moves}}}\n"
-        "variant: full\ninit: {theta: 2*ones}\nrun: {step_size: 0.6}\n"
-    )
-    return load_build(folder / "b.yaml")
+HALF = """
+name: b
+dynamics: hmc
+target: half.yaml
+bind: {M: I}
+scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 3, flip: {r: -r}}}]}
+variant: full
+init: {theta: 2*ones}
+run: {step_size: 0.6}
+"""
+"""Gamma(3, 1) in every coordinate, as if all numbers were allowed: beyond 0 the logarithm is no number."""
+
+
+POTENTIAL = "state: {theta: {shape: 2}}\npotential: ones.T @ theta - 2*(ones.T @ log(theta))\n"
 
 
 def of_half_line(draws: Draws) -> Figures:
@@ -110,13 +130,6 @@ def of_half_line(draws: Draws) -> Figures:
     assert draws.acceptance is not None
     assert (draws.acceptance == 0.0).any(), "no proposal was beyond 0"
     yield from ((theta, 3.0), (theta**2, 12.0))
-
-
-def written(folder: Path, **texts: str) -> Build:
-    """Write documents, and return the one called build."""
-    for name, text in texts.items():
-        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
-    return load_build(folder / "build.yaml")
 
 
 # several words, each of its own blocks: a is N(0, inv(A)), w = b - B a - a**2/2 is N(0, inv(C))
@@ -153,8 +166,8 @@ WORDS = {
 }
 
 
-def several(cycle: str, folder: Path) -> Build:
-    return written(folder, bent=BENT, build=SEVERAL.replace("CYCLE", cycle))
+def several(cycle: str, _: Path) -> Build:
+    return document(SEVERAL.replace("CYCLE", cycle), bent=BENT)
 
 
 def of_bent(draws: Draws) -> Figures:
@@ -208,9 +221,9 @@ USES = {
 }
 
 
-def used(cycle: str, folder: Path) -> Build:
+def used(cycle: str, _: Path) -> Build:
     text = USED.replace("CYCLE", cycle).replace("MORE", FRICTION if "sghmc" in cycle else "")
-    return written(folder, momentum=MOMENTUM, pair=PAIR, build=text)
+    return document(text, momentum=MOMENTUM, pair=PAIR)
 
 
 def of_pair(draws: Draws) -> Figures:
@@ -251,121 +264,29 @@ def of_conjugate(draws: Draws) -> Figures:
     yield tau * (beta - b) ** 2, np.diag(V)
 
 
-# counts
-
-AREA, *CATCHES = np.loadtxt(SPECS / "data/removal_counts.csv", delimiter=",", skiprows=1).T
-
-
-def of_removal(draws: Draws) -> Figures:
-    """Of (mu, p), with the rate and what is left integrated out exactly, by quadrature.
-
-    Catches are independent Poisson counts, and int gamma(mu, 2, rate) gamma(rate, 2, 2) drate ~ mu (mu + 2)**-4.
-    """
-    of_mu, of_p = np.linspace(1e-3, 80, 8000)[:, None], ((np.arange(800) + 0.5) / 800)[None]
-    log_w = np.log(of_mu) - 4 * np.log(of_mu + 2) + np.log(of_p) + np.log1p(-of_p)
-    for passed, catch in enumerate(CATCHES):
-        per_area = of_mu * of_p * (1 - of_p) ** passed
-        log_w = log_w + catch.sum() * np.log(per_area) - AREA.sum() * per_area
-    w, mean = np.exp(log_w - logsumexp(log_w)), of_mu * (1 - of_p) ** 3
-    theta = kept(draws)
-    mu, p, left, few = np.exp(theta[..., :1]), 1 / (1 + np.exp(-theta[..., 2:3])), theta[..., 3:], np.array([0, 3, 9])
-    assert (left == np.floor(left)).all()
-    assert (left >= 0).all()
-    yield from ((mu, np.sum(w * of_mu)), (p, np.sum(w * of_p)), (mu * p, np.sum(w * of_mu * of_p)))
-    yield left, np.array([np.sum(w * a * mean) for a in AREA])
-    yield left == 0, np.array([np.sum(w * np.exp(-a * mean)) for a in AREA])
-    total = [np.sum(w * stats.poisson.cdf(k, AREA.sum() * mean)) for k in few]
-    yield left.sum(axis=-1, keepdims=True) <= few, total
-    yield left[..., :1] * left[..., 1:2], np.sum(w * AREA[0] * AREA[1] * mean**2)
-
-
 # allocations, every one of them counted
 
 Y = np.loadtxt(SPECS / "data/few_of_two_groups.csv", skiprows=1)
 
 
 @cache
-def allocations(alpha: tuple[float, ...]) -> tuple[Array, Array]:
-    """Return all allocations of ten data with their probabilities: weights and means integrated out."""
-    every = np.array(list(product(range(len(alpha)), repeat=len(Y))))
-    one = every[:, :, None] == np.arange(len(alpha))
+def allocations() -> tuple[Array, Array]:
+    """Return all allocations of ten data to two places with their probabilities: weights and means integrated out."""
+    every = np.array(list(product(range(2), repeat=len(Y))))
+    one = every[:, :, None] == np.arange(2)
     n, total = one.sum(axis=1), np.einsum("ank,n->ak", one, Y)
-    logs = gammaln(np.array(alpha) + n) + total**2 / (2 * (n + 1 / 4)) - np.log(4 * n + 1) / 2
+    logs = gammaln(1.0 + n) + total**2 / (2 * (n + 1 / 4)) - np.log(4 * n + 1) / 2
     return every, np.exp(logs.sum(axis=1) - logsumexp(logs.sum(axis=1)))
 
 
-def places_of(theta: Array, rows: int) -> Array:
-    z = theta.reshape(*theta.shape[:2], rows, -1)
-    assert (np.sort(z)[..., -1] == 1.0).all()
-    assert (np.sort(z)[..., :-1] == 0.0).all()
-    return z.argmax(axis=3)
-
-
-def together(places: Array, every: Array, p: Array) -> Iterator[tuple[Array, object]]:
-    """Yield how often each two of the data are at one place, and how often each is at the first."""
-    i, j = np.triu_indices(every.shape[1], 1)
+def of_mixture(draws: Draws) -> Figures:
+    """How often each two of the data are at one place, and each at the first; and how many are at each."""
+    z, (every, p) = kept(draws)[..., 4:].reshape(*kept(draws).shape[:2], 10, 2), allocations()
+    assert (np.sort(z) == [0.0, 1.0]).all()
+    places, (i, j) = z.argmax(axis=3), np.triu_indices(10, 1)
     yield places[..., i] == places[..., j], p @ (every[:, i] == every[:, j])
     yield places == 0, p @ (every == 0)
-
-
-def of_mixture(draws: Draws) -> Figures:
-    places, (every, p) = places_of(kept(draws)[..., 4:], 10), allocations((1.0, 1.0))
-    yield from together(places, every, p)
-    count = every.sum(axis=1, keepdims=True) == np.arange(11)
-    yield places.sum(axis=2, keepdims=True) == np.arange(11), p @ count
-
-
-def weights(_: Path) -> Build:
-    build = load_build(SPECS / "builds/gibbs_weights.yaml")
-    return replace(build, sizes=(*build.sizes, ("N", 10)))
-
-
-def of_weights(draws: Draws) -> Figures:
-    theta, alpha = kept(draws), np.array([2.0, 1.0, 0.5])
-    every, p = allocations(tuple(alpha))
-    yield from together(places_of(theta[..., 6:], 10), every, p)
-    w = np.exp(theta[..., :3] - logsumexp(theta[..., :3], axis=2, keepdims=True))
-    counted = alpha + (every[:, :, None] == np.arange(3)).sum(axis=1)
-    yield w, p @ counted / 13.5
-    yield w[..., :2] * w[..., 1:], p @ (counted[:, :2] * counted[:, 1:]) / (13.5 * 14.5)
-
-
-def sticks(count: int, draw: str, _: Path) -> Build:
-    before = np.tril(np.ones((count, count), int), -1).tolist()
-    return draws_build(
-        f"sticks_{count}", f"{SPECS}/targets/dp_mixture.yaml", f"[draw: v, draw: p, draw: alpha, {draw}]",
-        f"parameters: {{before: {{value: {before}}}}}\nsizes: {{J: {count}, N: 6}}\n"
-        f"data: {{file: {SPECS}/data/few_choices.csv, one: one, other: other}}",
-    )  # fmt: skip
-
-
-def of_partitions(draws: Draws) -> Figures:
-    """Of infinitely many sticks: the clusters of six users, by all 203 partitions.
-
-    p(partition) = int alpha^k Gamma(alpha)/Gamma(alpha + 6) Gamma(2, 2)(alpha) d alpha times the product over clusters
-    of (n_c - 1)! B(1/2 + x_c)/B(1/2).
-    """
-    every: list[list[list[int]]] = [[]]
-    for user in range(6):
-        joined = [[*p[:k], [*p[k], user], *p[k + 1 :]] for p in every for k in range(len(p))]
-        every = [*joined, *([*p, [user]] for p in every)]
-    assert len(every) == 203
-
-    def of_alpha(clusters: int) -> float:
-        return integrate.quad(lambda a: a ** (1 + clusters) * np.exp(-2 * a + gammaln(a) - gammaln(a + 6)), 0, 60)[0]
-
-    def of_cluster(users: list[int]) -> float:
-        x = CHOICES[users].sum(axis=0)
-        return float(gammaln(len(users)) + gammaln(0.5 + x).sum() - gammaln(1 + x.sum()) - 2 * gammaln(0.5))
-
-    p = np.array([of_alpha(len(one)) * np.exp(sum(map(of_cluster, one))) for one in every])
-    p /= p.sum()
-    places = places_of(kept(draws)[..., 41:], 6)
-    ordered = np.sort(places, axis=2)
-    yield places[..., 0] == places[..., 2], p @ [any({0, 2} <= {*c} for c in one) for one in every]
-    yield 1 + (ordered[..., 1:] != ordered[..., :-1]).sum(axis=2), p @ [len(one) for one in every]
-    assert draws.too_few is not None
-    assert 0 < draws.too_few[:, draws.warmup :].mean() / 20 < 0.05
+    yield places.sum(axis=2, keepdims=True) == np.arange(11), p @ (every.sum(axis=1, keepdims=True) == np.arange(11))
 
 
 SITES = """
@@ -394,10 +315,9 @@ run: {{step_size: 0.7}}
 ROWS = np.array([[-1.2, 0.3, 3], [0.4, -0.5, 1], [1.9, 1.1, 2], [0.1, -1.4, 0]])
 
 
-def sites(folder: Path) -> Build:
+def sites(_: Path) -> Build:
     rows = "".join(f"{y},{x},{caught:g}\n" for y, x, caught in ROWS)
-    (folder / "rows.csv").write_text(f"y,x,caught\n{rows}", encoding="utf-8")
-    return written(folder, sites=SITES, build=BESIDE)
+    return document(BESIDE, sites=SITES, **{"rows.csv": f"y,x,caught\n{rows}"})
 
 
 def of_sites(draws: Draws) -> Figures:
@@ -457,7 +377,7 @@ def cycle(target: str, name: str, *changes: tuple[str, str]) -> Callable[[Path],
 PHILOX, NUMPY = (
     ("variant: full", f"variant: full\nnoise: {{generator: {generator}}}") for generator in ("philox", "numpy")
 )
-EIGHT, FEW = {"draws": 15_000, "chains": 8, "warmup": 200}, {"draws": 4000}
+EIGHT = {"draws": 15_000, "chains": 8, "warmup": 200}
 LAWS = {
     **{
         f"well, {name}, {eps}": Law(cycle("double_well", name), of_well, {"step_size": eps})
@@ -476,8 +396,9 @@ LAWS = {
     "gaussian, walk": Law(cycle("gaussian", "walk_every"), of_gaussian, {"thin": 40}),
     "gaussian, code": Law(partial(coded_build, cycle=f"{HMC}, {code('turn')}"), of_target, {"step_size": 0.4}),
     "gaussian, lines": Law(partial(coded_build, cycle=f"refresh: r, {code('hit_and_run', 'repeat: 2')}"), of_target),
+    "linear": Law(shipped("sghmc_gaussian"), of_linear, {"step_size": 0.1, "thin": 10, "draws": 16_000}),
     "scaled": Law(shipped("scaled_categories"), of_scaled),
-    "half line": Law(half_line, of_half_line, {"draws": 20_000, "chains": 16}),
+    "half line": Law(lambda _: document(HALF, half=POTENTIAL), of_half_line, {"draws": 20_000, "chains": 16}),
     **{f"words, {name}": Law(partial(several, own), of_bent, {"thin": 2}) for name, own in WORDS.items()},
     **{f"uses, {name}": Law(partial(used, own), of_pair, {"thin": 4}) for name, own in USES.items()},
     **{
@@ -490,10 +411,8 @@ LAWS = {
             f"[{{draw: tau}}, {HELD}]",
         )
     },
-    "removal": Law(lambda _: draws_build("removal"), of_removal, {**EIGHT, "thin": 10}),
     "mixture": Law(lambda _: draws_build("mixture"), of_mixture, {**EIGHT, "thin": 8}),
-    "weights": Law(weights, of_weights, {**EIGHT, "thin": 8}),
-    "partitions": Law(partial(sticks, 20, f"{{draw: z, {OF_STICKS}}}"), of_partitions, {**EIGHT, "thin": 20}),
+    "mixture by slices": Law(lambda _: draws_build("slices_of_data"), of_mixture, {**EIGHT, "thin": 20}),
     "sites": Law(sites, of_sites, {"thin": 2, "draws": 4000, "chains": 8}),
     "flows": Law(shipped("cir_categories"), of_sparse, {**EIGHT, "step_size": 1.0, "thin": 8}),
     "flows, short": Law(shipped("cir_categories"), of_sparse, {**EIGHT, "draws": 4000, "step_size": 0.05, "thin": 160}),
@@ -514,6 +433,8 @@ FAULTS = {
     "an involution without its Jacobian": ("well, scaled, 0.35", (" + w_drawn[0] - (16.0 / 9.0)", " - (16.0 / 9.0)")),
     "the energy of the first move": ("words, in turn", ("= U_next[0] - U_at_v2 +", "= U[0] - U_at_v2 +")),
     "the step size of the other word": ("words, in turn", ("+ eps_scaled * (-grad", "+ eps * (-grad")),
+    "a position by the old momentum": ("linear", ("eps * inv_M_r_new_0", "eps * inv_M_r_0")),
+    "noise of D for 2 D": ("linear", ("two_D_r[i, j] = 2.0 * C", "two_D_r[i, j] = C")),
     "a momentum that is not turned": ("words, beside a draw", ("else -r_drawn[i]", "else r_drawn[i]")),
 }
 """Fault to a law and what of the text is replaced; that of several words is the text for every size."""
