@@ -202,20 +202,6 @@ def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-def test_a_run_makes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
-    whole = compile_build(build)
-
-    def none(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(pipeline, "emit_file", none)
-    run = pipeline.prepare_run(build, check_once(build, NOTHING), build.run)
-    assert run.compiled == replace(whole, file="")
-    assert whole.file
-
-
-@pytest.mark.slow
 def test_another_step_of_the_same_documents_is_read_back(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
     read, emit, discretise = list[object](), pipeline.emit_module, pipeline.discretise

@@ -35,12 +35,6 @@ def endless_beside(build_decider: Callable[..., Any]) -> Callable[..., Any]:
     return lambda claim: (own := build_decider(claim)) and (own if claim.required else endless)
 
 
-def test_other_programs_change_no_byte(build: Build, request: pytest.FixtureRequest) -> None:
-    alone = compile_build(build).text
-    request.getfixturevalue("busy_machine")
-    assert compile_build(build, check(build)).text == alone
-
-
 @pytest.mark.slow
 def test_advisory_claims_that_do_not_end_change_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a build whose required claims take a small part of the time that a claim is given, on a busy machine too."""

@@ -87,7 +87,7 @@ def test_a_textbook_model_with_gamma_functions_is_compiled_and_read_back(name: s
         ("-1e400*(m - y)**2", "scalar", "a number of 401 digits", ("document.yaml", "dynamics")),
         ("-trigamma(1 + m**2)*y", "scalar", "the derivative of trigamma", ("target.yaml", "-trigamma")),
         ("-y*(m.T @ inv(m @ m.T - I) @ m)", "2", "the inverse of a matrix that depends on the state",
-         ("document.yaml", "bind")),
+         ("document.yaml", "target")),
     ],
 )  # fmt: skip
 def test_what_cannot_be_emitted_has_file_line_and_place(

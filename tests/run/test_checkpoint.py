@@ -69,26 +69,6 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     same(rest, sample(modules[variant], BUILD, replace(BUILD.run, thin=1), DATA))
 
 
-@pytest.mark.parametrize("lost", ["blocks", "batch_state", "noise_state"])
-def test_what_a_checkpoint_loses_shows(
-    lost: str, modules: dict[str, Emitted], run: Callable[..., Draws], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_state = checkpoint_module._set_state
-
-    def losing(chain: object, state: object, k: int) -> None:
-        own = chain.blocks[1] if lost == "blocks" else getattr(chain, lost)
-        before = own.copy()
-        set_state(chain, state, k)
-        own[:] = before
-
-    module = modules["without"]
-    run(module=module)
-    monkeypatch.setattr(checkpoint_module, "_set_state", losing)
-    rest = run(module=module, draws=80, resume=True)
-    whole = sample(module, BUILD, replace(BUILD.run, draws=80), DATA)
-    assert not np.array_equal(rest.arrays[0], whole.arrays[0])
-
-
 def test_a_finished_run_goes_on_to_more_draws(full_module: Emitted, run: Callable[..., Draws]) -> None:
     run()
     same(run(draws=80, resume=True), sample(full_module, BUILD, replace(BUILD.run, draws=80), DATA))

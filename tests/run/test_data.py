@@ -6,7 +6,6 @@ Files may be mapped, converted once and in pieces, so that they may be larger th
 import os
 import pickle
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -18,13 +17,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from loaders import load_target
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run import data as loading
-from recipe_compiler.run.data import Data, data_of, load_data
+from recipe_compiler.run.data import data_of, load_data
 from recipe_compiler.run.table import open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -82,33 +80,28 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 # what is read
 
 
-def test_columns_are_found_by_name(tmp_path: Path) -> None:
-    x, y = load_data(stored(tmp_path, CSV, columns=(("y", ("y",)), ("x", ("b", "a")))), target()).fields
-    np.testing.assert_array_equal(x.values, [[10, 1], [30, 2], [20, 6]])
-    np.testing.assert_array_equal(y.values, [0, 1, 1])
-    assert x.columns == ("b", "a")
-    assert x.values.flags.c_contiguous
-    assert x.values.flags.writeable
+FIELDS = np.array([(1.0, 2, 1), (3.0, 4, 0)], [("a", "f8"), ("b", "i4"), ("y", "?")])
+BY_NUMBER = {"columns": (("x", ("0", "1")), ("y", ("2",))), "names": ()}
 
 
 @pytest.mark.parametrize(
-    ("content", "rows"),
+    ("content", "changes", "rows", "columns"),
     [
-        ("a,b,y\n1,2,0\n\n3,4,1\n\n", [[1, 2, 0], [3, 4, 1]]),
-        ("\ufeffa, b ,y\n1,2,0\n", [[1, 2, 0]]),
-        (np.array([(1.0, 2, 1), (3.0, 4, 0)], [("a", "f8"), ("b", "i4"), ("y", "?")]), [[1, 2, 1], [3, 4, 0]]),
-        (np.array([[1.0, 10, 0], [2, 30, 1]]), [[1, 10, 0], [2, 30, 1]]),
+        (CSV, {"columns": (("y", ("y",)), ("x", ("b", "a")))}, [[10, 1, 0], [30, 2, 1], [20, 6, 1]], ("b", "a")),
+        ("a,b,y\n1,2,0\n\n3,4,1\n\n", {}, [[1, 2, 0], [3, 4, 1]], ("a", "b")),
+        ("\ufeffa, b ,y\n1,2,0\n", {}, [[1, 2, 0]], ("a", "b")),
+        (FIELDS, {}, [[1, 2, 1], [3, 4, 0]], ("a", "b")),
+        (np.array([[1.0, 10, 0], [2, 30, 1]]), {}, [[1, 10, 0], [2, 30, 1]], ("a", "b")),
+        (VALUES, BY_NUMBER, VALUES, ("0", "1")),
     ],
 )
-def test_blank_lines_marks_spaces_and_names_of_fields_are_no_hindrance(
-    content: Content, rows: list[list[float]], tmp_path: Path
+def test_columns_are_found_by_name_in_any_order(
+    content: Content, changes: dict[str, Any], rows: Any, columns: tuple[str, ...], tmp_path: Path
 ) -> None:
-    np.testing.assert_array_equal(np.column_stack(fields(stored(tmp_path, content))), rows)
-
-
-def test_columns_of_an_array_have_their_numbers_for_names(tmp_path: Path) -> None:
-    file = stored(tmp_path, VALUES, columns=(("x", ("0", "1")), ("y", ("2",))), names=())
-    np.testing.assert_array_equal(fields(file)[0], VALUES[:, :2])
+    """Blank lines, a mark of the order of bytes and spaces are no hindrance; columns of an array may have numbers."""
+    x, y = load_data(stored(tmp_path, content, **changes), target()).fields
+    np.testing.assert_array_equal(np.column_stack([x.values, y.values]), rows)
+    assert x.columns == columns
 
 
 def test_a_target_without_data_needs_no_file() -> None:
@@ -185,28 +178,21 @@ def test_a_table_of_numbers_is_not_read_cell_by_cell(tmp_path: Path, monkeypatch
     np.testing.assert_array_equal(fields(file)[0], [[1, 10], [2, 30]])
 
 
-def test_pieces_of_a_table_are_its_rows_wherever_one_has_to_be_read_again(tmp_path: Path) -> None:
-    """The sixth row is taken row by row: its number has a space of its own kind before it."""
+def test_pieces_end_to_end_are_the_table(tmp_path: Path) -> None:
+    """The sixth row of the first is taken row by row: its number has a space of its own kind before it."""
     rows = [f"{k},{k / 7},{k % 2}" for k in range(11)]
     rows[5] = "\u00a05,0.7142857142857143,1"
-    path = stored(tmp_path, "a,b,y\n" + "\n\n".join(rows) + "\n").file
-    whole = read_table(path, ("b", "a"))
-    np.testing.assert_array_equal(whole.values[:, 1], np.arange(11.0))
-    for size in (1, 2, 3, 4, 11, 20):
-        pieces = list(table_pieces(path, ("b", "a"), rows=size))
-        np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), whole.values)
-        assert [piece.first for piece in pieces] == list(range(0, 11, size))
-        assert pieces[-1].where(pieces[-1].rows - 1, "a").endswith("row 11 (line 22), column `a`")
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_pieces_end_to_end_are_the_table(tmp_path: Path, ending: str) -> None:
-    file = stored(tmp_path, table(ending))
-    for rows in (1, 7, 99, 1000, 2000):
-        pieces = list(table_pieces(file.file, ("b", "y"), file.names, rows))
-        assert [piece.rows for piece in pieces[:-1]] == [rows] * (len(pieces) - 1)
-        assert [piece.first for piece in pieces] == list(range(0, 1000, rows))
-        np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), VALUES[:, 1:])
+    odd, known = "a,b,y\n" + "\n\n".join(rows) + "\n", np.column_stack([np.arange(11) / 7, np.arange(11.0)])
+    tables = [(odd, known), *((table(ending), VALUES[:, [1, 0]]) for ending in ENDINGS)]
+    for content, values in tables:
+        file = stored(tmp_path, content)
+        np.testing.assert_array_equal(read_table(file.file, ("b", "a"), file.names).values, values)
+        for size in (1, 2, 3, 7, len(values), 2000):
+            pieces = list(table_pieces(file.file, ("b", "a"), file.names, size))
+            np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), values)
+            assert [piece.first for piece in pieces] == list(range(0, len(values), size))
+            last = pieces[-1].where(pieces[-1].rows - 1, "a")
+            assert "row 11 (line 22), column `a`" in last or content is not odd
 
 
 def test_a_shuffle_is_the_same_for_all_fields_and_for_one_seed(tmp_path: Path) -> None:
@@ -220,8 +206,8 @@ def test_a_shuffle_is_the_same_for_all_fields_and_for_one_seed(tmp_path: Path) -
 
 # what is refused
 
+FREE = Target("t", Declarations(data=(Datum("x", "N", Shape("d")), Datum("y", "N"))))
 FAR = table(".csv").split("\n")
-TWO_SCALARS = Target("t", Declarations(data=(Datum("x", "N", Shape("d")), Datum("y", "N"))))
 REFUSED: list[tuple[Content, dict[str, Any], str]] = [
     ("a,b,y\n1,2,0\n1,oops,0\n", {}, "row 2 (line 3), column `b`: found `oops`, expected a number"),
     ("a,b,y\n1,2,0\n1_0,2,0\n", {}, "row 2 (line 3), column `a`: found `1_0`, expected a number"),
@@ -240,7 +226,7 @@ REFUSED: list[tuple[Content, dict[str, Any], str]] = [
     (f"a,b,y\n1,{'1' * 200_000},0\n", {}, "row 1, column `b`"),
     (CSV, {"like": target(5)}, "found 2 columns for `x`, expected 5"),
     (CSV, {"like": target("d", 7)}, "found 3 rows, expected 7 for `x`"),
-    (CSV, {"columns": (("x", ("a",)), ("y", ("y", "b"))), "like": TWO_SCALARS}, "2 columns for `y`, expected 1"),
+    (CSV, {"columns": (("x", ("a",)), ("y", ("y", "b"))), "like": FREE}, "2 columns for `y`, expected 1"),
     ("a,b,y\n0.1,5,0\n0.1,6,1\n0.1,7,1\n", {"standardise": ("x",)}, "column `a`: every row is 0.1"),
     ("\n".join([*FAR[:700], "1,high,0", *FAR[701:]]), {}, "row 700 (line 701), column `b`: found `high`, expected a"),
     ("\n".join([*FAR[:700], "1,2,7", *FAR[701:]]), {}, "row 700 (line 701), column `y`: found 7, expected one of 0, 1"),
@@ -443,19 +429,6 @@ def test_misfits_of_arrays_are_named(
 # data in memory
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "says"),
-    [
-        (TINY, VALUES[:, 2], "data: found 1e-46 in row 501 for `x`, expected numbers that float32 holds"),
-        ([[1e300, 1.0]], [0], r"data: found 1e\+300 in row 1 for `x`, expected numbers that float32 holds"),
-        ([[1.0, 1.0]], 1e-46, "data: found 1e-46 in row 1 for `y`, expected numbers that float32 holds"),
-    ],
-)
-def test_numbers_in_memory_are_those_that_float32_holds(x: Any, y: Any, says: str) -> None:
-    with pytest.raises(DataError, match=says):
-        data_of({"x": x, "y": y}, target(), "float32")
-
-
 def test_rows_with_other_labels_are_not_taken_for_each_other() -> None:
     """A table that was sorted beside a column that was not: rows would be paired by where they stand."""
     X, y = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, 5.0]]), pd.Series([0, 1, 1])
@@ -499,19 +472,35 @@ def test_arrays_of_any_kind_are_the_same_data_with_the_names_that_they_have(kind
     assert x.columns == names
 
 
+WIDE = pd.DataFrame({"age": [0.5, 1.0, 2.0], "dose": [1, ODD, 2]})
+LOSING: dict[str, Any] = {
+    "list": [1, ODD, 0], "list beside a float": [0.5, ODD, 0], "integers": np.array([1, ODD, 0]),
+    "unsigned": np.array([1, ODD, 0], np.uint64), "column of pandas": pd.Series([1, ODD, 0]),
+    "nullable column of pandas": pd.Series([1, ODD, 0], dtype="Int64"),
+}  # fmt: skip
+"""Integers that no double is: 2**53 + 1 would be 2**53."""
+
+
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("x", "y", "dtype", "says"),
     [
-        (
-            {"x": SMALL, "y": OWN.y.where(OWN.index != 2)},
-            r"found nan in row 3 for `y`, expected an array \[N\] of 0, 1",
-        ),
-        ({"x": OWN[["age", "dose"]].astype("string"), "y": Y}, "in row 1 of column `age` for `x`, .*: write `.astype"),
+        (SMALL, OWN.y.where(OWN.index != 2), "float64", r"found nan in row 3 for `y`, expected an array \[N\] of 0, 1"),
+        (OWN[["age", "dose"]].astype("string"), Y, "float64", "in row 1 of column `age` for `x`, .*: write `.astype"),
+        (TINY, VALUES[:, 2], "float32", "data: found 1e-46 in row 501 for `x`, expected numbers that float32 holds"),
+        ([[1e300, 1.0]], [0], "float32", r"found 1e\+300 in row 1 for `x`, expected numbers that float32 holds"),
+        ([[1.0, 1.0]], 1e-46, "float32", "found 1e-46 in row 1 for `y`, expected numbers that float32 holds"),
+        (WIDE, Y, "float64", LOST),
+        *((SMALL, y, "float64", LOST) for y in LOSING.values()),
     ],
 )
-def test_columns_that_are_no_numbers_are_named(given: dict[str, Any], says: str) -> None:
+def test_numbers_in_memory_that_cannot_be_taken_are_named(x: Any, y: Any, dtype: str, says: str) -> None:
     with pytest.raises(DataError, match=says):
-        data_of(given, target())
+        data_of({"x": x, "y": y}, FREE if says == LOST else target(), dtype)
+
+
+@pytest.mark.parametrize("y", [[1, 2**53 + 2], np.array([1, 2**60]), [1e300, 0.1], [-(2**53), 2**53]])
+def test_what_a_double_holds_is_taken(y: Any) -> None:
+    assert [int(one) for one in data_of({"x": SMALL[:2], "y": y}, FREE).fields[1].values] == [int(one) for one in y]
 
 
 def test_fields_are_found_among_the_columns_of_a_table_or_dataset() -> None:
@@ -526,36 +515,6 @@ def test_fields_are_found_among_the_columns_of_a_table_or_dataset() -> None:
     one = replace(target(), declarations=replace(target().declarations, data=target().declarations.data[1:]))
     for given in (y, y.tolist(), pd.Series(y), xr.DataArray(y), pd.DataFrame({"y": y, "z": y})):
         np.testing.assert_array_equal(data_of(given, one).fields[0].values, y)
-
-
-# integers that no double is: 2**53 + 1 would be 2**53
-
-X = [[1.0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0]]
-SHEET = pd.DataFrame({"a": [0.5, 1.0], "b": [1, ODD], **{column: [0.0, 1.0] for column in "cde"}})
-LOSING: dict[str, Any] = {
-    "list": [1, ODD],
-    "list beside a float": [0.5, ODD],
-    "integers": np.array([1, ODD]),
-    "unsigned": np.array([1, ODD], np.uint64),
-    "column of pandas": pd.Series([1, ODD]),
-    "nullable column of pandas": pd.Series([1, ODD], dtype="Int64"),
-}
-
-
-def regression(x: Any, y: Any) -> Data:
-    return data_of({"x": x, "y": y}, load_target("linear_regression"))
-
-
-@pytest.mark.parametrize("name", [*LOSING, "sheet"])
-def test_arrays_that_lose_digits_are_refused(name: str) -> None:
-    with pytest.raises(DataError, match=LOST):
-        regression(SHEET, [1.0, 2.0]) if name == "sheet" else regression(X, LOSING[name])
-
-
-@pytest.mark.parametrize("y", [[1, 2**53 + 2], np.array([1, 2**60]), [1e300, 0.1], [-(2**53), 2**53]])
-def test_what_a_double_holds_is_taken(y: Any) -> None:
-    field = next(one for one in regression(X, y).fields if one.name == "y")
-    assert [int(one) for one in field.values] == [int(one) for one in y]
 
 
 @pytest.mark.parametrize(
@@ -576,40 +535,3 @@ def test_numbers_that_are_written_as_rounded_are_taken(tmp_path: Path) -> None:
     rows = "a,b\n1e22,2\n9007199254740994,3\n123456789012345678e5,1\n-9007199254740993.5,1\n"
     known = [1e22, 2.0**53 + 2, 123456789012345678e5, -(2.0**53) - 2]
     assert read_table(stored(tmp_path, rows).file, ("a",)).column("a").tolist() == known
-
-
-PEAK = """
-import resource, sys
-from pathlib import Path
-from recipe_compiler.formula.declaration import Block, Datum, Declarations
-from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.run.data import load_data
-from recipe_compiler.spec.model import DataFile, Target
-x = Datum("x", "N", Shape("d"))
-target = Target("mean", Declarations(blocks=(Block("theta", Shape("d")),), data=(x,)))
-file = Path(sys.argv[1])
-how = {"arrays": (("x", file),)} if sys.argv[2] == "array" else {"memory_map": True}
-columns = () if sys.argv[2] == "array" else ("0", "1")
-data = load_data(DataFile(file, (("x", columns),), **how), target)
-print(data.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["array", "table", "parquet"])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, how: str) -> None:
-    found: list[int] = []
-    for rows in (1 << 20, 1 << 24 if how == "array" else 1 << 23):  # 16 MiB, and 256 or 128
-        file = tmp_path / f"{rows}.npy"
-        np.lib.format.open_memmap(file, "w+", np.float64, (rows, 2))  # zeros, without a byte on the disk
-        if how == "parquet":
-            pytest.importorskip("pyarrow")
-            zeros = np.zeros(rows)
-            pd.DataFrame({"0": zeros, "1": zeros}).to_parquet(
-                file := file.with_suffix(".parquet"), row_group_size=1 << 20
-            )
-        done = subprocess.run([sys.executable, "-c", PEAK, str(file), how], capture_output=True, text=True, check=True)
-        loaded, most = map(int, done.stdout.split())
-        assert loaded == rows
-        found.append(most)
-    assert found[1] - found[0] < 64

@@ -1,12 +1,10 @@
 """Draws by laws: of counts, of one of several places, of shares; where chains start, what is stored, what ends one."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import SPECS, document
 from draws import DATA, FAMILIES, ONE_OF_THREE, draws_build
 from loaders import load_build
 from running import data_of, drawn, kept, module_of, shipped, stored
@@ -22,9 +20,8 @@ from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
-ROOT = Path(__file__).parents[2]
-AREA, *CATCHES = np.loadtxt(ROOT / "specs/data/removal_counts.csv", delimiter=",", skiprows=1).T
-Y = np.loadtxt(ROOT / "specs/data/few_of_two_groups.csv", skiprows=1)
+AREA, *CATCHES = np.loadtxt(SPECS / "data/removal_counts.csv", delimiter=",", skiprows=1).T
+Y = np.loadtxt(SPECS / "data/few_of_two_groups.csv", skiprows=1)
 FEW = {"draws": 20, "warmup": 5, "thin": 1, "chains": 2, "seed": 5}
 INDEPENDENT = {
     "g[0]": stats.gamma(0.5, scale=1 / 3), "g[1]": stats.gamma(2, scale=1 / 3), "h": stats.invgamma(4, scale=2),
@@ -60,7 +57,7 @@ def test_other_bits_draw_normals_and_refuse_what_takes_words_as_it_goes(generato
 def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:
     """Also where a draw is kept of each second cycle alone; a draw by slices that is not due counts nothing."""
     build = draws_build(
-        "every_other", f"{ROOT}/specs/targets/regression_precision.yaml",
+        "every_other", f"{SPECS}/targets/regression_precision.yaml",
         "[{draw: beta, every: 3}, {draw: tau, every: 2, repeat: 2}]", DATA["regression_precision"],
     )  # fmt: skip
     for thin in (1, 2):
@@ -140,7 +137,7 @@ def test_the_log_likelihood_of_a_datum_is_that_of_its_component() -> None:
 
 def test_lp_of_shares_that_are_no_doubles_is_a_number() -> None:
     """log w of w = 0 is that of its variables: 0 log 0 in the place of it is no number, and log 0 none that is told."""
-    build = load_build(ROOT / "specs/builds/gibbs_weights.yaml")
+    build = load_build(SPECS / "builds/gibbs_weights.yaml")
     build = replace(build, sizes=(*build.sizes, ("N", 10)))
     draws, data, module = drawn(build, **{**FEW, "draws": 3, "warmup": 1}), data_of(build), module_of(build)
     theta = draws.block("theta")
@@ -157,68 +154,72 @@ def test_lp_of_shares_that_are_no_doubles_is_a_number() -> None:
 # where chains start, and end
 
 
-def starts(name: str, sizes: dict[str, int], first: int, folder: Path, stated: str) -> np.ndarray:
+def starts(name: str, stated: str) -> np.ndarray:
     """Return where chains of a shipped build start, of the discrete block, by what is stated of it."""
-    text = (ROOT / f"specs/builds/{name}.yaml").read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
-    text = text.replace("sizes: {K: 2}", "sizes: {K: 2, N: 10}").replace("run:", f"{stated}\nrun:")
-    (folder / "b.yaml").write_text(text, encoding="utf-8")
-    build = load_build(folder / "b.yaml")
+    sizes, first = {"gibbs_removal": ({"d": 13, "N": 10}, 3), "gibbs_mixture": ({"d": 24, "K": 2, "N": 10}, 4)}[name]
+    text = (SPECS / f"builds/{name}.yaml").read_text(encoding="utf-8").replace("../", "SPECS/")
+    build = document(text.replace("sizes: {K: 2}", "sizes: {K: 2, N: 10}").replace("run:", f"{stated}\nrun:"))
     given = known_values(build, sizes)
     return np.array([initial_state(build, build.dynamics, {}, given, sizes, 1, k)[0][first:] for k in range(4)])
 
 
-REMOVAL = partial(starts, "gibbs_removal", {"d": 13, "N": 10}, 3)
-MIXTURE = partial(starts, "gibbs_mixture", {"d": 24, "K": 2, "N": 10}, 4)
 ROWS = ", ".join(["[1, 0]"] * 9)
 
 
 @pytest.mark.parametrize(
-    ("starting", "stated", "expected"),
+    ("name", "stated", "expected"),
     [
-        (REMOVAL, "", 0.0),
-        (REMOVAL, "init: {left: 2*ones}", 2.0),
-        (REMOVAL, "init: {left: ones/2}", "whole numbers from 0 on"),
-        (REMOVAL, "init: {left: -ones}", "whole numbers from 0 on"),
-        (MIXTURE, f'init: {{z: "Matrix([{ROWS}, [0, 1]])"}}', [1.0, 0.0] * 9 + [0.0, 1.0]),
-        (MIXTURE, f'init: {{z: "Matrix([{ROWS}, [1, 1]])"}}', "a one at one place of each row"),
-        (MIXTURE, f'init: {{z: "Matrix([{ROWS}, [1/2, 1/2]])"}}', "a one at one place of each row"),
+        ("gibbs_removal", "", 0.0),
+        ("gibbs_removal", "init: {left: 2*ones}", 2.0),
+        ("gibbs_removal", "init: {left: ones/2}", "whole numbers from 0 on"),
+        ("gibbs_removal", "init: {left: -ones}", "whole numbers from 0 on"),
+        ("gibbs_mixture", f'init: {{z: "Matrix([{ROWS}, [0, 1]])"}}', [1.0, 0.0] * 9 + [0.0, 1.0]),
+        ("gibbs_mixture", f'init: {{z: "Matrix([{ROWS}, [1, 1]])"}}', "a one at one place of each row"),
+        ("gibbs_mixture", f'init: {{z: "Matrix([{ROWS}, [1/2, 1/2]])"}}', "a one at one place of each row"),
     ],
 )
-def test_chains_start_where_they_are_told(
-    starting: Callable[[Path, str], np.ndarray], stated: str, expected: object, tmp_path: Path
-) -> None:
+def test_chains_start_where_they_are_told(name: str, stated: str, expected: object) -> None:
     if isinstance(expected, str):
         with pytest.raises(DataError, match=expected):
-            starting(tmp_path, stated)
+            starts(name, stated)
     else:
-        assert (starting(tmp_path, stated) == expected).all()
+        assert (starts(name, stated) == expected).all()
 
 
-def test_rows_start_at_places_of_their_own(tmp_path: Path) -> None:
-    rows = MIXTURE(tmp_path, "")
+def test_rows_start_at_places_of_their_own() -> None:
+    rows = starts("gibbs_mixture", "")
     assert (rows.reshape(4, 10, 2).sum(axis=2) == 1.0).all()
     assert len({tuple(row) for row in rows}) > 1
 
 
+COUNTS = """
+state: {p: {constraint: "interval(0, 1)"}, left: {shape: 13, domain: counts(END)}}
+data: {y: {shape: n}}
+log_prior: binomial(left, END, p)
+log_likelihood: -y**2
+laws: {left: "Binomial(END, p*ones)"}
+"""
+BELOW = """
+dynamics: still
+target: target.yaml
+scheme: {cycle: [draw: left]}
+variant: full
+data: {file: y.csv, y: y}
+init: {left: FIRST*ones}
+run: {step_size: 1}
+"""
+TWO = {"y.csv": "y\n1\n2\n"}
+
+
 @pytest.mark.parametrize("end", ["2", "n"])
-def test_counts_start_below_their_end(tmp_path: Path, end: str) -> None:
-    (tmp_path / "t.yaml").write_text(
-        f'name: t\nstate: {{p: {{constraint: "interval(0, 1)"}}, left: {{shape: 13, domain: counts({end})}}}}\n'
-        f"data: {{y: {{shape: n}}}}\nlog_prior: binomial(left, {end}, p)\nlog_likelihood: -y**2\n"
-        f'laws: {{left: "Binomial({end}, p*ones)"}}\n'
-    )
-    (tmp_path / "y.csv").write_text("y\n1\n2\n", encoding="utf-8")
-    head = "name: b\ndynamics: still\ntarget: t.yaml\nscheme: {cycle: [draw: left]}\nvariant: full\n"
-    for first, right in (("2", True), ("3", False)):
-        build = f"{head}data: {{file: y.csv, y: y}}\ninit: {{left: {first}*ones}}\nrun: {{step_size: 1}}\n"
-        (tmp_path / "b.yaml").write_text(build, encoding="utf-8")
-        document = load_build(tmp_path / "b.yaml")
-        stated = partial(initial_state, document, document.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)
-        if right:
-            assert (stated()[0][1:] == 2.0).all()
-        else:
-            with pytest.raises(DataError, match="whole numbers from 0 to 2"):
-                stated()
+def test_counts_start_below_their_end(end: str) -> None:
+    def started(first: str) -> np.ndarray:
+        build = document(BELOW.replace("FIRST", first), target=COUNTS.replace("END", end), **TWO)
+        return initial_state(build, build.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)[0]
+
+    assert (started("2")[1:] == 2.0).all()
+    with pytest.raises(DataError, match="whole numbers from 0 to 2"):
+        started("3")
 
 
 def test_what_has_no_law_ends_the_chain() -> None:
@@ -249,7 +250,7 @@ def test_a_share_that_rounds_to_one_has_a_logarithm() -> None:
 
 def test_the_forecast_of_flows_is_their_variance_and_a_wide_run_is_not_believed() -> None:
     """Var theta = a + tanh(eps/2) Var[A], A drawn without replacement (Baker, Fearnhead, Fox and Nemeth 2018)."""
-    build, full = (load_build(ROOT / f"specs/builds/{name}.yaml") for name in ("scir_dense", "cir_categories"))
+    build, full = (load_build(SPECS / f"builds/{name}.yaml") for name in ("scir_dense", "cir_categories"))
     data, N = data_of(build), 1000
     sizes, counts = resolve_sizes(build, data), np.array([112.0, 119, 92, 98, 95, 96, 102, 92, 91, 103])
     k, p = 8, counts[8] / N
@@ -267,14 +268,27 @@ def test_the_forecast_of_flows_is_their_variance_and_a_wide_run_is_not_believed(
 
 
 COUNTED = """
-name: sites
 state: {b: {shape: 2}, left: {shape: N, domain: counts}}
 data: {y: {shape: N}}
 log_prior: -norm2(b)/2
 log_likelihood: -(y - b[0])**2/2 + poisson(left, exp(b[0] + y*b[1])/2)
 laws: {left: "Poisson(exp(b[0]*ones + y*b[1])/2)"}
 """
+BESIDE = """
+dynamics: hmc
+target: target.yaml
+bind: {M: I}
+sizes: {N: 2}
+scheme: {cycle: [draw: left, refresh: r, MOVE]}
+variant: full
+data: {file: y.csv, y: y}
+run: {step_size: STEP}
+"""
 MOVED = "{of: {theta: b}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}"
+
+
+def beside(move: str, step: str) -> Build:
+    return document(BESIDE.replace("MOVE", move).replace("STEP", step), target=COUNTED, **TWO)
 
 
 @pytest.mark.parametrize(
@@ -282,21 +296,12 @@ MOVED = "{of: {theta: b}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}"
     [
         (MOVED, "auto", "step_size: auto beside `left`, which is discrete, expected a step size"),
         ("{of: {theta: b}, split: [B/2, A, B/2]}", "0.7", "found a word without `metropolis` beside `left`, which is"),
-        (MOVED, "0.7", ""),
     ],
 )
-def test_a_word_beside_counts_is_accepted_or_refused_and_takes_no_slope_along_them(
-    move: str, step: str, says: str, tmp_path: Path
-) -> None:
-    (tmp_path / "t.yaml").write_text(COUNTED)
-    (tmp_path / "y.csv").write_text("y\n1\n2\n")
-    (tmp_path / "b.yaml").write_text(
-        f"name: b\ndynamics: {ROOT}/specs/dynamics/hmc.yaml\ntarget: t.yaml\nbind: {{M: I}}\nsizes: {{N: 2}}\n"
-        f"scheme: {{cycle: [draw: left, refresh: r, {move}]}}\nvariant: full\ndata: {{file: y.csv, y: y}}\n"
-        f"run: {{step_size: {step}}}\n"
-    )
-    if says:
-        with pytest.raises(DocumentError, match=says):
-            load_build(tmp_path / "b.yaml")
-        return
-    assert "digamma" not in shipped(load_build(tmp_path / "b.yaml")).text
+def test_a_word_beside_counts_that_cannot_be_is_refused(move: str, step: str, says: str) -> None:
+    with pytest.raises(DocumentError, match=says):
+        beside(move, step)
+
+
+def test_a_word_beside_counts_takes_no_slope_along_them() -> None:
+    assert "digamma" not in shipped(beside(MOVED, "0.7")).text

@@ -1,7 +1,5 @@
 """The mode that a forecast is made around is kept for runs that differ in their steps alone."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,18 +120,3 @@ def test_code_that_is_given_a_gradient_is_searched_each_time(tmp_path: Path, cac
     given = replace(ready(build, NOTHING).inputs, gradient=object())
     nothing = kept_mode.find_once(run.compiled, given, run.data, lambda _: pytest.fail("read"), lambda *_: None)
     assert nothing is kept_mode.find_mode
-
-
-@pytest.mark.slow
-def test_the_jit_multiplies_matrices_whether_or_not_scipy_was_there_before() -> None:
-    program = (
-        "import sys, numpy as np\nfrom numba import njit\n"
-        "from recipe_compiler.run.load_module import load_text\n"
-        "try:\n    load_text('none', 'FORMAT = 0')\nexcept Exception as error:\n    print(type(error).__name__)\n"
-        "plain = njit(lambda x: x + 1.0)\nplain(1.0)\nprint('scipy.linalg' in sys.modules)\n"
-        "A = np.array([[2.0, 1.0], [0.5, 4.0]])\n"
-        "print(njit(lambda a: np.dot(a, a))(A).tolist(), njit(lambda a: np.linalg.solve(a, a))(A).round(9).tolist())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    said = ["RunError", "False", "[[4.5, 6.0], [3.0, 16.5]] [[1.0, 0.0], [0.0, 1.0]]"]
-    assert done.stdout.splitlines() == said

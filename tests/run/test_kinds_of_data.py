@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import document
 from emitted_file import module_of
 
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import DataError
-from recipe_compiler.pipeline import compile_build, load
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.check import check
 from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.data import data_of, load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.spec.model import Build
 
-SPECS = Path(__file__).parents[2] / "specs"
 TARGET = """
 name: trials
 state: {b: {shape: k}}
@@ -26,28 +26,26 @@ assume: ["n <= most", "x[0] >= x[1]"]
 log_prior: normal(b, 0, 2)
 log_likelihood: binomial_logit(y, n, x @ b + 1/z)
 """
-BUILD = f"""
+BUILD = """
 name: build
-dynamics: {SPECS}/dynamics/sgld.yaml
+dynamics: sgld
 target: target.yaml
-bind: {{D: I}}
-scheme: {{name: euler}}
+bind: {D: I}
+scheme: {name: euler}
 variant: full
-sizes: {{k: 2}}
-data: {{file: data.csv, x: [p, q], y: y, n: n, z: z}}
-run: {{step_size: 0.01, draws: 20, warmup: 10}}
+sizes: {k: 2}
+data: {file: data.csv, x: [p, q], y: y, n: n, z: z}
+run: {step_size: 0.01, draws: 20, warmup: 10}
 """
 GOOD = {"x": [[1, 0.5], [1, -0.5], [2, 2]], "y": [1, 0, 4], "n": [3, 4, 4], "z": [-1, 0.5, 2]}
 
 
+GOOD_FILE = "p,q,y,n,z\n1,0.5,1,3,-1\n1,-0.5,0,4,0.5\n2,2,4,4,2\n"
+
+
 @pytest.fixture
-def build(tmp_path: Path) -> Build:
-    (tmp_path / "target.yaml").write_text(TARGET)
-    (tmp_path / "build.yaml").write_text(BUILD)
-    (tmp_path / "data.csv").write_text("p,q,y,n,z\n1,0.5,1,3,-1\n1,-0.5,0,4,0.5\n2,2,4,4,2\n")
-    loaded = load(tmp_path / "build.yaml")
-    assert isinstance(loaded, Build)
-    return loaded
+def build() -> Build:
+    return document(BUILD, target=TARGET, **{"data.csv": GOOD_FILE})
 
 
 def test_what_is_declared_is_accepted(build: Build) -> None:
@@ -73,11 +71,11 @@ def test_another_number_is_refused_with_its_row(build: Build, field: str, values
     assert problem in str(caught.value)
 
 
-def test_a_file_is_refused_with_row_and_column(build: Build) -> None:
+def test_a_file_is_refused_with_row_and_column(build: Build, tmp_path: Path) -> None:
     assert build.data is not None
-    build.data.file.write_text("p,q,y,n,z\n1,0.5,1,3,-1\n1,-0.5,0.5,4,0.5\n")
+    (tmp_path / "data.csv").write_text(GOOD_FILE.replace("0,4,0.5", "0.5,4,0.5"))
     with pytest.raises(DataError, match=r"row 2 \(line 3\), column `y`: found 0.5, expected integer, nonnegative num"):
-        load_data(build.data, build.target)
+        load_data(replace(build.data, file=tmp_path / "data.csv"), build.target)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from answers import document
 from code_moves import HMC, code, coded_build
-from cycles import OF_MATRICES, cycle_build
+from cycles import OF_MATRICES, SIZED_MASS, WORDS, cycle_build, several
 from draws import DATA, HELD, WORD, draws_build
 from loaders import load_build
 from running import drawn, kept
@@ -132,42 +132,7 @@ def of_half_line(draws: Draws) -> Figures:
     yield from ((theta, 3.0), (theta**2, 12.0))
 
 
-# several words, each of its own blocks: a is N(0, inv(A)), w = b - B a - a**2/2 is N(0, inv(C))
-
-SIZED_MASS = "M: {value: [[2, 1/2, 0, 1/3], [1/2, 1, 1/4, 0], [0, 1/4, 3/2, 1/2], [1/3, 0, 1/2, 1]]}"
-BENT = """
-name: bent
-state: {a: {shape: 2}, b: {shape: 2}}
-parameters: {A: {shape: [2, 2], is: positive definite}, B: {shape: [2, 2]}, C: {shape: [2, 2], is: positive definite}}
-potential: a.T @ A @ a/2 + (b - B @ a - a**2/2).T @ C @ (b - B @ a - a**2/2)/2
-laws: {b: "N(B @ a + a**2/2, inv(C))"}
-"""
-SEVERAL = f"""
-name: several
-dynamics: {SPECS}/dynamics/hmc.yaml
-target: bent.yaml
-parameters:
-  A: {{value: [[2, 1/2], [1/2, 1]]}}
-  B: {{value: [[1/2, -1/4], [1/4, 1/2]]}}
-  C: {{value: [[3, -1], [-1, 1]]}}
-  {SIZED_MASS}
-scheme: {{cycle: CYCLE}}
-variant: full
-run: {{step_size: 3/4}}
-"""
-STEP = "split: [B/2, A, B/2], flip: {r: -r}"
-WORDS = {
-    "in turn": f'[refresh: r, {{of: {{theta: a}}, metropolis: {{{STEP}, steps: "uniform(1, 4)"}}}}, refresh: r, '
-    f'{{of: {{theta: b}}, metropolis: {{{STEP}, steps: "uniform(1, 6)", scale: 1/2}}}}]',
-    "short and long": f"[refresh: {{r: 7/10}}, {{metropolis: {{{STEP}}}, every: 2}}, refresh: {{r: 1/2}}, "
-    f'{{metropolis: {{{STEP}, steps: "uniform(1, 6)", scale: 2/3}}, repeat: 2}}]',
-    "beside a draw": f"[draw: b, refresh: {{r: 3/5}}, {{of: {{theta: a}}, metropolis: {{{STEP}, steps: 2}}}}, "
-    f"{{metropolis: {{{STEP}, steps: 3, scale: 1/3}}}}, refresh: r]",
-}
-
-
-def several(cycle: str, _: Path) -> Build:
-    return document(SEVERAL.replace("CYCLE", cycle), bent=BENT)
+# several words, each of its own blocks
 
 
 def of_bent(draws: Draws) -> Figures:
@@ -399,7 +364,7 @@ LAWS = {
     "linear": Law(shipped("sghmc_gaussian"), of_linear, {"step_size": 0.1, "thin": 10, "draws": 16_000}),
     "scaled": Law(shipped("scaled_categories"), of_scaled),
     "half line": Law(lambda _: document(HALF, half=POTENTIAL), of_half_line, {"draws": 20_000, "chains": 16}),
-    **{f"words, {name}": Law(partial(several, own), of_bent, {"thin": 2}) for name, own in WORDS.items()},
+    **{f"words, {name}": Law(lambda _, name=name: several(name), of_bent, {"thin": 2}) for name in WORDS},
     **{f"uses, {name}": Law(partial(used, own), of_pair, {"thin": 4}) for name, own in USES.items()},
     **{
         f"conjugate, {moves}": Law(partial(conjugate, moves), of_conjugate, {**EIGHT, "thin": 8})

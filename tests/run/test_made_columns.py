@@ -1,7 +1,6 @@
 """Columns that a build makes of those of its file: by formula, row by row, exactly as NumPy computes them."""
 
 import re
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,14 +9,12 @@ import numpy as np
 import pytest
 import sympy
 from loaders import load_build
-from reports import granted
 
 import recipe_compiler as rc
 from recipe_compiler.errors import DataError, DocumentError
 from recipe_compiler.run import data as loading
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.observed import observed
-from recipe_compiler.run.rerun import same_draws
 from recipe_compiler.spec.archive import archived, from_archive
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
@@ -253,18 +250,6 @@ def test_formulas_of_python_are_the_same(tmp_path: Path) -> None:
     )  # fmt: skip
     assert stated.document.data is not None
     np.testing.assert_array_equal(data_of(stated.document).fields[0].values, data_of(own).fields[0].values)
-
-
-@pytest.mark.slow
-def test_a_run_is_made_again_bit_for_bit(tmp_path: Path) -> None:
-    build(tmp_path, "z: standardise(log(a)), zb: z*b", "z, zb")
-    with granted(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", rc.SampleWarning)
-        model = rc.compile(str(tmp_path / "build.yaml"))
-        fit = rc.Fit.read(model.sample(progress=False).save(tmp_path / "made.nc"))
-        assert fit["posterior"].coords["p"].values.tolist() == ["z", "zb"]
-        assert same_draws(fit, rc.rerun(fit, progress=False))
-    assert "column zb = z*b" in " ".join(model.text.split())
 
 
 def test_the_example_of_the_reference_runs_on_what_ships(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What no way of running changes: calls of `run` go on where the one before ended, and so do runs from a checkpoint."""
 
+import io
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -7,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import document, shipped
 from code_moves import HMC, code, coded_build
 from cycles import ONE_OF_EACH, cycle_build
 from draws import draws_build
-from loaders import load_build
+from reference_draws import box_muller
 from running import data_of, in_pieces, module_of
 from some import some
 
@@ -22,65 +24,57 @@ from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.spec.model import Build
 
-SPECS = Path(__file__).parents[2] / "specs"
-SGHMC = f"""
+SGHMC = """
 name: kept
-dynamics: {SPECS}/dynamics/sghmc.yaml
-target: {SPECS}/targets/logistic_regression.yaml
-bind: {{M: I, C: 2*I}}
-scheme: {{name: NAME}}
+dynamics: sghmc
+target: logistic_regression
+bind: {M: I, C: 2*I}
+scheme: {name: NAME}
 variant: minibatch
-minibatch: {{DRAWN}}
-noise: {{generator: GENERATOR}}
-sizes: {{d: 3}}
-data: {{file: data.csv, x: [a, b, c], y: y, shuffled: true}}
-run: {{step_size: 0.05, batch_size: 10}}
+minibatch: {DRAWN}
+noise: {generator: GENERATOR}
+sizes: {d: 3}
+data: {file: data.csv, x: [a, b, c], y: y, shuffled: true}
+run: {step_size: 0.05, batch_size: 10}
 """
-SGLD = f"""
+SGLD = """
 name: bowl
-dynamics: {SPECS}/dynamics/sgld.yaml
+dynamics: sgld
 target: bowl.yaml
-bind: {{D: I}}
-scheme: {{name: euler}}
+bind: {D: I}
+scheme: {name: euler}
 variant: full
-noise: {{generator: GENERATOR}}
-sizes: {{d: SIZE}}
-init: {{theta: "0"}}
-run: {{step_size: 0.5}}
+noise: {generator: GENERATOR}
+sizes: {d: SIZE}
+init: {theta: "0"}
+run: {step_size: 0.5}
 """
 
 
-def sghmc(generator: str, drawn: str, name: str, folder: Path) -> Build:
+def sghmc(generator: str, drawn: str, name: str) -> Build:
     """Return a build that takes minibatches in some way, or all data, and leaves a gradient for the next step."""
-    rng = np.random.default_rng(8)
+    rng, file = np.random.default_rng(8), io.StringIO()
     rows = np.column_stack([rng.normal(size=(60, 3)), (rng.random(60) < 0.4).astype(float)])
-    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,c,y", comments="")
+    np.savetxt(file, rows, delimiter=",", header="a,b,c,y", comments="")
     text = SGHMC.replace("GENERATOR", generator).replace("DRAWN", drawn).replace("NAME", name)
     if drawn == "all":
         text = text.replace("variant: minibatch\nminibatch: {all}", "variant: full").replace(", batch_size: 10", "")
-    (folder / "kept.yaml").write_text(text)
-    return load_build(folder / "kept.yaml")
+    return document(text, **{"data.csv": file.getvalue()})
 
 
-def bowl(generator: str, size: int, folder: Path) -> Build:
+def bowl(generator: str, size: int) -> Build:
     """Return a build of theta <- theta/2 + N(0, I): in registers, or in chunks."""
-    (folder / "bowl.yaml").write_text("name: bowl\nstate: {theta: {shape: d}}\npotential: sum(theta**2) / 2\n")
-    (folder / "b.yaml").write_text(SGLD.replace("GENERATOR", generator).replace("SIZE", str(size)))
-    return load_build(folder / "b.yaml")
+    text = SGLD.replace("GENERATOR", generator).replace("SIZE", str(size))
+    return document(text, bowl="state: {theta: {shape: d}}\npotential: sum(theta**2) / 2\n")
 
 
-def known(build: Build) -> Callable[[Path], Build]:
-    return lambda _: build
-
-
-KINDS: dict[str, Callable[[Path], Build]] = {
-    **{name: partial(lambda own, _: cycle_build(*own), own) for name, own in ONE_OF_EACH.items()},
+KINDS: dict[str, Callable[[], Build]] = {
+    **{name: partial(cycle_build, *own) for name, own in ONE_OF_EACH.items()},
     **{
-        name: known(draws_build(name))
+        name: partial(draws_build, name)
         for name in ("gibbs_regression", "hmc_between", "every", "removal", "slices", "sets", "cir_minibatch")
     },
-    "scir": lambda _: load_build(SPECS / "builds/scir_sparse.yaml"),
-    "code": partial(coded_build, cycle=f"{HMC}, {code('hit_and_run', 'every: 2')}"),
+    "scir": partial(shipped, "builds/scir_sparse"),
     **{
         f"{generator}, {drawn}, {name}": partial(sghmc, generator, drawn, name)
         for generator, drawn, name in (
@@ -126,19 +120,20 @@ FAST = (
 @pytest.mark.parametrize("kind", some(FAST, 2))
 def test_a_run_is_the_same_bits_however_it_is_cut(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chains_module, "PIECE_SECONDS", 1e-9)
-    demand_one_run(KINDS[kind](tmp_path), tmp_path)
+    demand_one_run(KINDS[kind](), tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "code"])
 def test_compiled_runs_are_the_same_bits_however_they_are_cut(kind: str, tmp_path: Path) -> None:
-    demand_one_run(KINDS[kind](tmp_path), tmp_path)
+    code_moves = partial(coded_build, tmp_path, f"{HMC}, {code('hit_and_run', 'every: 2')}")
+    demand_one_run((KINDS | {"code": code_moves})[kind](), tmp_path)
 
 
 @pytest.mark.parametrize("drawn", ["replacement: false", "all"])
-def test_the_gradient_that_a_step_leaves_for_the_next_is_state(drawn: str, tmp_path: Path) -> None:
+def test_the_gradient_that_a_step_leaves_for_the_next_is_state(drawn: str) -> None:
     """A chain begins with that of a minibatch at its state, for which the stream of minibatches moves on."""
-    build = sghmc("xoshiro", drawn, "baoab", tmp_path)
+    build = sghmc("xoshiro", drawn, "baoab")
     module, data = module_of(build), data_of(build)
     inputs = prepare_inputs(module, build, build.run if drawn == "all" else replace(build.run, batch_size=60), data, 1)
     noise, batch = module.seed_streams(3, 1)
@@ -151,27 +146,23 @@ def test_the_gradient_that_a_step_leaves_for_the_next_is_state(drawn: str, tmp_p
 
 
 def philox_normals(key: int, chain: int, step: int, count: int) -> np.ndarray:
-    """Return the normals of a step, from Philox4x32-10 in Python's integers (Salmon et al. 2011), by Box and Muller."""
-    low, found = 2**32 - 1, list[float]()
+    """Return the normals of a step, from Philox4x32-10 in Python's integers (Salmon et al. 2011)."""
+    low, words = 2**32 - 1, list[int]()
     for place in range((count + 1) // 2):
         c, k = [place, chain, step & low, step >> 32], [key & low, key >> 32]
         for _ in range(10):
             a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
             c = [(b >> 32) ^ c[1] ^ k[0], b & low, (a >> 32) ^ c[3] ^ k[1], a & low]
             k = [(k[0] + 0x9E3779B9) & low, (k[1] + 0xBB67AE85) & low]
-        a, b = c[0] | c[1] << 32, c[2] | c[3] << 32
-        radius = np.sqrt(-2.0 * np.log(((a >> 12) + 0.5) / 2**52))
-        angle = ((b >> 12) / 2**52 - 0.5) * np.pi / 2
-        x, y = (-1) ** (b & 1) * np.cos(angle), np.sin(angle)
-        found += [radius * y, radius * x] if b & 2 else [radius * x, radius * y]
-    return np.array(found[:count])
+        words += [c[0] | c[1] << 32, c[2] | c[3] << 32]
+    return np.array(box_muller(words)[:count])
 
 
 @pytest.mark.parametrize("size", [3, pytest.param(1001, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("generator", ["numpy", "philox"])
-def test_noise_is_that_of_its_generator(generator: str, size: int, tmp_path: Path) -> None:
+def test_noise_is_that_of_its_generator(generator: str, size: int) -> None:
     """NumPy's own draws bit for bit, as all products are exact; Philox is a function of key, chain, step and place."""
-    build = bowl(generator, size, tmp_path)
+    build = bowl(generator, size)
     module = module_of(build)
     inputs = prepare_inputs(module, build, replace(build.run, thin=2), data_of(build), 3)
     noise, batch = module.seed_streams(7, 2)
@@ -199,8 +190,8 @@ def _argument(name: str, chain: object, inputs: object, kept: np.ndarray) -> obj
     return known[name] if name in known else inputs.constants[0]
 
 
-def test_a_generator_of_numpy_has_no_lanes(tmp_path: Path) -> None:
-    build = bowl("numpy", 3, tmp_path)
+def test_a_generator_of_numpy_has_no_lanes() -> None:
+    build = bowl("numpy", 3)
     assert module_of(build).run_lanes is None
     with pytest.raises(Exception, match="lanes"):
         sample(module_of(build), build, replace(build.run, lanes=True), data_of(build))

@@ -1,17 +1,13 @@
 """Functions that modules have in common are compiled once; whatever differs in any way stays a module's own."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from emitted_file import module_of
 from shipped_text import shipped_text
 
-from recipe_compiler.run.load_module import load_file
 from recipe_compiler.run.shared_functions import share_functions
 
 pytestmark = pytest.mark.usefixtures("with_jit")
@@ -106,25 +102,6 @@ def test_what_differs_stays(change: tuple[str, str]) -> None:
     assert second["outer"] is not first["outer"]
 
 
-def test_each_module_computes_with_its_own_numbers() -> None:
-    first, second = names_of(TEXT), names_of(TEXT.replace("* x + 1.0", "* x + 1.5"))
-    share_functions(first)
-    share_functions(second)
-    assert first["plain"](3.0) == 2.0 * 3.0 + 1.0 + 1.0
-    assert second["plain"](3.0) == 2.0 * 3.0 + 1.5 + 1.0
-
-
-@pytest.mark.slow
-def test_shipped_modules_draw_normals_with_one_function() -> None:
-    modules = [load_file(GENERATED / f"{name}.py") for name in ("sgld_gaussian", "sghmc_double_well_baoab")]
-    spaces = [vars(module_of(module)) for module in modules]
-    assert spaces[0] is not spaces[1]
-    assert spaces[0]["_next_normal"] is spaces[1]["_next_normal"]
-    assert spaces[0]["run"] is not spaces[1]["run"]
-    drawn = [space["sample"](draws=3, warmup=0, thin=1, chains=1, seed=2)["theta"] for space in spaces]
-    assert all(np.isfinite(one).all() and one.std() > 0.0 for one in drawn)
-
-
 KEPT = """
 import sys
 from pathlib import Path
@@ -187,19 +164,3 @@ def test_what_is_kept_draws_what_was_compiled(tmp_path: Path, monkeypatch: pytes
     compiled, kept = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
     assert (compiled[:2], kept[:2]) == ("0 ", "1 ")
     assert compiled[2:] == kept[2:]
-
-
-@pytest.mark.slow
-def test_names_are_the_same_in_every_process() -> None:
-    """Sets are written in order: hashes of strings differ from process to process."""
-    text = TEXT.replace("return TABLE", "return (x in {'a', 'b', 'c'}) + TABLE")
-    text = text.replace('"numpy")', '"numpy", fastmath={"nsz", "arcp", "contract"})')
-    script = f"space = {{}}\nexec(compile({text!r}, 'a.py', 'exec'), space)\n" + (
-        "from recipe_compiler.run.shared_functions import share_functions\nshare_functions(space)\n"
-        "print(space['inner'].py_func.__module__, space['outer'].py_func.__module__)"
-    )
-    command = [sys.executable, "-c", script.replace("cache=True", "cache=False")]
-    seeds = ({**os.environ, "PYTHONHASHSEED": seed} for seed in "12")
-    found = {subprocess.run(command, capture_output=True, text=True, check=True, env=own).stdout for own in seeds}
-    assert len(found) == 1
-    assert found.pop().count("_recipe_shared_") == 2

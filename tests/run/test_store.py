@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import xarray
-from hand_module import limited
+from hand_module import limited, make_build, make_data
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape
@@ -25,109 +25,93 @@ from recipe_compiler.run.suggestions import Width
 from recipe_compiler.run.summary import COLUMNS, Diagnostics, Summary, summarise
 from recipe_compiler.spec.model import Build
 
+BUILD, DATA = make_build(), make_data()
 
-def independent(build: Build, chains: int = 4, draws: int = 2000) -> Draws:
+
+def independent(chains: int = 4, draws: int = 2000) -> Draws:
     """Return draws that do not depend on one another as those of a run: theta of N(mean, 1/20), r of N(0, 1)."""
     z = np.random.default_rng(7).standard_normal((2, chains, 10 + draws, 3))
     return Draws(
         blocks=("theta", "r"), arrays=(z[0] / np.sqrt(20.0) + [1.0, 2.0, 3.0], z[1]), warmup=10,
         kept=(10 + draws,) * chains, diverging=(False,) * chains, stopped=None, clipped=(0,) * chains,
-        settings=replace(build.run, draws=draws, warmup=10, thin=20, chains=chains), sizes=(("N", 20), ("d", 3)),
+        settings=replace(BUILD.run, draws=draws, warmup=10, thin=20, chains=chains), sizes=(("N", 20), ("d", 3)),
         seconds=1.0,
     )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def drawn(build: Build) -> Draws:
-    """Return draws that a summary has no warning of."""
-    return independent(build)
+DRAWN = independent()
+"""Draws that a summary has no warning of."""
+THETA = DRAWN.block("theta")
+TREE = to_datatree(DRAWN, BUILD, DATA, "abc123", "d_psd: proved")
 
 
-@pytest.fixture(scope="session")
-def tree(drawn: Draws, build: Build, data: Data) -> xarray.DataTree:
-    return to_datatree(drawn, build, data, "abc123", "d_psd: proved")
+def summed(draws: Draws, build: Build = BUILD) -> tuple[xarray.DataTree, Summary]:
+    """Return draws as they are stored, and their summary."""
+    tree = to_datatree(draws, build, DATA, "")
+    return tree, summarise(tree, draws)
 
 
-def test_target_and_auxiliary_blocks_are_kept_apart(tree: xarray.DataTree, drawn: Draws) -> None:
-    assert list(tree["posterior"].data_vars) == ["theta"]
-    assert list(tree["auxiliary"].data_vars) == ["r"]
-    np.testing.assert_array_equal(tree["posterior"]["theta"], drawn.block("theta")[:, 10:])
-    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"], drawn.block("theta")[:, :10])
-    np.testing.assert_array_equal(tree["auxiliary"]["r"], drawn.block("r")[:, 10:])
-    assert tree["sample_stats"]["diverging"].dtype == bool
-    assert not tree["sample_stats"]["diverging"].any()
+def with_theta(theta: np.ndarray, draws: Draws = DRAWN) -> Draws:
+    return replace(draws, arrays=(theta, draws.block("r")))
 
 
-def test_coordinates_are_named_after_the_columns_of_the_data(tree: xarray.DataTree) -> None:
-    assert tree["posterior"]["theta"].dims == ("chain", "draw", "d")
-    assert tree["posterior"]["d"].to_numpy().tolist() == ["a", "b", "c"]
+def with_second(values: object) -> Draws:
+    """Return draws with another coordinate b of theta."""
+    theta = THETA.copy()
+    theta[:, :, 1] = values
+    return with_theta(theta)
 
 
-def test_attributes_say_what_was_run(tree: xarray.DataTree) -> None:
+def test_what_is_stored_has_groups_coordinates_and_attributes() -> None:
+    """Blocks of the target and others are kept apart; coordinates are named after the columns of the data."""
+    assert list(TREE["posterior"].data_vars) == ["theta"]
+    assert list(TREE["auxiliary"].data_vars) == ["r"]
+    np.testing.assert_array_equal(TREE["posterior"]["theta"], THETA[:, 10:])
+    np.testing.assert_array_equal(TREE["warmup_posterior"]["theta"], THETA[:, :10])
+    np.testing.assert_array_equal(TREE["auxiliary"]["r"], DRAWN.block("r")[:, 10:])
+    assert TREE["sample_stats"]["diverging"].dtype == bool
+    assert not TREE["sample_stats"]["diverging"].any()
+    assert TREE["posterior"]["theta"].dims == ("chain", "draw", "d")
+    assert TREE["posterior"]["d"].to_numpy().tolist() == ["a", "b", "c"]
     expected = {"spec_digest": "abc123", "verdicts": "d_psd: proved", "seed": 1, "thin": 20, "step_size": 0.05}
-    assert expected.items() <= tree.attrs.items()
-    assert {"numba_version", "numpy_version", "recipe_compiler_version"} <= tree.attrs.keys()
+    assert expected.items() <= TREE.attrs.items()
+    assert {"numba_version", "numpy_version", "recipe_compiler_version"} <= TREE.attrs.keys()
 
 
-def test_blocks_of_the_target_get_their_own_shapes(drawn: Draws, build: Build) -> None:
+def test_blocks_of_the_target_get_their_own_shapes() -> None:
     blocks = (Block("m"), Block("W", Shape(1, "k")))
-    declarations = replace(build.target.declarations, blocks=blocks, data=())
-    other = replace(build, target=replace(build.target, declarations=declarations))
-    tree = to_datatree(replace(drawn, sizes=(("d", 3), ("k", 2))), other, Data(), "")
+    declarations = replace(BUILD.target.declarations, blocks=blocks, data=())
+    other = replace(BUILD, target=replace(BUILD.target, declarations=declarations))
+    tree = to_datatree(replace(DRAWN, sizes=(("d", 3), ("k", 2))), other, Data(), "")
     assert tree["posterior"]["m"].shape == (4, 2000)
     assert tree["posterior"]["W"].shape == (4, 2000, 1, 2)
-    np.testing.assert_array_equal(tree["posterior"]["W"][:, :, 0], drawn.block("theta")[:, 10:, 1:])
+    np.testing.assert_array_equal(tree["posterior"]["W"][:, :, 0], THETA[:, 10:, 1:])
 
 
-def test_files_are_read_back_the_same(tree: xarray.DataTree, tmp_path: Path) -> None:
+def test_files_are_read_back_the_same(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "draws.nc"
-    save(tree, path)
+    save(TREE, path)
     with xarray.open_datatree(path, engine="h5netcdf") as again:
-        xarray.testing.assert_identical(again["posterior"].to_dataset(), tree["posterior"].to_dataset())
+        xarray.testing.assert_identical(again["posterior"].to_dataset(), TREE["posterior"].to_dataset())
         assert again.attrs["spec_digest"] == "abc123"
     assert [file.name for file in path.parent.iterdir()] == ["draws.nc"]
 
 
-def test_the_summary_agrees_with_the_draws(tree: xarray.DataTree, drawn: Draws) -> None:
-    summary = summarise(tree, drawn)
-    theta = drawn.block("theta")[:, 10:]
+def test_the_summary_agrees_with_the_draws() -> None:
+    summary, theta = summarise(TREE, DRAWN), THETA[:, 10:]
     assert [row.name for row in summary.rows] == ["theta[a]", "theta[b]", "theta[c]"]
     np.testing.assert_allclose([row.value("mean") for row in summary.rows], theta.mean(axis=(0, 1)))
     np.testing.assert_allclose([row.value("sd") for row in summary.rows], theta.std(axis=(0, 1)), rtol=1e-3)
     assert all(len(row.values) == len(COLUMNS) for row in summary.rows)
-    assert summary.warnings == ()
-    assert summary.doubts == ()
+    assert (summary.warnings, summary.doubts) == ((), ())
 
 
-Moved = Callable[[np.ndarray], tuple[xarray.DataTree, Summary]]
-
-
-@pytest.fixture
-def moved(drawn: Draws, build: Build, data: Data) -> Moved:
-    """Return what stores and summarises the draws with another theta."""
-
-    def summed(theta: np.ndarray) -> tuple[xarray.DataTree, Summary]:
-        other = replace(drawn, arrays=(theta, drawn.block("r")))
-        tree = to_datatree(other, build, data, "")
-        return tree, summarise(tree, other)
-
-    return summed
-
-
-def with_second(drawn: Draws, values: object) -> np.ndarray:
-    """Return theta with another coordinate b."""
-    theta = drawn.block("theta").copy()
-    theta[:, :, 1] = values
-    return theta
-
-
-def test_chains_that_disagree_or_stand_still_are_doubted(drawn: Draws, moved: Moved) -> None:
+def test_chains_that_disagree_or_stand_still_are_doubted() -> None:
     """R-hat of a constant is not a number, which compares with no limit."""
-    summary = moved(drawn.block("theta") + np.array([0.0, 0, 0, 1])[:, None, None])[1]
+    summary = summed(with_theta(THETA + np.array([0.0, 0, 0, 1])[:, None, None]))[1]
     assert any("R-hat is" in doubt and "above 1.01" in doubt for doubt in summary.doubts)
     assert any("ess_bulk is" in warning and "below 100 per chain" in warning for warning in summary.warnings)
-    still = moved(with_second(drawn, 2.0))[1]
-    assert any("R-hat of theta[b] is not a number" in doubt for doubt in still.doubts)
+    assert any("R-hat of theta[b] is not a number" in doubt for doubt in summed(with_second(2.0))[1].doubts)
 
 
 DOUBT = "the tails of theta[b] are too heavy for its sd: Pareto's k"
@@ -135,11 +119,9 @@ WARNING = "the tails of theta[b] are too heavy to know the error of its sd"
 
 
 @pytest.mark.parametrize(("dof", "seed", "said"), [(1.0, 4, DOUBT), (1.5, 4, DOUBT), (3.0, 5, WARNING), (30.0, 5, "")])
-def test_tails_too_heavy_for_an_sd_or_its_error_are_told(
-    drawn: Draws, moved: Moved, dof: float, seed: int, said: str
-) -> None:
+def test_tails_too_heavy_for_an_sd_or_its_error_are_told(dof: float, seed: int, said: str) -> None:
     """Student's t has an sd from 2 degrees of freedom on, the error of which is a fourth moment: from 4 on."""
-    told = moved(with_second(drawn, np.random.default_rng(seed).standard_t(dof, drawn.block("theta").shape[:2])))[1]
+    told = summed(with_second(np.random.default_rng(seed).standard_t(dof, THETA.shape[:2])))[1]
     assert any(DOUBT in one for one in told.doubts) is (said == DOUBT)
     if said != DOUBT:
         assert told.doubts == ()
@@ -147,42 +129,40 @@ def test_tails_too_heavy_for_an_sd_or_its_error_are_told(
         assert ("rough, as warned, the sd of theta[b] most of all" in told.trust) is (said == WARNING)
 
 
-def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, moved: Moved) -> None:
+def test_draws_that_overflow_are_doubted_flagged_and_left_out() -> None:
     """A chain whose state is finite may have draws that are not: sigma = exp(800)."""
-    overflown = drawn.block("theta").copy()
+    overflown = THETA.copy()
     overflown[2, 500:700, 0] = np.inf
-    tree, summary = moved(overflown)
+    tree, summary = summed(with_theta(overflown))
     assert any("theta is not finite in 200 draws (2.5 %) of 1 chains" in doubt for doubt in summary.doubts)
     assert tree["sample_stats"]["diverging"].to_numpy().sum() == 200
     np.testing.assert_allclose(summary.rows[0].value("mean"), overflown[[0, 1, 3], 10:, 0].mean())
     assert np.isfinite([row.values for row in summary.rows]).all()
 
 
-def test_one_chain_alone_is_warned_of(build: Build, data: Data) -> None:
-    draws = independent(build, chains=1, draws=4000)
-    summary = summarise(to_datatree(draws, build, data, ""), draws)
+def test_one_chain_alone_is_warned_of() -> None:
+    draws = independent(chains=1, draws=4000)
+    summary = summed(draws)[1]
     assert any("R-hat needs two chains" in warning for warning in summary.warnings)
     assert summary.doubts == ()
-    drifting = draws.block("theta") + np.linspace(0.0, 1.0, draws.kept[0])[None, :, None]
-    moved = replace(draws, arrays=(drifting, draws.block("r")))
-    assert any("R-hat is" in doubt for doubt in summarise(to_datatree(moved, build, data, ""), moved).doubts)
+    drifting = with_theta(draws.block("theta") + np.linspace(0.0, 1.0, draws.kept[0])[None, :, None], draws)
+    assert any("R-hat is" in doubt for doubt in summed(drifting)[1].doubts)
 
 
 @pytest.mark.parametrize(("limit", "seed", "whole"), [("4.1", 2, [0, 1, 3]), ("3.7", 3, []), ("1", 1, None)])
 def test_diverged_chains_are_flagged_and_left_out_or_cut_where_the_first_was_lost(
-    limit: str, seed: int, whole: list[int] | None, full_module: Emitted, build: Build, data: Data
+    limit: str, seed: int, whole: list[int] | None, full_module: Emitted
 ) -> None:
     """One of four, all of them some draws after warm-up, all of them before."""
-    own = limited(build, limit)
-    draws = sample(full_module, own, replace(build.run, draws=100, thin=1, seed=seed), data)
+    own = limited(BUILD, limit)
+    draws = sample(full_module, own, replace(BUILD.run, draws=100, thin=1, seed=seed), DATA)
     assert [k for k in range(4) if not draws.diverging[k]] == (whole or [])
-    tree = to_datatree(draws, own, data, "")
+    tree, summary = summed(draws, own)
     for flags, kept, diverging in zip(
         tree["sample_stats"]["diverging"].to_numpy(), draws.kept, draws.diverging, strict=True
     ):
         assert flags.sum() == (len(flags) + 5 - max(kept, 5) if diverging else 0)
         assert flags.any() == diverging
-    summary = summarise(tree, draws)
     if whole is None:
         assert summary.rows == ()
         assert "no draw was kept" in summary.doubts[0]
@@ -199,14 +179,12 @@ def test_diverged_chains_are_flagged_and_left_out_or_cut_where_the_first_was_los
 
 
 @pytest.mark.parametrize("count", [510, 5])
-def test_an_interrupted_run_is_stored_and_says_so(drawn: Draws, build: Build, data: Data, count: int) -> None:
+def test_an_interrupted_run_is_stored_and_says_so(count: int) -> None:
     """After warm-up, or within it: then there is nothing to sum up."""
-    arrays = tuple(array[:, :count] for array in drawn.arrays)
-    cut = replace(drawn, arrays=arrays, kept=(count,) * 4, stopped=signal.SIGINT)
-    tree = to_datatree(cut, build, data, "")
-    summary = summarise(tree, cut)
+    arrays = tuple(array[:, :count] for array in DRAWN.arrays)
+    tree, summary = summed(replace(DRAWN, arrays=arrays, kept=(count,) * 4, stopped=signal.SIGINT))
     warmup = min(count, 10)
-    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"][:, :warmup], drawn.block("theta")[:, :warmup])
+    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"][:, :warmup], THETA[:, :warmup])
     assert len(summary.rows) == (3 if count > 10 else 0)
     if count > 10:
         assert tree["posterior"].sizes["draw"] == count - 10
@@ -214,8 +192,8 @@ def test_an_interrupted_run_is_stored_and_says_so(drawn: Draws, build: Build, da
         assert np.isfinite([row.values for row in summary.rows]).all()
 
 
-def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) -> None:
-    warnings = summarise(tree, replace(drawn, clipped=(0, 3, 0, 0))).warnings
+def test_clipped_covariances_are_warned_of() -> None:
+    warnings = summarise(TREE, replace(DRAWN, clipped=(0, 3, 0, 0))).warnings
     assert "not positive semidefinite 3 times" in warnings[0]
 
 
@@ -238,16 +216,15 @@ def begun(*_: object, **__: object) -> None:
     ],
 )
 def test_what_cannot_be_written_is_said_of_the_file_and_leaves_what_was_there(
-    trouble: str, writes: Callable[..., None], says: str, tree: xarray.DataTree, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    trouble: str, writes: Callable[..., None], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """HDF5 ends the process where it cannot close a file, so that none is begun without room for it."""
     path = tmp_path / "draws.nc"
     monkeypatch.setattr(xarray.DataTree, "to_netcdf", writes)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     match trouble:
         case "a full disk":
-            full = SimpleNamespace(free=tree.nbytes)
+            full = SimpleNamespace(free=TREE.nbytes)
             monkeypatch.setattr("recipe_compiler.run.store.shutil.disk_usage", lambda _: full)
         case "a short limit":
             resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, before[1]))
@@ -257,7 +234,7 @@ def test_what_cannot_be_written_is_said_of_the_file_and_leaves_what_was_there(
         path.write_text("old")
     try:
         with pytest.raises(OSError, match=says) as caught:
-            save(tree, path)
+            save(TREE, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     if writes is begun:
@@ -266,13 +243,13 @@ def test_what_cannot_be_written_is_said_of_the_file_and_leaves_what_was_there(
     assert path.is_dir() or path.read_text() == "old"
 
 
-def told(drawn: Draws, sd: float, away: float = 0.0) -> Diagnostics:
-    """Return what is said of draws beside a forecast of this sd, in units of theirs, around a mode so far away."""
-    theta = drawn.block("theta")[:, 10:].reshape(-1, 3)
+def told(sd: float, away: float = 0.0, **changes: object) -> Diagnostics:
+    """Return what is said beside a forecast of this sd, in units of that of the draws, around a mode so far away."""
+    theta = THETA[:, 10:].reshape(-1, 3)
     sds, mode = tuple(sd * theta.std(axis=0)), tuple(theta.mean(axis=0) + away * theta.std(axis=0))
-    return Diagnostics(
-        Forecast(Width(sds, (1.0, 1.0, 1.0), 1.0, 0.0, mode), names=("theta[0]", "theta[1]", "theta[2]"), around="zero")
-    )
+    width = Width(sds, (1.0, 1.0, 1.0), 1.0, 0.0, mode)
+    known = Forecast(width, names=("theta[0]", "theta[1]", "theta[2]"), around="zero")
+    return Diagnostics(replace(known, **changes))
 
 
 @pytest.mark.parametrize(
@@ -287,37 +264,34 @@ def told(drawn: Draws, sd: float, away: float = 0.0) -> Diagnostics:
     ],
 )
 def test_chains_that_contradict_the_forecast_and_widths_that_are_wrong_are_doubted(
-    drawn: Draws, tree: xarray.DataTree, sd: float, away: float, factor: float, said: str
+    sd: float, away: float, factor: float, said: str
 ) -> None:
-    known = told(drawn, sd, away).forecast
-    width = replace(known.width, factors=(1.0, factor, 1.0))
-    (doubt,) = summarise(tree, drawn, Diagnostics(replace(known, width=width))).doubts
+    width = told(sd, away).forecast.width
+    (doubt,) = summarise(TREE, DRAWN, told(sd, away, width=replace(width, factors=(1.0, factor, 1.0)))).doubts
     assert re.search(said, doubt)
 
 
-def test_a_step_that_is_too_large_is_doubted_and_no_forecast_is_not(drawn: Draws, tree: xarray.DataTree) -> None:
+def test_a_step_that_is_too_large_is_doubted_and_no_forecast_is_not() -> None:
     ahead = Forecast(None, "the chain is unstable: the step size is too large")
-    (doubt,) = summarise(tree, drawn, Diagnostics(ahead)).doubts
+    (doubt,) = summarise(TREE, DRAWN, Diagnostics(ahead)).doubts
     assert "no chain stays at the posterior" in doubt
-    bent = Diagnostics(replace(told(drawn, 10.0).forecast, bends=True))  # its curvature tells no sds
-    none = Diagnostics(Forecast(None, "the state has 300 coordinates"))
-    for silent in (none, bent, told(drawn, 1.2, 1.0)):
-        assert summarise(tree, drawn, silent).doubts == ()
+    bent = told(10.0, bends=True)  # its curvature tells no sds
+    for silent in (Diagnostics(Forecast(None, "the state has 300 coordinates")), bent, told(1.2, 1.0)):
+        assert summarise(TREE, DRAWN, silent).doubts == ()
 
 
-def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: xarray.DataTree) -> None:
-    alone, forecast = summarise(tree, drawn), summarise(tree, drawn, told(drawn, 1.2, 1.0))
-    assert re.fullmatch(r"trust: only by chains .* \(R-hat at most \d\.\d+\); nothing else .*", alone.trust)
-    assert re.search(r"^trust: yes, by chains that agree \(.*\), sds by the forecast within 0\.0 %", forecast.trust)
-    known = told(drawn, 1.2, 1.0).forecast
-    assert known is not None
-    bent = summarise(tree, drawn, Diagnostics(replace(known, bends=True)))  # its curvature does not tell sds
-    assert "sds by the forecast" not in bent.trust
-    kept = summarise(tree, drawn, Diagnostics(kernel="a step proved to preserve exp(-H)"))
-    assert kept.trust.endswith("), a step proved to preserve exp(-H)")
-    doubted = summarise(tree, drawn, told(drawn, 10.0))
-    assert len(doubted.doubts) == 1
-    assert doubted.trust == "trust: no, for the reason above"
+def test_the_last_line_says_whether_to_believe_and_by_what() -> None:
+    def trust(*given: Diagnostics) -> str:
+        return summarise(TREE, DRAWN, *given).trust
+
+    assert re.fullmatch(r"trust: only by chains .* \(R-hat at most \d\.\d+\); nothing else .*", trust())
+    assert re.search(
+        r"^trust: yes, by chains that agree \(.*\), sds by the forecast within 0\.0 %", trust(told(1.2, 1.0))
+    )
+    assert "sds by the forecast" not in trust(told(1.2, 1.0, bends=True))
+    kept = trust(Diagnostics(kernel="a step proved to preserve exp(-H)"))
+    assert kept.endswith("), a step proved to preserve exp(-H)")
+    assert trust(told(10.0)) == "trust: no, for the reason above"
 
 
 def test_what_is_set_aside_takes_no_other_name_that_is_taken(tmp_path: Path) -> None:

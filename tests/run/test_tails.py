@@ -1,35 +1,23 @@
 """What U far out says of tails: laws whose powers are known, in coordinates that others pull at."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from loaders import load_build
+from answers import document
 
 from recipe_compiler.pipeline import conclude, draw, make_ready, prepare_run
 from recipe_compiler.report.check import check
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.run.tails import power, powers_along
 
-DYNAMICS = Path(__file__).parents[2] / "specs/dynamics/hmc.yaml"
-TARGET = """
-format: 1
-name: student_t
-state: {theta: {shape: d}}
-potential: 2*sum(log(ones + theta**2/3))
-"""
 BUILD = """
-format: 1
-name: hmc_student_t
-dynamics: {dynamics}
-target: student_t.yaml
-bind: {{M: I}}
-scheme: {{cycle: [{{refresh: r}}, {{metropolis: {{split: [B/2, A, B/2], steps: 10, flip: {{r: -r}}}}}}]}}
+dynamics: hmc
+target: target.yaml
+bind: {M: I}
+scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]}
 variant: full
-sizes: {{d: 2}}
-run: {{step_size: 0.35, draws: 500, warmup: 100, chains: 4, seed: 3}}
+sizes: {d: 2}
+run: {step_size: 0.35, draws: 500, warmup: 100, chains: 4, seed: 3}
 """
-
 COUPLED = np.array([[2.0, -0.7], [-0.7, 1.5]])
 CENTRE, SD = np.array([3.0, -4.0]), np.array([0.5, 20.0])
 
@@ -69,10 +57,8 @@ def test_one_tail_is_enough_and_a_level_one_has_no_mean() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_whose_draws_look_lighter_is_told_by_the_slope(tmp_path: Path) -> None:
-    (tmp_path / "student_t.yaml").write_text(TARGET)
-    (tmp_path / "build.yaml").write_text(BUILD.format(dynamics=DYNAMICS))
-    build = load_build(tmp_path / "build.yaml")
+def test_a_run_whose_draws_look_lighter_is_told_by_the_slope() -> None:
+    build = document(BUILD, target="state: {theta: {shape: d}}\npotential: 2*sum(log(ones + theta**2/3))\n")
     ready = make_ready(prepare_run(build, check(build), build.run))
     drawn = draw(ready)
     told = summarise(tree := conclude(ready, drawn)[0], drawn, conclude(ready, drawn)[1])

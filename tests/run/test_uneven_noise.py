@@ -1,9 +1,7 @@
 """A D that depends on the state has no forecast: friction follows D, which a linear step leaves out."""
 
-from pathlib import Path
-
 import pytest
-from loaders import load_build
+from answers import document
 from some import some
 
 from recipe_compiler.derive.recipe import derive
@@ -11,20 +9,15 @@ from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 
-SPECS = Path(__file__).parents[2] / "specs"
 EULER, IN_TURN = "{name: euler}", "{name: sequential_euler, order: [r, theta]}"
-THERMOSTAT = """format: 1
-name: thermostat
-state: {theta: {shape: d}, r: {shape: d}, xi: {}}
+THERMOSTAT = """state: {theta: {shape: d}, r: {shape: d}, xi: {}}
 parameters: {A: {is: positive}}
 functions: {U: {of: theta, role: potential}, c: {of: theta, is: positive}}
 H: U(theta) + r.T @ r/2 + d*(xi - A)**2/2
 D: [[0, 0, 0], [0, A*c(theta)*I, 0], [0, 0, 0]]
 Q: [[0, -I, 0], [I, 0, c(theta)*r/d], [0, -c(theta)*r.T/d, 0]]
 """
-FRICTION = """format: 1
-name: friction
-state: {theta: {shape: d}, r: {shape: d}}
+FRICTION = """state: {theta: {shape: d}, r: {shape: d}}
 functions: {U: {of: theta, role: potential}, c: {of: theta, is: positive}}
 H: U(theta) + r.T @ r/2
 D: [[0, 0], [0, c(theta)*I]]
@@ -52,21 +45,16 @@ NOISES = {"all data": "full", "minibatch": "minibatch", "V stated": 'minibatch\n
     ids=[*UNEVEN, *(f"constant {name}" for name in EVEN)],
 )  # fmt: skip
 def test_there_is_a_forecast_where_what_is_drawn_is_the_same_everywhere(
-    stated: tuple[str, str, str], noise: str, tmp_path: Path, *, steady: bool
+    stated: tuple[str, str, str], noise: str, *, steady: bool
 ) -> None:
-    (tmp_path / "thermostat.yaml").write_text(THERMOSTAT)
-    (tmp_path / "friction.yaml").write_text(FRICTION)
     dynamics, bound, scheme = stated
-    of_batch = "" if noise == "all data" else ", batch_size: 9"
     if scheme == "{name: baoab}" and noise == "V stated":
         return  # words draw by D alone
-    (tmp_path / "one.yaml").write_text(
-        f"format: 1\nname: one\ntarget: {SPECS}/targets/linear_regression.yaml\nsizes: {{d: 3}}\n"
-        f"data: {{file: {SPECS}/data/linear_regression.csv, x: [a, b, c], y: y}}\n"
-        f"dynamics: {dynamics if '.' in dynamics else f'{SPECS}/dynamics/{dynamics}.yaml'}\nbind: {bound}\n"
+    build = document(
+        f"dynamics: {dynamics}\ntarget: linear_regression\nbind: {bound}\nscheme: {scheme}\nvariant: {NOISES[noise]}\n"
+        "sizes: {d: 3}\ndata: {file: SPECS/data/linear_regression.csv, x: [a, b, c], y: y}\n"
         f"parameters: {{noise_variance: {{value: 1/2}}{', A: {value: 2}' if 'thermostat' in dynamics else ''}}}\n"
-        f"scheme: {scheme}\nvariant: {NOISES[noise]}\nrun: {{step_size: 0.001{of_batch}}}\n"
-    )
-    build = load_build(tmp_path / "one.yaml")
-    program = discretise(build, derive(bind(build), stated=True))
-    assert noise_is_steady(program) == steady
+        f"run: {{step_size: 0.001{'' if noise == 'all data' else ', batch_size: 9'}}}\n",
+        thermostat=THERMOSTAT, friction=FRICTION,
+    )  # fmt: skip
+    assert noise_is_steady(discretise(build, derive(bind(build), stated=True))) == steady

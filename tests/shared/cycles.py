@@ -108,6 +108,48 @@ def cycle_build(target: str, cycle: str, eps: float | str = "1/4", *changes: tup
     return load_build(written(document(target, cycle, eps, *changes)))
 
 
+SIZED_MASS = "M: {value: [[2, 1/2, 0, 1/3], [1/2, 1, 1/4, 0], [0, 1/4, 3/2, 1/2], [1/3, 0, 1/2, 1]]}"
+BENT = """
+state: {a: {shape: 2}, b: {shape: 2}}
+parameters: {A: {shape: [2, 2], is: positive definite}, B: {shape: [2, 2]}, C: {shape: [2, 2], is: positive definite}}
+potential: a.T @ A @ a/2 + (b - B @ a - a**2/2).T @ C @ (b - B @ a - a**2/2)/2
+laws: {b: "N(B @ a + a**2/2, inv(C))"}
+"""
+"""a is N(0, inv(A)), w = b - B a - a**2/2 is N(0, inv(C))."""
+SEVERAL = """
+name: several
+dynamics: hmc
+target: bent.yaml
+parameters:
+  A: {value: [[2, 1/2], [1/2, 1]]}
+  B: {value: [[1/2, -1/4], [1/4, 1/2]]}
+  C: {value: [[3, -1], [-1, 1]]}
+  MASS
+scheme: {cycle: CYCLE}
+variant: full
+run: {step_size: 3/4}
+"""
+_STEP = f"{LEAPFROG}, {FLIP}"
+WORDS = {
+    "in turn": f'[refresh: r, {{of: {{theta: a}}, metropolis: {{{_STEP}, steps: "uniform(1, 4)"}}}}, refresh: r, '
+    f'{{of: {{theta: b}}, metropolis: {{{_STEP}, steps: "uniform(1, 6)", scale: 1/2}}}}]',
+    "short and long": f"[refresh: {{r: 7/10}}, {{metropolis: {{{_STEP}}}, every: 2}}, refresh: {{r: 1/2}}, "
+    f'{{metropolis: {{{_STEP}, steps: "uniform(1, 6)", scale: 2/3}}, repeat: 2}}]',
+    "beside a draw": f"[draw: b, refresh: {{r: 3/5}}, {{of: {{theta: a}}, metropolis: {{{_STEP}, steps: 2}}}}, "
+    f"{{metropolis: {{{_STEP}, steps: 3, scale: 1/3}}}}, refresh: r]",
+}
+"""Cycles of several words, each of its own blocks."""
+
+
+def several(name: str, mass: str = SIZED_MASS, *changes: tuple[str, str]) -> Build:
+    """Return the build of a cycle of `WORDS`."""
+    text = SEVERAL.replace("CYCLE", WORDS[name]).replace("MASS", mass)
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return load_build(written(text, bent=BENT))
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """One of the texts that a compilation makes, and what it is read back with."""

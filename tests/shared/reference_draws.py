@@ -1,7 +1,7 @@
 """Random draws by their textbook formulas, in Python's integers and doubles: what emitted ones must be."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import mpmath
 import numpy as np
@@ -26,6 +26,17 @@ def reference_bits(state: list[int]) -> Iterator[int]:
         s[0] ^= s[3]
         s[2] ^= t
         s[3] = rotate(s[3], 45)
+
+
+def box_muller(words: Sequence[int]) -> list[float]:
+    """Return normals of pairs of words, by the rule of Box and Muller."""
+    found = list[float]()
+    for a, b in zip(words[::2], words[1::2], strict=True):
+        radius = math.sqrt(-2.0 * math.log(((a >> 12) + 0.5) / 2**52))
+        angle = ((b >> 12) / 2**52 - 0.5) * math.pi / 2
+        x, y = (-1) ** (b & 1) * math.cos(angle), math.sin(angle)
+        found += [radius * y, radius * x] if b & 2 else [radius * x, radius * y]
+    return found
 
 
 def reference_normals(bits: Iterator[int]) -> Iterator[float]:
