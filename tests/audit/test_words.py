@@ -58,6 +58,7 @@ WORDS = [
     ("{name: aboba}", "A/2 B/2 O B/2 A/2", ()),
     ("{name: obabo}", "O/2 B/2 A B/2 O/2", ()),
     ("{split: [O/2, A/2, B, A/2, O/2]}", "O/2 A/2 B A/2 O/2", ()),
+    ("{name: baoab}", "B/2 A/2 G A/2 B/2", MINIBATCH),
     ("{name: lie}", "B A O", ()),
     (SEQUENTIAL, "E A", ()),
     ("{name: leapfrog}", "B/2 A B/2", (("sghmc", "hmc"), WITHOUT)),
@@ -73,7 +74,6 @@ WORDS = [
      (*TWO_FORCES, WITHOUT, ("bind: {", "bind: {C: 0*I, "))),
     (f"{{split: [S/2, {{repeat: 2, of: [F/4, A/4, O/2, A/4, F/4]}}, S/2], {RESPA}}}",
      f"S/2 {2 * 'F/4 A/4 O/2 A/4 F/4 '} S/2", TWO_FORCES),
-    ("{name: baoab}", "B/2 A/2 G A/2 B/2", MINIBATCH),
 ]  # fmt: skip
 
 

@@ -77,18 +77,9 @@ AMONG = {
 RIGHT = ["sgrhmc", "sgrld", "low_rank", "sghmc", "sgnht", "sgnht_mass"]
 
 RENAMED = [
-    "sghmc_naive",
-    "sgrhmc_naive",
-    "sgrld_gamma_wrong_sign",
-    "sgrhmc_eq17",
-    "memory_sign",
-    "sgnht_energy",
-    "sgnht_norm",
-    "friction_scale",
-    "geometric_brownian",
-    "rational_metric",
-    "historic_factor_two",
-]
+    "sghmc_naive", "sgrhmc_naive", "sgrld_gamma_wrong_sign", "sgrhmc_eq17", "memory_sign", "sgnht_energy", "sgnht_norm",
+    "friction_scale", "geometric_brownian", "rational_metric", "historic_factor_two",
+]  # fmt: skip
 
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
@@ -159,25 +150,28 @@ def test_both_repairs_of_the_thermostat_are_found_under_any_names(name: str, see
         assert any(same_formulas(dynamics, explanation.formulas, expected) for explanation in explanations)
 
 
-@pytest.mark.parametrize(("noise", "friction"), [("V/2", "V/2"), ("3*V/7", "3*V/7"), ("5*V", "5*V")])
-def test_friction_follows_the_noise(noise: str, friction: str) -> None:
-    dynamics = loaded(amended(document("sghmc_naive"), [("D[r,r]", noise)]))
-    (first, *_) = shown(dynamics)
-    assert same_formulas(dynamics, first.formulas, {"claims.drift.r": f"-grad(U, theta) - {friction} @ inv(M) @ r"})
+FRICTION = "-grad(U, theta) - {} @ inv(M) @ r"
+SOLVED = [
+    *(
+        ("sghmc_naive", "D[r,r]", noise, {"claims.drift.r": FRICTION.format(noise)})
+        for noise in ("V/2", "3*V/7", "5*V")
+    ),
+    *(
+        ("sgnht_energy", "H", f"U(theta) + r.T @ r / 2 + {scale}*(xi - A)**2", FIRST["sgnht_energy"])
+        for scale in ("1/(2*d)", "d**2", "7/3", "A/d")
+    ),
+    *(
+        ("sgrhmc_naive", "claims.drift.r", f"-K @ grad(U, theta) - K @ K @ r + ({factor})*div(K, theta)",
+         FIRST["sgrhmc_naive"])
+        for factor in ("-1", "2/3", "-5", "d")
+    ),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("scale", ["1/(2*d)", "d**2", "7/3", "A/d"])
-def test_any_scale_of_the_thermostat_energy_is_solved_for(scale: str) -> None:
-    wrong = amended(document("sgnht_energy"), [("H", f"U(theta) + r.T @ r / 2 + {scale}*(xi - A)**2")])
-    dynamics = loaded(wrong)
-    assert same_formulas(dynamics, shown(dynamics)[0].formulas, FIRST["sgnht_energy"])
-
-
-@pytest.mark.parametrize("factor", ["-1", "2/3", "-5", "d"])
-def test_any_factor_of_gamma_is_solved_for(factor: str) -> None:
-    drift = f"-K @ grad(U, theta) - K @ K @ r + ({factor})*div(K, theta)"
-    dynamics = loaded(amended(document("sgrhmc_naive"), [("claims.drift.r", drift)]))
-    assert same_formulas(dynamics, shown(dynamics)[0].formulas, FIRST["sgrhmc_naive"])
+@pytest.mark.parametrize(("name", "entry", "wrong", "repair"), SOLVED)
+def test_any_friction_scale_and_factor_is_solved_for(name: str, entry: str, wrong: str, repair: dict[str, str]) -> None:
+    dynamics = loaded(amended(document(name), [(entry, wrong)]))
+    assert same_formulas(dynamics, shown(dynamics)[0].formulas, repair)
 
 
 @pytest.mark.parametrize(

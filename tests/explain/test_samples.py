@@ -26,15 +26,8 @@ ENERGY = {
 }
 
 NONE = [
-    "sghmc_naive",
-    "sgrhmc_naive",
-    "sgrhmc_eq17",
-    "historic_factor_two",
-    "thermostat_mass",
-    "sghmc",
-    "sgrhmc",
-    "sgrld",
-]
+    "sghmc_naive", "sgrhmc_naive", "sgrhmc_eq17", "historic_factor_two", "thermostat_mass", "sghmc", "sgrhmc", "sgrld",
+]  # fmt: skip
 """Wrong ones whose stationary law is not in the family, and right ones."""
 
 

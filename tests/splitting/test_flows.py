@@ -11,9 +11,8 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.spec.model import Selection
-from recipe_compiler.splitting.constant_matrices import ConstantMatrices
 from recipe_compiler.splitting.defaults import default_selections
-from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT, Entrywise
+from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece, pieces_of
 from recipe_compiler.tensor.show import text
@@ -66,25 +65,6 @@ def test_the_pieces_of_shipped_dynamics_have_these_flows(name: str, rows: dict[s
     assert {piece: flow_of(derivation, own).row for piece, own in pieces.items()} == rows
 
 
-def test_a_flow_of_half_a_step_has_half_the_decay_and_its_variance() -> None:
-    """O of SGNHT: r' = -xi r with noise 2A, xi frozen, of any sign."""
-    derivation, pieces = made("sgnht")
-    (change,) = flow_of(derivation, pieces["O"]).changes(derivation, pieces["O"], HALF)
-    moved, added = change.rate, change.two_D
-    assert text(moved[1]) == "-xi exprel(-eps xi/2) r[i]/2"
-    assert text(added[1][1]) == "A exprel(-eps xi) delta[i,j]"
-    assert moved[0].is_zero
-    assert added[0][0].is_zero
-
-
-def test_a_shift_is_its_share_of_the_drift() -> None:
-    derivation, pieces = made("sgnht")
-    c, own = derivation.calculus, flow_of(derivation, pieces["B"])
-    (change,) = own.changes(derivation, pieces["B"], HALF)
-    assert text(change.rate[1]) == "-d_theta[i] U/2"
-    assert own == Entrywise(SHIFT, tuple(c.zero(*f.free) for f in derivation.drift))
-
-
 def test_the_exponential_of_an_ornstein_uhlenbeck_process_has_a_lognormal_flow() -> None:
     derivation, pieces = made("exponential_ou", {"X": (Selection(D=None),)})
     flow = flow_of(derivation, pieces["X"])
@@ -104,19 +84,6 @@ def test_a_drift_that_is_a_root_shifts_the_root() -> None:
     (change,) = flow.changes(derivation, pieces["A"], HALF)
     assert text(change.rate[0]) == "r[i]/4"
     assert change.transforms == {"theta": Transform(Family.POWER, HALF)}
-
-
-def test_the_whole_of_a_quadratic_energy_has_constant_matrices() -> None:
-    """Position and momentum of memory dynamics: F over r and w is (0, -Lambda; Lambda.T inv(M), A), nothing frozen."""
-    derivation, pieces = made("generalised_langevin")
-    flow = flow_of(derivation, pieces["O"])
-    assert isinstance(flow, ConstantMatrices)
-    assert [[text(flow.F[n][m]) for m in (1, 2)] for n in (1, 2)] == [
-        ["0", "-Lambda[i,j]"],
-        ["sum_l Lambda[l,i] inv(M)[l,j]", "A[i,j]"],
-    ]
-    assert all(own.is_zero for own in flow.b)
-    assert flow.F[0][0].is_zero
 
 
 @pytest.mark.parametrize(

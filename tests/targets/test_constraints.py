@@ -11,6 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from answers import document
+from by_hand import factor
 from loaders import load_build
 from plain_gradients import Plain, plain
 from some import some
@@ -50,28 +51,6 @@ def module() -> Plain:
     return plain(HERE / "builds" / "all_sets.yaml", 24, a=np.array(a), A=np.array(A), B=np.array(B))
 
 
-def increasing(u: list[Any], *, positive: bool) -> list[Any]:
-    x = [mp.exp(u[0]) if positive else u[0]]
-    for one in u[1:]:
-        x.append(x[-1] + mp.exp(one))
-    return x
-
-
-def correlation(u: list[Any]) -> Any:
-    """Stan's form: what an earlier entry leaves of a row's length is sqrt(1 - sum of squares)."""
-    L, k = mp.zeros(3), 0
-    for i in range(3):
-        for j in range(i):
-            L[i, j] = mp.tanh(u[k]) * mp.sqrt(1 - mp.fsum(L[i, m] ** 2 for m in range(j)))
-            k += 1
-        L[i, i] = mp.sqrt(1 - mp.fsum(L[i, m] ** 2 for m in range(i)))
-    return L
-
-
-def covariance(u: list[Any]) -> Any:
-    return mp.matrix([[mp.exp(u[0]), 0], [u[1], mp.exp(u[2])]])
-
-
 def dot(M: list[list[float]], X: Any) -> Any:
     return mp.fsum(M[i][j] * X[i, j] for i in range(len(M)) for j in range(len(M)))
 
@@ -84,57 +63,49 @@ def along(x: list[Any]) -> Any:
     return mp.fsum(c * one for c, one in zip(a, x, strict=True))
 
 
-FREE: dict[str, Callable[[list[Any]], list[Any]]] = {
-    "o": lambda u: increasing(u, positive=False),
-    "p": lambda u: increasing(u, positive=True),
-    "s": lambda u: [mp.exp(x) / mp.fsum(map(mp.exp, u)) for x in u],
-    "v": lambda u: [x / mp.sqrt(squares(u)) for x in u],
-    "L": lambda u: [correlation(u)[i, j] for i in range(3) for j in range(i)],
-    "R": lambda u: [(correlation(u) * correlation(u).T)[i, j] for i in range(3) for j in range(i)],
-    "C": lambda u: [covariance(u)[i, j] for i in range(2) for j in range(i + 1)],
-    "S": lambda u: [(covariance(u) * covariance(u).T)[i, j] for i in range(2) for j in range(i + 1)],
-}
-"""The free entries of each block; of shares and directions one more than they have dimensions."""
-
-
-def potential(block: str, u: list[Any]) -> Any:
-    """Return V of one block of `all_sets.yaml`."""
-    x = FREE[block](u)
+def entries(block: str, u: list[Any]) -> Any:
+    """Return a block of `all_sets.yaml` by its variables, in Stan's forms."""
     match block:
         case "o" | "p":
-            return along(x) + squares(x) / 2
+            x = [u[0] if block == "o" else mp.exp(u[0])]
+            return [*x, x[0] + mp.exp(u[1]), x[0] + mp.exp(u[1]) + mp.exp(u[2])]
         case "s":
-            return along(x) - 3 * mp.fsum(map(mp.log, x))
+            return [mp.exp(x) / mp.fsum(map(mp.exp, u)) for x in u]
         case "v":
-            return along(x) + x[0] * x[1]
+            return [x / mp.sqrt(squares(u)) for x in u]
         case "L":
-            L = correlation(u)
-            return dot(A, L) + L[2, 0] * L[1, 1] + L[2, 1] ** 2
-        case "R":
-            R = correlation(u) * correlation(u).T
-            return dot(A, R) + R[2, 0] * R[1, 2]
+            return mp.matrix(factor([[mp.tanh(u[0])], [mp.tanh(u[1]), mp.tanh(u[2])]], mp.sqrt))
         case "C":
-            return dot(B, covariance(u)) + squares(covariance(u))
+            return mp.matrix([[mp.exp(u[0]), 0], [u[1], mp.exp(u[2])]])
         case _:
-            S = covariance(u) * covariance(u).T
-            return dot(B, S) + squares(S) / 2
+            root = entries({"R": "L", "S": "C"}[block], u)
+            return root * root.T
+
+
+V: dict[str, Callable[[Any], Any]] = {
+    "o": lambda x: along(x) + squares(x) / 2,
+    "p": lambda x: along(x) + squares(x) / 2,
+    "s": lambda x: along(x) - 3 * mp.fsum(map(mp.log, x)),
+    "v": lambda x: along(x) + x[0] * x[1],
+    "L": lambda L: dot(A, L) + L[2, 0] * L[1, 1] + L[2, 1] ** 2,
+    "R": lambda R: dot(A, R) + R[2, 0] * R[1, 2],
+    "C": lambda C: dot(B, C) + squares(C),
+    "S": lambda S: dot(B, S) + squares(S) / 2,
+}
+"""The energy of each block of `all_sets.yaml`, in the order of its variables."""
+BELOW, LOWER = ((1, 0), (2, 0), (2, 1)), ((0, 0), (1, 0), (1, 1))
+FREE = {"L": BELOW, "R": BELOW, "C": LOWER, "S": LOWER}
 
 
 def volume(block: str, u: list[Any]) -> Any:
-    """Return J by the determinant of the Jacobian, differentiated in many digits."""
-    match block:
-        case "s":
-            total = mp.fsum(u)
-            rows = [*(lambda x, k=k: FREE["s"](x)[k] for k in range(2)), lambda x: mp.fsum(x) / mp.sqrt(3)]
-            return mp.log(abs(determinant(rows, u))) - total**2 / 6
-        case "v":
-            return -squares(u) / 2
-        case _:
-            return mp.log(abs(determinant([lambda x, k=k: FREE[block](x)[k] for k in range(3)], u)))
-
-
-def determinant(functions: list[Columns], u: list[Any]) -> Any:
-    return mp.det(mp.matrix([[partial(f, u, k) for k in range(3)] for f in functions]))
+    """Return J by the determinant of the Jacobian of the free entries, differentiated in many digits."""
+    if block == "v":
+        return -squares(u) / 2
+    functions: list[Columns] = [lambda x, k=k: entries(block, x)[k] for k in FREE.get(block, range(3))]
+    if block == "s":  # two shares are free, beside the mean of the variables
+        functions[2] = lambda x: mp.fsum(x) / mp.sqrt(3)
+    jacobian = mp.matrix([[partial(f, u, k) for k in range(3)] for f in functions])
+    return mp.log(abs(mp.det(jacobian))) - (mp.fsum(u) ** 2 / 6 if block == "s" else 0)
 
 
 def partial(function: Columns, u: list[Any], k: int) -> Any:
@@ -161,7 +132,7 @@ def test_U_and_its_gradient_agree_with_50_digits(point: str) -> None:
     """Each block by itself, the others at the origin; U against U at another point, as constants do not matter."""
     u, base = POINTS[point], [0.2, 0.1, -0.3]
     with mp.workdps(160):
-        for n, block in enumerate(FREE):
+        for n, block in enumerate(V):
             if block in "pS" and point in ("far", "corner"):
                 continue  # exp(60) and its square: values that no model has, and whose U overflows all others
 
@@ -172,7 +143,7 @@ def test_U_and_its_gradient_agree_with_50_digits(point: str) -> None:
             value = module().U(theta) - before
 
             def U(x: list[Any], block: str = block) -> Any:
-                return potential(block, x) - volume(block, x)
+                return V[block](entries(block, x)) - volume(block, x)
 
             exact = [mp.mpf(x) for x in u]
             expected = [float(partial(U, exact, k)) for k in range(3)]
