@@ -8,7 +8,6 @@ Subjects are those below, and `dynamics`, `moves`, `integrals`:
   computes the residual of the claimed equation. A mutant is kept only where that is certainly not zero.
 - *wild* dynamics, with kinks, comparisons, roots, logarithms, quotients of sizes and assumptions, right or wrong by
   chance: points are searched at which a claim fails. What is refuted must fail at its witness.
-- *builds* with matrix values: minors of rational matrices tell what is true of them.
 - moves of a kind (*cycle*, *flow*, *involution*, *shares*, *words*, *held*).
 - *posteriors* along whose curves masses do not fall, and *designs* that lose rank, of which it is known whether their
   integral is finite.
@@ -37,7 +36,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 import wild
-from builds import wild_build
 from designs import Design, is_finite, random_design
 from dynamics import FAULTS, certainly_failing, mutant, parsed, right
 from moves import random_flow, random_involution, random_shares
@@ -59,8 +57,6 @@ T = TypeVar("T")
 WITNESSED = {"d_symmetric", "d_psd", "q_skew"}
 """Claims whose witnesses are looked at."""
 EQUATION = {"stationary", "claimed_drift", "claimed_stationary", "claimed_update", "normalisable", "periodic"}
-OF_BUILDS = {"d_symmetric", "d_psd", "bindings", "gradient_noise", "noise_budget"}
-"""Claims about builds that are known to be true or not."""
 SECONDS = 5
 """Processor time that a document may take; `recipe check` gives a claim about as much."""
 
@@ -198,20 +194,6 @@ def judged_wild(random: Random) -> Iterator[Judged]:
             yield Judged(claim, Verdict.REFUTED, True, f"{why}: {stated}")
 
 
-def judged_build(random: Random) -> Iterator[Judged]:
-    """Judge a build with matrix values."""
-    build = wild_build(random)
-    wrong = build.wrong()
-    with written(build.files()) as path:
-        try:
-            found = decided(observed(load(path)), OF_BUILDS)
-        except DocumentError as error:
-            yield Judged("fault", Verdict.REFUTED, "fault" not in wrong, f"{error}: {build}")
-            return
-    for claim, finding in found.items():
-        yield Judged(claim, finding.verdict, claim not in wrong, f"{finding.decision}: {build}")
-
-
 # Moves
 
 
@@ -256,7 +238,6 @@ SUBJECTS: dict[str, Callable[[Random], Iterable[Judged]]] = {
     "right": judged_right,
     "mutant": judged_mutant,
     "wild": judged_wild,
-    "build": judged_build,
     "involution": partial(judged_moves, random_involution, "involution cycle exact"),
     "shares": partial(judged_moves, random_shares, "draw cycle exact"),
     "words": partial(judged_moves, lambda random: random_words(random).document(), "metropolis cycle exact"),
@@ -267,7 +248,7 @@ SUBJECTS: dict[str, Callable[[Random], Iterable[Judged]]] = {
     "design": judged_design,
 }
 GROUPS = {
-    "dynamics": ["right", "mutant", "wild", "build"],
+    "dynamics": ["right", "mutant", "wild"],
     "moves": ["involution", "shares", "words", "held", "flow", "cycle"],
     "integrals": ["posterior", "design"],
 }

@@ -16,7 +16,7 @@ from recipe_compiler.verdict import Verdict
 RIGHT = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary")
 """Claims that hold of all that is right, and are decided."""
 FEW = {"right": 3, "mutant": 5, "wild": 8, "posterior": 8, "design": 20}
-MANY = {"right": 100, "mutant": 100, "wild": 400, "build": 40, "posterior": 200, "design": 600}
+MANY = {"right": 100, "mutant": 100, "wild": 400, "posterior": 200, "design": 600}
 MOVES = GROUPS["moves"]
 
 

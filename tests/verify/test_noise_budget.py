@@ -4,13 +4,20 @@ Verdicts and words are in `documents/verify/noise_budget.yaml`.
 """
 
 from fractions import Fraction
+from itertools import combinations
+from random import Random
 
 import numpy as np
 import pytest
 import sympy
 from answers import answer, document, expect, saved, vector
+from flint import fmpq, fmpq_mat
 from scipy.linalg import expm
 from scipy.optimize import brentq
+from some import some
+
+from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction, violates_exactly
+from recipe_compiler.formula.shapes import Kind
 
 BUILD = """
 name: b
@@ -29,15 +36,20 @@ SURD = "M: {value: [[2, 0], [0, 1]]}, C: {value: [[1, 0], [0, 2]]}, "
 M, C = np.array([[2, 0.5], [0.5, 1]]), np.array([[1, 0.25], [0.25, 3]])
 
 
-def decided(noise, eps, bind="", values="", scheme="euler", **files):
-    """Return the answer about a minibatch build; `values` may end with those of V0."""
+def built(noise, eps, bind="", values="", scheme="euler", **files):
+    """Return a minibatch build; `values` may end with those of V0."""
     kind = "V0: {shape: [d, d], is: positive semidefinite, value: "
     put = {"BIND": bind, "VALUES": values.replace("V0: ", kind), "SCHEME": f"{{name: {scheme}}}", "EPS": eps}
     text = BUILD.replace("NOISE", noise)
     for name, value in put.items():
         text = text.replace(name, value)
     data = {"data.csv": "a,b,y\n1,-2,1\n0.5,1.5,0\n-1,0.25,1\n"}
-    return answer(document(text, **data, **files), "noise_budget")
+    return document(text, **data, **files)
+
+
+def decided(*given, **more):
+    """Return the answer about the budget of a build."""
+    return answer(built(*given, **more), "noise_budget")
 
 
 def test_full_matrices_are_decided_at_their_values():
@@ -68,6 +80,78 @@ def test_no_enclosure_contradicts_the_verdict(digits):
     above = expect(decided("V0", str(Fraction(root) + Fraction(1, 10**digits)), values=values), "refuted")
     assert Fraction(root) <= Fraction(below["where"].partition(" < ")[0])
     assert Fraction(above["where"].rpartition(" < ")[2]) <= Fraction(above["eps"])
+
+
+# random matrices near the edge of their kinds, by minors
+
+FORMULAS = {
+    "C0": lambda A, one: A,
+    "2*C0": lambda A, one: 2 * A,
+    "C0 + I": lambda A, one: A + one,
+    "C0 - I": lambda A, one: A - one,
+    "C0 @ C0": lambda A, one: A * A,
+    "-C0": lambda A, one: -1 * A,
+    "C0 @ C0.T": lambda A, one: A * A.transpose(),
+}
+
+
+def near_edge(random, d):
+    """Return L L.T of L of small numbers, often singular, sometimes with another number in one place."""
+    numbers = [fmpq(0), fmpq(1), fmpq(-1), fmpq(2), fmpq(1, 2), fmpq(-1, 3)]
+    width = max(1, d - random.randint(0, 1))
+    L = fmpq_mat([[random.choice(numbers) for _ in range(width)] for _ in range(d)])
+    A = L * L.transpose()
+    if random.random() < 0.35:
+        i, j, change = random.randrange(d), random.randrange(d), random.choice((fmpq(-1), fmpq(1, 10), fmpq(-1, 1000)))
+        A[i, j] += change
+        if i != j and random.random() < 0.7:
+            A[j, i] += change
+    return A
+
+
+def is_semidefinite(A):
+    at = [s for k in range(1, A.nrows() + 1) for s in combinations(range(A.nrows()), k)]
+    return A.transpose() == A and all(fmpq_mat([[A[i, j] for j in s] for i in s]).det() >= 0 for s in at)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_definiteness_of_rational_matrices_is_that_of_their_minors(seed):
+    random = Random(seed)
+    for _ in range(60):
+        A = near_edge(random, random.randint(1, 4))
+        rows = tuple(tuple(Fraction(int(x.p), int(x.q)) for x in row) for row in A.tolist())
+        semidefinite = is_semidefinite(A)
+        kinds = {Kind.PSD: semidefinite, Kind.PD: semidefinite and A.det() > 0, Kind.SYMMETRIC: A.transpose() == A}
+        for kind, holds in kinds.items():
+            assert bool(violates_exactly(rows, kind)) is not holds
+        if kinds[Kind.SYMMETRIC]:
+            v = negative_direction(rows)
+            assert semidefinite if v is None else form(rows, v) < 0
+
+
+@pytest.mark.parametrize("seed", some(range(40), 4))
+def test_claims_at_random_matrices_are_those_of_minors(seed):
+    random = Random(seed)
+    C0, V, formula, eps = (
+        near_edge(random, 2),
+        near_edge(random, 2),
+        random.choice([*FORMULAS]),
+        fmpq(2, random.randint(1, 7)),
+    )
+    C = FORMULAS[formula](C0, fmpq_mat([[1, 0], [0, 1]]))
+    stated = f"C0: {{shape: [d, d], value: {C0.tolist()}}}, V: {{shape: [d, d], value: {V.tolist()}}}".replace(
+        "fmpq", ""
+    )
+    own = built("V", str(eps), f"M: I, C: {formula}", stated)
+    holds = {
+        "d_symmetric": C.transpose() == C,
+        "d_psd": is_semidefinite(C),
+        "bindings": is_semidefinite(C),
+        "gradient_noise": is_semidefinite(V),
+        "noise_budget": is_semidefinite(2 * C - eps * V),
+    }
+    for claim, right in holds.items():
+        expect(answer(own, claim), "not refuted" if right else "not proved")
 
 
 # words: whether O has the noise that is given up
