@@ -60,3 +60,21 @@ def test_a_folder_in_the_cache_is_no_entry(cache: Cache, tmp_path: Path) -> None
     write(cache, "a", "b", "c", "d", "e")
     assert (tmp_path / "folder").is_dir()
     assert there(cache) == "cdef"
+
+
+def test_an_entry_that_is_damaged_or_of_another_key_is_none(cache: Cache) -> None:
+    assert cache.folder is not None
+    cache.write("a", ("x", "yz"), TEXT)
+    (entry,) = cache.folder.iterdir()
+    whole = entry.read_bytes()
+    for place in range(0, len(whole), 31):
+        entry.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert cache.read("a", ("x", "yz")) is None
+    entry.write_bytes(whole[: len(whole) // 2])
+    assert cache.read("a", ("x", "yz")) is None
+    entry.write_bytes(whole)
+    assert cache.read("a", ("x", "yz")) == TEXT
+    cache.write("a", ("xy", "z"), "another")
+    (other,) = {*cache.folder.iterdir()} - {entry}
+    other.write_bytes(whole)
+    assert cache.read("a", ("xy", "z")) is None

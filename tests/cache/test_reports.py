@@ -117,47 +117,6 @@ def test_another_document_and_another_compiler_decide(
     assert decided == ["sgld"] * 3
 
 
-@pytest.mark.slow
-def test_every_damage_is_seen(
-    tmp_path: Path, cache: Cache, decided: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = check_once(sgld(tmp_path), cache)
-
-    def again(document: Dynamics, *, advisory: bool = True, findings: tuple[Finding, ...] | None = None) -> Report:
-        assert advisory
-        assert findings is None
-        decided.append(document.name)
-        return first
-
-    monkeypatch.setattr(deciding, "check", again)
-    assert cache.folder is not None
-    (entry,) = cache.folder.iterdir()
-    whole = entry.read_bytes()
-    for place in range(0, len(whole), 211):
-        damaged = bytearray(whole)
-        damaged[place] ^= 1
-        entry.write_bytes(damaged)
-        assert check_once(sgld(tmp_path), cache) == first
-        assert entry.read_bytes() != bytes(damaged)
-    entry.write_bytes(whole[: len(whole) // 2])
-    assert check_once(sgld(tmp_path), cache) == first
-    assert set(decided) == {"sgld"}
-    assert len(decided) == 2 + len(range(0, len(whole), 211))
-
-
-@pytest.mark.slow
-def test_an_entry_under_another_name_is_not_taken(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
-    check_once(sgld(tmp_path), cache)
-    assert cache.folder is not None
-    (entry,) = cache.folder.iterdir()
-    another = sgld(tmp_path, ("name: sgld", "name: another"))
-    check_once(another, cache)
-    (other,) = set(cache.folder.iterdir()) - {entry}
-    other.write_bytes(entry.read_bytes())
-    assert check_once(another, cache).name == "another"
-    assert decided == ["sgld", "another", "another"]
-
-
 def limited(report: Report) -> Report:
     first, *rest = report.findings
     return replace(report, findings=(replace(first, decision=Undecided(("did not end in 5 s",), by_limit=True)), *rest))

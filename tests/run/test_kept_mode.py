@@ -102,18 +102,6 @@ def test_another_module_value_or_row_is_searched(
 
 
 @pytest.mark.slow
-def test_a_damaged_mode_is_searched(tmp_path: Path, cache: Cache, searches: list[Mode]) -> None:
-    first = ready(regression(tmp_path), cache)
-    assert cache.folder is not None
-    (entry,) = cache.folder.glob("mode-*")
-    whole = entry.read_bytes()
-    entry.write_bytes(whole[:-3])
-    assert said(ready(regression(tmp_path), cache)) == said(first)
-    assert len(searches) == 2
-    assert entry.read_bytes() == whole
-
-
-@pytest.mark.slow
 def test_code_that_is_given_a_gradient_is_searched_each_time(tmp_path: Path, cache: Cache) -> None:
     build = regression(tmp_path)
     run = prepare_run(build, pipeline.check_once(build, NOTHING), build.run)
