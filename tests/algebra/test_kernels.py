@@ -32,9 +32,10 @@ def typed(text: str) -> Formula:
     return elaborate(parse(text, "D", where), Scope(DECLARED), Shape("n", "n"), "D", where)
 
 
-def value(text: str, c: float) -> np.ndarray:
+def value(formula: str | Formula, c: float) -> np.ndarray:
     columns = {"x": X[:, None], "w": W[:, None], "a": 1.3, "r": 0.7, "s": 0.2, "c": c}
-    return np.asarray(evaluate(typed(text), Point({k: np.asarray(v) for k, v in columns.items()}, {"n": 4})))
+    at = Point({k: np.asarray(v) for k, v in columns.items()}, {"n": 4})
+    return np.asarray(evaluate(typed(formula) if isinstance(formula, str) else formula, at))
 
 
 def test_the_covariance_is_that_of_its_formula() -> None:
@@ -111,9 +112,7 @@ def test_differences_of_a_column_alone_make_a_kernel() -> None:
 def test_exponentials_that_are_not_symmetric_or_not_of_differences_are_not_shown(of: str, times: str) -> None:
     """Each has an eigenvalue below 0, or is not symmetric, at the points here."""
     formula = exponential(of, times)
-    columns = {"x": X[:, None], "w": W[:, None], "a": 1.3, "r": 0.7, "s": 0.2, "c": -3.0}
-    at = Point({k: np.asarray(v) for k, v in columns.items()}, {"n": 4})
-    matrix = np.asarray(evaluate(formula, at))
+    matrix = value(formula, -3.0)
     assert abs(matrix - matrix.T).max() > 1e-3 or np.linalg.eigvalsh(matrix).min() < -1e-9
     assert semidefinite(formula, DECLARED) is None
     sizes = Index("n", "i"), Index("n", "j")
