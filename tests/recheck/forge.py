@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from itertools import cycle
 from random import Random
 from typing import Any
 
@@ -52,13 +53,6 @@ FAR_OUT = ("normalisable", "regular", "boundary", "explosion", "claimed_update",
 """Claims about growth, zeros and steps, whose witnesses have words of their own."""
 
 Edit = Callable[[Json, Random], Any]
-EDITS: list[Edit] = []
-
-
-def forger(edit: Edit) -> Edit:
-    """Put an edit among those that certificates are forged by."""
-    EDITS.append(edit)
-    return edit
 
 
 def require(applies: object) -> None:
@@ -89,12 +83,10 @@ def trivial_points(whole: Json, random: Random) -> None:
         whole["points"] = []
 
 
-@forger
 def drop_a_claim(whole: Json, random: Random) -> None:
     del whole["claims"][random.randrange(len(whole["claims"]))]
 
 
-@forger
 def add_a_claim(whole: Json, random: Random) -> None:
     claim = deepcopy(random.choice(whole["claims"]))
     later = ["exact"] if claim["required"] else []  # one that decides nothing may be of a later version
@@ -102,19 +94,16 @@ def add_a_claim(whole: Json, random: Random) -> None:
     whole["claims"].insert(random.randrange(len(whole["claims"]) + 1), claim)
 
 
-@forger
 def swap_two_claims(whole: Json, random: Random) -> None:
     one, two = random.sample(whole["claims"], 2)
     one["id"], two["id"] = two["id"], one["id"]
 
 
-@forger
 def rename_a_claim(whole: Json, random: Random) -> None:
     claim = random.choice(whole["claims"])
     claim["id"] = random.choice([claim["id"].upper(), claim["id"] + "_", claim["id"][::-1]])
 
 
-@forger
 def call_it_proved(whole: Json, random: Random) -> None:
     by = random.choice(["index calculus for every size; second engine", "a current goes round the torus", "structure"])
     turn(claim_of(whole, "refuted", random), "proved", by=by)
@@ -122,7 +111,6 @@ def call_it_proved(whole: Json, random: Random) -> None:
         trivial_points(whole, random)
 
 
-@forger
 def call_it_refuted(whole: Json, random: Random) -> Json:
     claim, point = claim_of(whole, "proved", random), deepcopy(random.choice(whole["points"]))
     n = f"{random.choice((-1, 1)) * random.randint(1, 99)}/{random.choice((7, 11, 13))}"
@@ -132,7 +120,6 @@ def call_it_refuted(whole: Json, random: Random) -> Json:
     return claim
 
 
-@forger
 def refute_by_a_function_of_the_wrong_block(whole: Json, random: Random) -> None:
     """Or by a constant that is none."""
     claim = call_it_refuted(whole, random)
@@ -143,7 +130,6 @@ def refute_by_a_function_of_the_wrong_block(whole: Json, random: Random) -> None
     require(name in state or "(" not in name or len(state) > 1)
 
 
-@forger
 def make_a_witness_inadmissible(whole: Json, random: Random) -> None:
     """A definite matrix that is none, a block outside its domain."""
     claim, dynamics = claim_of(whole, "refuted", random), whole["documents"]["dynamics"]
@@ -155,7 +141,6 @@ def make_a_witness_inadmissible(whole: Json, random: Random) -> None:
     require("-" in claim["witness"][name])
 
 
-@forger
 def scale_the_value(whole: Json, random: Random) -> None:
     claim = claim_of(whole, "refuted", random, tuple(id_ for id_ in RECHECKED if id_ != "d_psd"))
     label = list(claim["witness"])[-1]
@@ -163,21 +148,18 @@ def scale_the_value(whole: Json, random: Random) -> None:
     require("enclosed" not in claim["witness"][label])
 
 
-@forger
 def swap_witnesses(whole: Json, random: Random) -> None:
     one, two = (claim_of(whole, "refuted", random) for _ in range(2))
     one["witness"], two["witness"] = two["witness"], one["witness"]
     require(len({one["id"], two["id"]} & {"d_psd", "d_symmetric", "q_skew"}) == 1 and one is not two)
 
 
-@forger
 def rename_in_a_witness(whole: Json, random: Random) -> None:
     claim = claim_of(whole, "refuted", random)
     old = random.choice([*claim["witness"]][:-1])
     claim["witness"] = {(f"{name}_" if name == old else name): x for name, x in claim["witness"].items()}
 
 
-@forger
 def rest_on_what_is_not_declared(whole: Json, random: Random) -> None:
     name, entry = random.choice(whole["documents"]["dynamics"]["parameters"])
     kind = random.choice(["skew", "diagonal", "nonzero and diagonal"])
@@ -185,7 +167,6 @@ def rest_on_what_is_not_declared(whole: Json, random: Random) -> None:
     require(kind.split()[-1] not in str(entry.get("is", "")))
 
 
-@forger
 def prove_what_is_refuted(whole: Json, random: Random) -> None:
     """Call what is refuted of growth, zeros or steps proved, with a Lyapunov function where one is asked."""
     claim = claim_of(whole, "refuted", random, FAR_OUT)
@@ -198,7 +179,6 @@ def prove_what_is_refuted(whole: Json, random: Random) -> None:
     turn(claim, "proved", by=by, data={"W": W} if W and claim["id"] == "explosion" else {}, required=required)
 
 
-@forger
 def refute_what_is_proved(whole: Json, random: Random) -> None:
     """Call what is proved of growth, zeros or steps refuted, by a witness in the words of such witnesses."""
     claim, point = claim_of(whole, "proved", random, FAR_OUT), deepcopy(random.choice(whole["points"]))
@@ -220,7 +200,6 @@ def refute_what_is_proved(whole: Json, random: Random) -> None:
     claim |= {"verdict": "refuted", "witness": witness, "for_d": sizes_of(point), "data": {}, "required": required}
 
 
-@forger
 def prove_what_is_wrong(whole: Json, random: Random) -> None:
     """Call what is false proved, whether the compiler could refute it or not; without what shows it, if it likes."""
     wrong = WRONG[whole["documents"]["dynamics"].get("name", "")]
@@ -229,7 +208,6 @@ def prove_what_is_wrong(whole: Json, random: Random) -> None:
     turn(claim, "proved", by=by)
 
 
-@forger
 def scale_a_part(whole: Json, random: Random) -> None:
     """Multiply a part of the equation: the drift that is claimed, and proved, is no longer that of the recipe."""
     dynamics = dynamics_of(whole, "claimed_drift")
@@ -239,7 +217,6 @@ def scale_a_part(whole: Json, random: Random) -> None:
     part[key] = f"{factor}({part[key]})"
 
 
-@forger
 def add_what_is_nearly_nothing(whole: Json, random: Random) -> None:
     """Add it to the claimed drift, or what is nothing at the points of the certificate only."""
     dynamics = dynamics_of(whole, "claimed_drift")
@@ -250,7 +227,6 @@ def add_what_is_nearly_nothing(whole: Json, random: Random) -> None:
     trivial_points(whole, random)
 
 
-@forger
 def flip_a_sign(whole: Json, random: Random) -> None:
     """Change the sign of a place of D or Q that is not zero: D is negative somewhere, or Q is not skew."""
     which = random.choice("DQ")
@@ -262,7 +238,6 @@ def flip_a_sign(whole: Json, random: Random) -> None:
         trivial_points(whole, random)
 
 
-@forger
 def make_d_asymmetric(whole: Json, random: Random) -> None:
     dynamics = dynamics_of(whole, "d_symmetric")
     shapes = [entry.get("shape", "scalar") for _, entry in dynamics["state"]]
@@ -272,7 +247,6 @@ def make_d_asymmetric(whole: Json, random: Random) -> None:
     dynamics["D"][i][j] += f" + {random.randint(1, 9)}/{10 ** random.randint(1, 90)}" + "*I" * (shapes[0] != "scalar")
 
 
-@forger
 def change_the_marginal(whole: Json, random: Random) -> None:
     marginal = dynamics_of(whole, "claimed_marginal")["claims"]["marginal"]
     block = random.choice([*marginal])
@@ -281,14 +255,12 @@ def change_the_marginal(whole: Json, random: Random) -> None:
     marginal[block] = random.choice(other)
 
 
-@forger
 def swap_d_and_q(whole: Json, random: Random) -> None:
     dynamics = dynamics_of(whole, "d_psd", "q_skew")
     require(len(dynamics["state"]) > 1)
     dynamics["D"], dynamics["Q"] = dynamics["Q"], dynamics["D"]
 
 
-@forger
 def drop_a_statement(whole: Json, random: Random) -> None:
     """Leave out what a claim is about, not the claim."""
     key = random.choice(["D", "Q", "claims"])
@@ -309,6 +281,13 @@ def leave_the_seal(whole: Json, random: Random) -> None:
     random.choice(whole["claims"])["by"] += f"{random.randint(0, 9)}"
 
 
+EDITS: tuple[Edit, ...] = (
+    drop_a_claim, add_a_claim, swap_two_claims, rename_a_claim, call_it_proved, call_it_refuted,
+    refute_by_a_function_of_the_wrong_block, make_a_witness_inadmissible, scale_the_value, swap_witnesses,
+    rename_in_a_witness, rest_on_what_is_not_declared, prove_what_is_refuted, refute_what_is_proved,
+    prove_what_is_wrong, scale_a_part, add_what_is_nearly_nothing, flip_a_sign, make_d_asymmetric,
+    change_the_marginal, swap_d_and_q, drop_a_statement,
+)  # fmt: skip
 LAST: tuple[Edit, ...] = (change_the_verdict, drop_an_assumption, leave_the_seal)
 """What is changed after all else was made to fit; the seal is made anew but where it is what is wrong."""
 
@@ -316,8 +295,8 @@ LAST: tuple[Edit, ...] = (change_the_verdict, drop_an_assumption, leave_the_seal
 def forgeries(texts: list[str], count: int, seed: int) -> Iterator[tuple[str, Json]]:
     """Yield forged certificates with the names of what was done to them."""
     random = Random(seed)
-    while count:
-        edit, changed = random.choice((*EDITS, *LAST)), json.loads(random.choice(texts))
+    for edit in cycle(EDITS + LAST):
+        changed = json.loads(random.choice(texts))
         before = recheck.canonical(changed)
         try:
             edit(changed, random)
@@ -325,9 +304,11 @@ def forgeries(texts: list[str], count: int, seed: int) -> Iterator[tuple[str, Js
             continue
         if recheck.canonical(changed) == before:
             continue
-        count -= 1
         changed = changed if edit in LAST else settled(changed)
         yield edit.__name__, changed if edit is leave_the_seal else sealed(changed)
+        count -= 1
+        if not count:
+            return
 
 
 def passes(changed: Json) -> bool:

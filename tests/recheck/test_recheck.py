@@ -188,7 +188,7 @@ def test_what_was_certified_is_rechecked(path: Path) -> None:
 
 CURRENTS = ("line_current", "vector_current", "half_line_current", "student_current", "decoupled_current")
 GIVEN = "granted, not declared: exp(-U) has a finite integral"
-SAID: list[tuple[Any, str, str, str]] = [
+SAID: list[Any] = [
     *((name, id_, "", "rechecked:") for name in CURRENTS for id_ in ("claimed_stationary", "explosion")),
     ("cubic_force", "explosion", "", "rechecked"),
     ("sghmc", "explosion", "", "tried at sizes d = 1; d = 2"),
@@ -196,7 +196,9 @@ SAID: list[tuple[Any, str, str, str]] = [
     ("sine", "explosion", "", "tried"),
     ("refuted by data", "normalisable", "refuted", "trusted"),
     ("equal a == b", "claimed_drift", "", "rechecked"),
-    *some([
+    *((f"{kind} 0", "normalisable", "refuted", "rechecked: exactly") for kind in ("flat", "own flat")),
+    ("steep 0", "normalisable", "proved", "tried at sizes"),
+    *(slow(*row) for row in (
         ("equal a + b == 1", "claimed_drift", "", "rechecked"),
         ("equal exp(a) == b", "claimed_drift", "", "trusted"),
         ("squares", "d_psd", "", "rechecked"),
@@ -211,10 +213,10 @@ SAID: list[tuple[Any, str, str, str]] = [
         ("rotation", "recovered_q", "", "rechecked at sizes d = 1; d = 2; d = 3"),
         ("stated", "explosion", "", "tried at sizes d = 1; d = 2"),
         (KIDIQ, "noise_budget", "", "rechecked"),
-        *((f"flat {k}", "normalisable", "refuted", "rechecked: exactly") for k in range(5)),
-        *((f"own flat {k}", "normalisable", "refuted", "rechecked: exactly") for k in range(3)),
-        *((f"steep {k}", "normalisable", "proved", "tried at sizes") for k in range(3)),
-    ], 5),
+        *((f"flat {k}", "normalisable", "refuted", "rechecked: exactly") for k in range(1, 5)),
+        *((f"own flat {k}", "normalisable", "refuted", "rechecked: exactly") for k in (1, 2)),
+        *((f"steep {k}", "normalisable", "proved", "tried at sizes") for k in (1, 2)),
+    )),
 ]  # fmt: skip
 
 
@@ -593,17 +595,6 @@ REJECTED: list[tuple[str, Edit, str]] = [
         for factor in ("2", "1/2", "1 + 1/10**9", "sqrt(2)")
     ),
     *(("sghmc", add_to_energy(text), "") for text in ("10**10**9", "(10**999)**999", "2**(1/10**9)", "1e999999999")),
-    *(("squares", in_gram(*change), "") for change in (
-        ("Gram matrix", "[[1", "[[2"), ("Gram matrix", "1/4", "-9"), ("times", "1", "2"), ("g0", "x", "y"))),
-    *(("bounded", set_claim("d_psd", witness={"a": "0", "b": "1", "x": x, "D[x,x]": str(int(x) - 2)}), "")
-      for x in ("5", "-5")),
-    ("multinomial", call("d_psd", "refuted", witness=BEYOND), ""),
-    ("rotation", in_claim("recovered_q", "data", "Q[x,x]", "2*S"), ""),
-    ("stated", forget("explosion", 0), "explosion fails"),  # that -U' theta grows no faster than theta**2
-    (KIDIQ, rest_on_data("normalisable", "the 434 data of other.csv: forms of beta of full rank 3"), ""),
-    (KIDIQ, rest_on_data("normalisable", "exp(-U) has a finite integral, as the document states under `assume`"), ""),
-    (KIDIQ, rest_on_data("stationary", "the 434 data of kidiq.csv: forms of beta of full rank 3"), ""),
-    ("specs/builds/cir_categories", forget_kinds_of_data, ""),
 ]  # fmt: skip
 ALWAYS: list[tuple[str, Edit, str]] = [
     ("torus", say_current, ""),
@@ -616,6 +607,17 @@ ALWAYS: list[tuple[str, Edit, str]] = [
       for domain in ("circle(0, 3)", "interval(0, 3)") for power in ("1", "1/2")),
 ]  # fmt: skip
 FEW: list[tuple[str, Edit, str]] = [
+    *(("squares", in_gram(*change), "") for change in (
+        ("Gram matrix", "[[1", "[[2"), ("Gram matrix", "1/4", "-9"), ("times", "1", "2"), ("g0", "x", "y"))),
+    *(("bounded", set_claim("d_psd", witness={"a": "0", "b": "1", "x": x, "D[x,x]": str(int(x) - 2)}), "")
+      for x in ("5", "-5")),
+    ("multinomial", call("d_psd", "refuted", witness=BEYOND), ""),
+    ("rotation", in_claim("recovered_q", "data", "Q[x,x]", "2*S"), ""),
+    ("stated", forget("explosion", 0), "explosion fails"),  # that -U' theta grows no faster than theta**2
+    (KIDIQ, rest_on_data("normalisable", "the 434 data of other.csv: forms of beta of full rank 3"), ""),
+    (KIDIQ, rest_on_data("normalisable", "exp(-U) has a finite integral, as the document states under `assume`"), ""),
+    (KIDIQ, rest_on_data("stationary", "the 434 data of kidiq.csv: forms of beta of full rank 3"), ""),
+    ("specs/builds/cir_categories", forget_kinds_of_data, ""),
     *((f"flat {k}", set_potential(steep), "normalisable does not fail as stated")
       for k, (_, _, steep) in enumerate((*FLAT, *BARELY)) if k),
     *((f"own flat {k}", turn_integral("proved"), "normalisable") for k in (1, 2)),
