@@ -117,7 +117,8 @@ def test_builds_with_nothing_to_estimate_are_left_alone() -> None:
     assert not build.estimates
     assert estimate(build, check(build), build.run, DATA) is build
     alone = without_estimates(logistic("minibatch: {control_variates: mode}"))
-    assert (alone.estimates, alone.parameters) == ((), ())
+    assert not alone.estimates
+    assert not alone.parameters
 
 
 @pytest.mark.slow
