@@ -9,7 +9,6 @@ Worked example: SGLD on U = theta**2/2, theta' = theta - eps theta + N(0, 2 eps)
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan, prod
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -22,9 +21,8 @@ from recipe_compiler.readback.propagators import matrix, symbols_of
 from recipe_compiler.readback.step import ReadStep
 from recipe_compiler.tensor.scalars import Scalar
 
-Array = NDArray[Any]
-"""Of expressions, or of floats."""
-Value = Callable[[Scalar], Any]
+Array = NDArray[np.float64]
+Value = Callable[[Scalar], float]
 Polynomial = tuple[tuple[tuple[sp.Symbol, ...], Scalar], ...]
 """Products of at most two symbols, each with its factor."""
 ZERO = sp.Integer(0)
@@ -130,19 +128,19 @@ class AffineStep:
         """The blocks of z."""
         return tuple(block for block in self.names.program.blocks if block.name not in self.held)
 
-    def composed(self, value: Value = lambda entry: entry, dtype: type = object) -> Affine:
-        """Return F (n x n), a (n) and Sigma (n x n); `value` gives each coefficient: exact as it is, or as a float."""
+    def composed(self, value: Value) -> Affine:
+        """Return F (n x n), a (n) and Sigma (n x n), `value` giving each coefficient."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._composed(value, dtype)
+            return self._composed(value)
 
-    def _composed(self, value: Value, dtype: type) -> Affine:
-        rows = self._rows(value, dtype)
+    def _composed(self, value: Value) -> Affine:
+        rows = self._rows(value)
         program, names = self.names.program, self.names
         n = sum(len(names.block(block)) for block in self.blocks)
         newest = self._newest()
-        left = np.array([rows[x] for block in self.blocks for x in newest[program.newest(block)]], dtype)
+        left = np.array([rows[x] for block in self.blocks for x in newest[program.newest(block)]])
         G = left[:, n + 1 :]
-        return Affine(left[:, :n], left[:, n], G @ self._noise(value, dtype) @ G.T)
+        return Affine(left[:, :n], left[:, n], G @ self._noise(value) @ G.T)
 
     def mean_changes(self, S: Array, value: Value) -> list[float]:
         """Return the mean change of the blocks that are held, in floats, over the stationary law N(m, S) of the others.
@@ -150,11 +148,11 @@ class AffineStep:
         m solves m = F m + a. Each change is a polynomial of degree 2 at most in values x = g . (z, w) + constant, so
         that E[x y] = E[x] E[y] + g_x diag(S, C) g_y^T.
         """
-        rows, chain = self._rows(value, float), self.composed(value, float)
+        rows, chain = self._rows(value), self.composed(value)
         mean = np.linalg.solve(np.eye(len(chain.F)) - chain.F, chain.a)
         n = len(mean)
         law = np.zeros((n + len(self.noisy), n + len(self.noisy)))
-        law[:n, :n], law[n:, n:] = S, self._noise(value, float)
+        law[:n, :n], law[n:, n:] = S, self._noise(value)
 
         def moment(term: tuple[sp.Symbol, ...]) -> float:
             found = [(rows[x][:n] @ mean + rows[x][n], np.delete(rows[x], n)) for x in term]
@@ -163,9 +161,9 @@ class AffineStep:
 
         return [sum(value(factor) * moment(term) for term, factor in own) for own in self.changes]
 
-    def _noise(self, value: Value, dtype: type) -> Array:
+    def _noise(self, value: Value) -> Array:
         found = [value(entry) for line in self.covariance for entry in line]
-        return np.array(found, dtype).reshape(len(self.noisy), len(self.noisy))
+        return np.array(found, float).reshape(len(self.noisy), len(self.noisy))
 
     def _newest(self) -> dict[str, Sequence[sp.Symbol]]:
         """Return what stands for every value of a block of z, by its name."""
@@ -178,12 +176,12 @@ class AffineStep:
                 done += count
         return found
 
-    def _rows(self, value: Value, dtype: type) -> dict[sp.Symbol, Array]:
+    def _rows(self, value: Value) -> dict[sp.Symbol, Array]:
         """Return all values as functions of z, 1 and the noise that is added to some of them, in that order."""
         program, names = self.names.program, self.names
         start = [symbol for block in self.blocks for symbol in names.block(block)]
         n, m = len(start), len(self.noisy)
-        unit = np.array([[value(sp.Integer(int(i == j))) for j in range(n + 1 + m)] for i in range(n + 1 + m)], dtype)
+        unit = np.eye(n + 1 + m)
         noise = {k: unit[n + 1 + j] for j, k in enumerate(self.noisy)}
         rows: dict[sp.Symbol, Array] = {symbol: unit[k] for k, symbol in enumerate(start)}
         newest = self._newest()
@@ -216,22 +214,22 @@ class AffineStep:
                     known = [row(line, rows) for line in apart]
                     known = [found + noise[k] if k in noise else found for found, k in zip(known, own, strict=True)]
                     if statement.implicit:
-                        known = _solved(self._within(own, value, dtype), known)
+                        known = _solved(self._within(own, value), known)
                     rows.update(zip(made, known, strict=True))
                     done = own.stop
                 case _:
                     pass
         return rows
 
-    def _within(self, own: range, value: Value, dtype: type) -> Array:
+    def _within(self, own: range, value: Value) -> Array:
         """Return what the new values of a shift take of themselves, m x m: zero but where they are solved for."""
         made = [self.made[k] for k in own]
         factors = [dict(self.values[k].factors) for k in own]
-        return np.array([[value(line.get(x, ZERO)) for x in made] for line in factors], dtype)
+        return np.array([[value(line.get(x, ZERO)) for x in made] for line in factors])
 
     def at(self, eps: float) -> Affine:
         """Return F, a and Sigma at a step size, in double precision: every coefficient is rounded once."""
-        return self.composed(self.rounded(eps), float)
+        return self.composed(self.rounded(eps))
 
     def rounded(self, eps: float, held: float = nan) -> Value:
         """Return the map from coefficients to floats at a step size, blocks that are held having the value `held`."""
@@ -251,10 +249,7 @@ class AffineStep:
 
 def _solved(within: Array, known: Sequence[Array]) -> Sequence[Array]:
     """Return the rows of x = W x + known, W being `within`: what an implicit shift solves for."""
-    left, right = np.eye(len(within), dtype=int) - within, np.array(known, within.dtype)
-    if within.dtype != object:
-        return list(np.linalg.solve(left, right))
-    return list(np.array(sp.Matrix(left).solve(sp.Matrix(right)).tolist(), object))
+    return list(np.linalg.solve(np.eye(len(within)) - within, np.array(known)))
 
 
 def flows_of(names: Names) -> tuple[ConstantFlow, ...]:

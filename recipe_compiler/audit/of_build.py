@@ -83,13 +83,13 @@ def _thermostat(found: Audited, eps: float) -> Explanation:
 
     def change(x: float) -> float:
         value = step.rounded(eps, x)
-        here = step.composed(value, float)
+        here = step.composed(value)
         return step.mean_changes(covariance(here.F, here.Sigma), value)[0]
 
     try:
         demand_definite(found.K)
         x = settles_at(change, name)
-        here = step.composed(step.rounded(eps, x), float)
+        here = step.composed(step.rounded(eps, x))
         law = figures(here.F, covariance(here.F, here.Sigma), found.K, found.theta)
     except NoLawError as why:
         return Explanation(Topic.STEP, f"{NONE} at the step size {eps:g}: {why}", (), BY)
