@@ -104,7 +104,7 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def draw_mu(theta_mu, theta, prior_variance, y, noise_mu):
-    """Write theta_mu, which is theta but for mu: mu is drawn from N(mean_mu, variance_mu), its law given all else.
+    """Write theta_mu, theta with a new mu: mu is drawn from N(mean_mu, variance_mu), its conditional distribution.
     mean_mu = sum_i prior_variance y[i]/(exp(-log_tau) + N prior_variance).
     variance_mu = prior_variance/(N prior_variance exp(log_tau) + 1).
     """
@@ -125,8 +125,8 @@ def draw_mu(theta_mu, theta, prior_variance, y, noise_mu):
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def draw_tau(theta_tau, theta, shape, rate, y, noise_state):
-    """Write theta_tau, which is theta but for tau: tau (here its log) is drawn from Gamma(shape_tau, rate_tau), its
-    law given all else.
+    """Write theta_tau, theta with a new tau: tau (here its log) is drawn from Gamma(shape_tau, rate_tau), its
+    conditional distribution.
     shape_tau = N/2 + shape.
     rate_tau = rate + sum_i (y[i] - mu)**2/2.
     """

@@ -85,8 +85,8 @@ def array(entries: Any) -> Array:
     """Return a matrix of rows, of a column, or of an entry; NumPy would take a polynomial for a list of terms."""
     whole = entries if isinstance(entries, list | np.ndarray) else [entries]
     rows = [list(row) if isinstance(row, list | np.ndarray) else [row] for row in whole]
-    require(rows and rows[0] and len({*map(len, rows)}) == 1, "no matrix", UnreadError)
-    require(all(isinstance(x, flint.fmpq_mpoly) for row in rows for x in row), "no matrix", UnreadError)
+    require(rows and rows[0] and len({*map(len, rows)}) == 1, "ragged rows", UnreadError)
+    require(all(isinstance(x, flint.fmpq_mpoly) for row in rows for x in row), "ragged rows", UnreadError)
     found = np.empty((len(rows), len(rows[0])), dtype=object)
     for i, j in np.ndindex(found.shape):
         found[i, j] = rows[i][j]
@@ -102,13 +102,13 @@ def diagonal(entries: Iterable[Poly]) -> Array:
 def product(A: Array, B: Array, of: Callable[[Array, Array], Array] = np.matmul) -> Array:
     """Return A @ B, or another product, which must not take too long."""
     work = max(map(len, A.flat)) * max(map(len, B.flat)) * max(A.size, B.size)
-    require(work <= MOST_WORK, "so many terms", TrustedError)
+    require(work <= MOST_WORK, "this many terms", TrustedError)
     return of(A, B)
 
 
 def characteristic(A: Array) -> tuple[Array, list[Poly]]:
     """Return adjugate and sums of principal minors, the last the determinant, without division (Faddeev, LeVerrier)."""
-    require(A.shape[0] == A.shape[1], "no square matrix", UnreadError)
+    require(A.shape[0] == A.shape[1], "a matrix that is not square", UnreadError)
     found, adjugate = [constant(1)], A * 0
     for k in range(1, len(A) + 1):
         adjugate = diagonal([found[-1]] * len(A)) - product(A, adjugate)
@@ -146,7 +146,7 @@ class Field:
         u = self.phase(u) if self.far and name in ("sin", "cos") else u
         found = [k for k, (other, v) in enumerate(self.made) if other == name and v == u]
         if not found:
-            require(len(self.made) < MOST_GENERATORS and len(u) <= MOST_TERMS, "so many functions", TrustedError)
+            require(len(self.made) < MOST_GENERATORS and len(u) <= MOST_TERMS, "this many functions", TrustedError)
             looks = self.looks
             require(name != "inv" or self.sign(u), f"1/({self.value(u)})", UndefinedError)
             require("root" not in name or self.sign(u) >= self.smooth, f"a root of {self.value(u)}", UndefinedError)
@@ -208,7 +208,7 @@ class Field:
     def whole(self, x: Poly) -> int:
         """Return the value at the point, which has to be a whole number."""
         value = self.value(x)
-        require(isinstance(value, fmpq) and value.q == 1, f"{x} is not whole", UnreadError)
+        require(isinstance(value, fmpq) and value.q == 1, f"{x}, which is not an integer", UnreadError)
         return int(str(value))
 
     def _generator(self, k: int, bits: int) -> Number:
@@ -231,7 +231,7 @@ class Field:
         v = next((v for v in values if isinstance(v, fmpq) or v > 0 or v < 0), None)
         self.exact &= isinstance(v, fmpq)
         ball = arb(self.value(x, PRECISIONS[-1]) if v is None else v)
-        require(ball.is_finite(), f"{ball} is no finite number", UndefinedError)
+        require(ball.is_finite(), f"{ball}, which is not finite", UndefinedError)
         require(v is not None or ball.abs_upper() < arb(10) ** -DIGITS, f"the sign of {ball}", UnreadError)
         return 0 if v is None else int(v > 0) - int(v < 0)
 
@@ -264,7 +264,7 @@ class Field:
                 name, u = self.made[k]
                 inner = self.slope(u, i) if name else constant(int(k == i))
                 outer = FUNCTIONS[name][1](self, u, RING.gen(k)) if name and len(inner) else constant(1)
-                require(len(outer) * len(inner) <= MOST_WORK, "so many terms", TrustedError)
+                require(len(outer) * len(inner) <= MOST_WORK, "this many terms", TrustedError)
                 self.slopes[k, i] = outer * inner
             if self.slopes[k, i] != 0:
                 found += x.derivative(k) * self.slopes[k, i]
@@ -474,11 +474,11 @@ def parse(text: str) -> Any:
     """Read a formula, whose grammar is a part of that of Python; nothing of it is run."""
     exact = DECIMAL.sub(lambda found: f"({Fraction(found[0])})", " ".join(text.split()))
     deepest = max(itertools.accumulate((c in "([") - (c in ")]") for c in exact), default=0)
-    require(len(text) <= MOST_CHARACTERS and deepest <= MOST_NESTING, "a formula so large", UnreadError)
+    require(len(text) <= MOST_CHARACTERS and deepest <= MOST_NESTING, "a formula of this size", UnreadError)
     try:
         return ast.parse(exact, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise UnreadError(f"{text[:60]!r} is no formula") from None
+        raise UnreadError(f"the formula {text[:60]!r}") from None
 
 
 def is_formula(text: str) -> bool:
@@ -583,7 +583,7 @@ class Documents:
                 continue  # a formula reads a position, and has no value at smaller sizes, where nothing is concluded
             read = re.fullmatch(r"(\w+) is ([a-z_ ]+)", one)
             said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
-            require(read or is_formula(one), f"{one} is taken as given, which is no formula")
+            require(read or is_formula(one), f"the assumption `{one}` is not a formula")
             calls = () if read else (node.func for node in ast.walk(parse(one)) if isinstance(node, ast.Call))
             called = {fn.id for fn in calls if isinstance(fn, ast.Name)}
             compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) - called <= {*self.declared}
@@ -591,19 +591,19 @@ class Documents:
             own = {x: page.formula(self.told[x[0]], ("I",)) for x in said if x[0] in self.told}
             told = {x for x, value in own.items() if is_of(page, value, [x[1], *kinds])}
             holds = said <= every | told if read else compares or one in above
-            require(holds, f"{one} is taken as given, which the document does not say")
+            require(holds, f"the document does not state the assumption `{one}`")
             stated |= said
             found.supposed += [] if read or not compares else [one]
         for one in (one for one in granted if re.fullmatch(LAW, one)):  # of a function, never of what is claimed
             words = {*re.findall(r"\w+", one)}
             law = one in claim.get("premises", ())  # which says that there is one
-            require(law or (words & {*self.functions} and "H" not in words), f"{one} is no assumption about a function")
+            require(law or (words & {*self.functions} and "H" not in words), f"`{one}` concerns no function")
         author = {*listed(self.target.get("assume")), *listed(self.build.get("assume"))}
         file = str(dict(self.build.get("data") or []).get("file", ""))
         for one in granted:
             read = re.fullmatch(OF_DATA, one)
-            require(not read or Path(file).name == read[1], f"{one} is of no data of this build")
-            require(not re.fullmatch(BY_AUTHOR, one) or ASSUMED in author, f"{one} is not what a document states")
+            require(not read or Path(file).name == read[1], f"`{one}` does not concern data of this build")
+            require(not re.fullmatch(BY_AUTHOR, one) or ASSUMED in author, f"no document states `{one}`")
         granted = [one for one in granted if not re.fullmatch("|".join((OF_DATA, BY_AUTHOR, *BY_CODE)), one)]
         W = str(claim["data"].get("W", ""))  # which grows where what it is made of is bounded below
         lyapunov = {*re.findall(r"\w+", W)} | (self.names(self.dynamics.get("H")) if re.search(r"\bH\b", W) else set())
@@ -644,10 +644,10 @@ class Documents:
         """Require that what is proved of a cycle with code says so of each, and of no other code."""
         names = [str(move["code"]) for move in self.cycle if "code" in move]  # my_moves.py:swap
         found = [(read[1], read.re.groups) for x in BY_CODE for one in claim["given"] if (read := re.fullmatch(x, one))]
-        require({name for name, _ in found} <= {*names}, f"{claim['id']} rests on code that no move of the cycle is")
+        require({name for name, _ in found} <= {*names}, f"{claim['id']} depends on code outside the cycle")
         kept = {name for name, groups in found if groups == 1}
         lacking = [name for name in names if name not in kept]
-        says = f"{claim['id']} does not say that it rests on the code of {', '.join(lacking)}"
+        says = f"{claim['id']} omits that it depends on the code of {', '.join(lacking)}"
         require(claim["id"] not in ("code", "cycle", "exact", "irreducible") or not lacking, says)
 
     def facts(self, entries: dict[str, Json]) -> Iterator[tuple[str, str]]:
@@ -769,7 +769,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "claimed_update": (
         r"grad_tilde\(.+\) is unbiased, with covariance .+, new in every step",
         r"the covariance of N\(0, .+\) is positive semidefinite for small eps",
-        r"exp\(-H\) is a Gaussian law of \w+ given the other blocks",
+        r"\w+ is conditionally Gaussian under exp\(-H\)",
     ),
     "claimed_order": (
         "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows"
@@ -853,7 +853,7 @@ class Page(Field):
         unknown = {*self.texts} - {*documents.blocks, *documents.parameters, *documents.functions}
         require(not unknown, f"a value of {', '.join(sorted(unknown))}, which the document does not declare")
         ends = [0, *itertools.accumulate(self.shape(entry)[0] for entry in documents.blocks.values())]
-        require(ends[-1] <= MOST_COORDINATES, "so many coordinates", TrustedError)
+        require(ends[-1] <= MOST_COORDINATES, "this many coordinates", TrustedError)
         self.ids = {name: range(ends[k], ends[k + 1]) for k, name in enumerate(documents.blocks)}
         self.coordinates = ends[-1]
         self.made, self.at = [("", constant(0))] * ends[-1], {name for name in self.ids if seed or name in self.texts}
@@ -874,7 +874,7 @@ class Page(Field):
     def shape(self, entry: Json) -> tuple[int, int]:
         """Return rows and columns of what is declared."""
         sizes = entry["shape"]
-        require(all(s.isdigit() or s in self.sizes for s in sizes), f"no value of a size of {sizes}")
+        require(all(s.isdigit() or s in self.sizes for s in sizes), f"one of the sizes {sizes} has no value")
         rows, cols, *_ = *(self.sizes.get(s) or int(s) for s in sizes), 1, 1
         return rows, cols
 
@@ -960,7 +960,7 @@ class Page(Field):
                 A, at = read(arg), [x.value for x in getattr(index, "elts", [index]) if isinstance(x, ast.Constant)]
                 bounds = A.shape if len(at) == 2 else (A.size,)
                 inside = [isinstance(i, int) and i < n for i, n in zip(at, bounds, strict=False)]
-                require(len(at) == len(bounds) and all(inside), f"no position {at}", UnreadError)
+                require(len(at) == len(bounds) and all(inside), f"the position {at}", UnreadError)
                 return array(A.reshape(bounds)[tuple(at)])
             case ast.Name(name):
                 return self._name(name, scope)
@@ -971,7 +971,7 @@ class Page(Field):
         match node:
             case ast.Call(ast.Name(name), args) if name in self.d.declared:
                 same = [ast.unparse(x) for x in args] == self.d.declared[name]["of"]
-                require(same, f"{name} at other arguments", UnreadError)
+                require(same, f"{name} at arguments other than its own", UnreadError)
                 return self._name(name, scope)
             case ast.Call(ast.Name("grad" | "div" | "hessian" as name), [what, ast.Name(block)]) if block in self.ids:
                 return self._derived(name, what, self.ids[block], read)
@@ -1040,7 +1040,7 @@ class Page(Field):
                 raise UnreadError(f"the condition {ast.unparse(condition)[:60]}")
 
     def _name(self, name: str, scope: tuple[str, ...] | None) -> Array:
-        require(scope is None or name in scope, f"{name} in a value that may not depend on it")
+        require(scope is None or name in scope, f"a value depends on {name}, which it must not")
         if name in self.beside:
             self.looks += name not in ("_x", "_y", "_z")  # arguments are read with the formula
             return self.beside[name]
@@ -1128,7 +1128,7 @@ class Page(Field):
                 exponent.append(self._read(parse(entry["law"]), (name, *self.d.parameters)).item())
             self.beside, self.looks = outer, looks  # numbers, the same everywhere
             zero, a, twice = exponent
-            require(zero == 0 != a and a.is_constant() and twice == 2 * a, f"{entry['law']} is no law of {name}")
+            require(zero == 0 != a and a.is_constant() and twice == 2 * a, f"{entry['law']} does not fit {name}")
             return -len(z) * self.of("log", square + 1) / self.value(a)
         if "bound" in entry and self.tame < 0:
             return -self.scalar(entry["bound"])
@@ -1183,7 +1183,7 @@ class Page(Field):
 def part_of_D(page: Page, label: str) -> Array:
     """Return the part of D that a label names, `D[r,r]` or `D of (theta, r)`."""
     names = re.findall(r"\w+", re.split(r"[\[(]", label)[1])
-    require({*names} <= {*page.ids}, f"{label} is no part of D")
+    require({*names} <= {*page.ids}, f"{label} is not an entry of D")
     chosen = [i for block in page.ids if block in names for i in page.ids[block]]
     return page.blocks(page.d.D, smooth=False)[np.ix_(chosen, chosen)]
 
@@ -1263,7 +1263,7 @@ def stationary(page: Page, claim: Json, label: str) -> list[Poly]:
     f, _, _, D, g = equation(page, claim["id"])
     J, along = f - page.div(D) + product(D, array(g)), currents(page, f[:, 0], D, g)
     if label.startswith("current of "):
-        require(label[11:] in along, f"{label[11:]} is no diffusion on a line by itself")
+        require(label[11:] in along, f"{label[11:]} is not an autonomous diffusion on a line")
         return [along[label[11:]]]
     return [*(product(array(g).T, J) - page.div(J.T)).flat, *along.values()]
 
@@ -1338,7 +1338,7 @@ def budget(page: Page, claim: Json, label: str) -> list[Poly]:
     require(V != "estimate", "an estimated V", TrustedError)
     if V == "0":
         return []  # 2D is `d_psd`
-    require(page.d.build["scheme"].get("name", "") in EULER, "what a word gives up for V", TrustedError)
+    require(page.d.build["scheme"].get("name", "") in EULER, "what a word subtracts for V", TrustedError)
     own = [i for name in page.d.own for i in page.ids[name]]
     A, W = (D + page.blocks(page.d.Q))[:, own], page.fit(V, len(own), len(own))
     step = page.d.build["run"]["step_size"]
@@ -1399,7 +1399,7 @@ def increments(page: Page) -> tuple[int, Array, Array]:
         at = [np.frompyfunc(lambda x, n=n: power_of_step(page, x, n), 1, 1)(A) for A in (mean, spread)]
         if not all(nothing(page, A) for A in at):
             return n, at[0], at[1]
-    raise TrustedError("a step that does not move")
+    raise TrustedError("a step that leaves the state unchanged")
 
 
 def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
@@ -1421,7 +1421,7 @@ def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
     g, m, S = array(page.gradient(page.scalar(page.d.dynamics["H"]), over)), mean[over], spread[np.ix_(over, over)]
     P, J = (array([page.gradient(x, over) for x in A.flat]) for A in (g, m))
     fixed = page.vanish([y for A in (P, J, S) for x in A.flat for y in page.gradient(x, over)])
-    require(fixed, "a step that is not affine, or of a law that is not Gaussian", TrustedError)
+    require(fixed, "a step that is not affine, or whose distribution is not Gaussian", TrustedError)
     up, F = inverse(page, P)[0], diagonal([constant(1)] * len(over)) + J
     return [*found, *(m - J @ up @ g).flat, *(F @ up @ F.T + S - up).flat]
 
@@ -1479,7 +1479,7 @@ def number(page: Page, x: Poly) -> arb:
     """Return a value as a ball, which has to be finite."""
     value = arb(page.value(x))
     if not value.is_finite():
-        raise UndefinedError(f"{str(x)[:60]} so far out")
+        raise UndefinedError(f"{str(x)[:60]} at points this far out")
     return value
 
 
@@ -1680,7 +1680,7 @@ def contains(page: Page, claim: Json, W: str, ways: Mapping[int, Way]) -> bool:
         try:
             w = page.scalar(re.sub(r"\bH\b", f"({page.d.dynamics['H']})", W))
         except UnreadError as what:
-            raise FailureError(f"{W} is no Lyapunov function: {what}") from None
+            raise FailureError(f"{W} is not a Lyapunov function: {what}") from None
         g = page.gradient(w, range(len(f)))
         drift = sum((f[i, 0] * x for i, x in enumerate(g)), constant(0))
         noise = sum((D[i, j] * page.slope(x, j) for i, x in enumerate(g) for j in range(len(g))), constant(0))
@@ -1843,8 +1843,8 @@ def drawn(
         except (FailureError, UndefinedError):
             continue
     equal = any("==" in text for text in d.assume)  # which may have no rational solution
-    require(not equal, "equalities that no point drawn here meets", TrustedError)
-    raise FailureError("no admissible point is known: nothing is proved of nothing")
+    require(not equal, "equalities that no point drawn here satisfies", TrustedError)
+    raise FailureError("no admissible point is known, so the claims may hold vacuously")
 
 
 def sides(d: Documents) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -1893,7 +1893,7 @@ def at_equalities(page: Page) -> Iterator[Page]:
 
 def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
     """Try a proof at points drawn here."""
-    id_, seen, reason = claim["id"], dict[str, str](), UnreadError("no size that is small")
+    id_, seen, reason = claim["id"], dict[str, str](), UnreadError("a document without small sizes")
     if id_ == "recovered_q":
         Q = [[claim["data"].get(f"Q[{a},{b}]", "0") for b in d.blocks] for a in d.blocks]
         d = Documents({**d.parts, "dynamics": {**d.dynamics, "Q": Q}})
@@ -1917,13 +1917,13 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
                 if not (same or k or plain):  # what holds of more holds of what is declared
                     pages.append(drawn(whole, sizes, points, seed, tame=tame[0]))
                 for text in d.supposed:
-                    require(all(page.compares(text) for page in pages), f"{text} is taken as given, and does not hold")
+                    require(all(page.compares(text) for page in pages), f"the assumption `{text}` does not hold")
                 if id_ in VALUES:
                     pages += at_equalities(pages[0])
                 if id_ == "explosion" and "W" not in claim["data"]:  # of a law, where there is one
                     pages = [page for page in pages if not integrable(page, IMPROPER, "")]
                 if id_ in ("stationary", "claimed_stationary") and not seen and k == 0:
-                    require(not steep(pages[0], id_), f"{id_}: a term is as steep as exp(H)")
+                    require(not steep(pages[0], id_), f"{id_}: a term grows as fast as exp(H)")
                 require(all(page.vanish(CHECKS[id_](page, claim, "")) for page in pages), f"{id_} fails, {at}")
                 seen[at] = "exactly" if all(page.exact for page in pages) else "enclosed"
         except UndefinedError as what:
@@ -1991,7 +1991,7 @@ def refuted(claim: Json, d: Documents, points: Any, seed: str) -> str:
 def of_energy(claim: Json, d: Documents, points: Any, seed: str) -> str:
     """Judge whether exp(-U) by itself has a finite integral."""
     domains = {entry["domain"] for entry in declared(d.target, "state").values()}
-    require(domains <= {*FREE, "positive", "nonnegative", "interval"}, "sums and sets", TrustedError)
+    require(domains <= {*FREE, "positive", "nonnegative", "interval"}, "other domains", TrustedError)
     own = Documents({**d.parts, "dynamics": {**d.target, "H": d.energy, "D": None}})
     return {"refuted": refuted, "proved": proved}[claim["verdict"]](claim, own, points, seed)
 
@@ -1999,16 +1999,16 @@ def of_energy(claim: Json, d: Documents, points: Any, seed: str) -> str:
 def unique(claim: Json, d: Documents, _: Any, seed: str) -> str:
     """Look whether H is conserved, D = 0 and f.grad H = 0, where constants that may be 0 are: refuted it has to be."""
     witness = dict(claim["witness"] or {})
-    slope, _ = witness.pop("a slope of H", None), witness.pop("also stationary", None)
+    slope, _ = witness.pop("a derivative of H", None), witness.pop("also stationary", None)
 
     def conserved(page: Page) -> bool:
         f, _, _, D, g = equation(page.admissible(), "unique")
         stated = page.scalar(slope or 0)
-        require(not slope or any(page.vanish([x - stated]) and page.sign(x) for x in g), "H has no such slope")
+        require(not slope or any(page.vanish([x - stated]) and page.sign(x) for x in g), "not a derivative of H")
         return page.vanish([*D.flat, *(f.T @ array(g)).flat])
 
     if claim["verdict"] == "refuted":
-        require(slope, "a law besides exp(-H) that is not of H", TrustedError)
+        require(slope, "a second stationary density that is not a function of H", TrustedError)
         require(conserved(Page(d, witness)), "H is not conserved")
         return "rechecked: H is conserved at the point"
     never = {PD, "positive", "nonzero"}
@@ -2032,7 +2032,7 @@ def letters(items: Any) -> Iterator[tuple[str, fmpq]]:
                 yield from letters(item["of"])
             continue
         found = re.fullmatch(r"\s*(-?)\s*(?:(\d+)(?:/(\d+))?\s*\*\s*)?([A-Za-z]\w*)\s*(?:/\s*(\d+))?\s*", item)
-        require(found, f"{item} is no letter", UnreadError)
+        require(found, f"{item}, which is not a letter", UnreadError)
         sign, top, bottom, piece, over = found.groups() if found else [""] * 5
         yield piece, fmpq(int(f"{sign}{top or 1}"), int(bottom or 1) * int(over or 1))
 
@@ -2064,21 +2064,21 @@ def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
             held = [
                 n for n, own in pieces.items() if any({"U", "all"} & {*listed(s.get("H", "U"))} for s in listed(own))
             ]
-            require(not d.build, "what its pieces do", TrustedError)
+            require(not d.build, "these pieces", TrustedError)
             kick = held[0] if held else "B"
             numerical = d.flows.get(kick) == "generalised"
-            require(kick != "A" and {kick, "A"} <= {*names} and not numerical, f"how often {kick} takes the gradient")
+            require(kick != "A" and {kick, "A"} <= {*names} and not numerical, f"gradients of {kick} cannot be counted")
             known = [piece == kick for piece, _ in word if piece in (kick, "A")]
             count = sum(here and not before for before, here in zip(known[-1:] + known, known, strict=False))
             holds = count == int(stated["gradients"])
         case "claimed_configurational":
-            require(not pieces and not d.flows and {*names} <= {*"ABO"}, "what its pieces do", TrustedError)
+            require(not pieces and not d.flows and {*names} <= {*"ABO"}, "these pieces", TrustedError)
             return as_wide(kept_word(word, d), claim["verdict"] == "proved", claim["witness"] or {})
         case _:
             p = int(stated["order"])
-            require(not d.flows or p <= 2 or claim["verdict"] != "proved", "numerical flows are of order 2")
+            require(not d.flows or p <= 2 or claim["verdict"] != "proved", "numerical flows have order 2")
             p = min(p, 2) if d.flows else p
-            require(len(names) ** p * len(word) <= MOST_WORK, "so many products", TrustedError)
+            require(len(names) ** p * len(word) <= MOST_WORK, "this many products", TrustedError)
             every = (x for q in range(1, p + 1) for x in itertools.product(names, repeat=q))
             holds = all(is_right(word, product) for product in every)
     require(holds is (claim["verdict"] == "proved"), f"{claim['id']} is {'' if holds else 'not '}as claimed")
@@ -2122,28 +2122,28 @@ def kept_by(F: Any, Sigma: Any) -> Any:
 def as_wide(word: list[tuple[str, fmpq]], exact: bool, at: Json) -> str:
     """Look at the covariance of theta: at planes with full friction if it is said to be exact, else at the witness."""
     shares = [share for piece, share in word if piece == "O"]
-    require(len(word) <= MOST_WORD and all(share > 0 for share in shares), "so long a word", TrustedError)
+    require(len(word) <= MOST_WORD and all(share > 0 for share in shares), "a word of this length", TrustedError)
     n = math.lcm(*(int(share.q) for share in shares))
     if exact:
-        require(shares, "no letter is an O: it has no law of its own")
+        require(shares, "no letter is an O, so its distribution is not determined")
         for k in (3, 5, 7):
             omega = fmpq_mat([[fmpq(1, k), fmpq(0)], [fmpq(0), fmpq(2, 3)]])
             E = fmpq_mat([[fmpq(1, 2), fmpq(1, k)], [fmpq(1, k), fmpq(3, 4)]])
             law = kept_by(*pairs(word, omega, E, n))
-            require(all(law[i, j] == (i == j) for i in range(2) for j in range(2)), "theta is not as wide as exp(-U)")
+            require(all(law[i, j] == (i == j) for i in range(2) for j in range(2)), "Var theta is not that of exp(-U)")
         return "rechecked at points (d = 2, friction that is not diagonal)"
     told = {name.partition("(")[0]: value for name, value in at.items()}
     h = fmpq_mat([[fmpq(*map(int, told.get("eps omega", "1").split("/")))]])
     if shares:
         decay = fmpq_mat([[fmpq(*map(int, told["exp"].split("/")))]])
         law = kept_by(*pairs(word, h, decay, n))
-        require(str(law[0, 0]) == told["omega^2 Var theta"] != "1", "theta has another variance there")
+        require(str(law[0, 0]) == told["omega^2 Var theta"] != "1", "theta has a different variance there")
         return "rechecked: exactly"
-    require(told.get("omega^2 Var theta / Var r") != "1", "that is the right variance")
+    require(told.get("omega^2 Var theta / Var r") != "1", "the stated variance is the one of exp(-U)")
     if "omega^2 Var theta / Var r" in told:
         v = fmpq(*map(int, told["omega^2 Var theta / Var r"].split("/")))
         step, law = pairs(word, h, h)[0], fmpq_mat([[v, fmpq(0)], [fmpq(0), fmpq(1)]])
-        require(step * law * step.transpose() == law, "it does not keep that")
+        require(step * law * step.transpose() == law, "the step does not preserve the stated covariance")
     return "rechecked: exactly"
 
 
@@ -2174,25 +2174,25 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
     proved, at = claim["verdict"] == "proved", claim["witness"] or {}
     match claim["id"]:
         case "pieces":
-            require(not proved or all(s == 1 for s in shares.values()), "its letters are not for one step in all")
+            require(not proved or all(s == 1 for s in shares.values()), "shares of a piece do not add up to one step")
             told = {name: at.get(f"share of {name} in the step", str(s)) for name, s in shares.items()}
-            require(told == {name: str(s) for name, s in shares.items()}, "its letters have other shares")
+            require(told == {name: str(s) for name, s in shares.items()}, "its letters have other shares than stated")
             return f"trusted: {claim['by']} (shares rechecked: exactly)"
         case "palindrome":
-            require((claim["by"] == "it is a palindrome") is (word == word[::-1]), "it reads otherwise backwards")
+            require((claim["by"] == "it is a palindrome") is (word == word[::-1]), "palindrome: stated wrongly")
             return "rechecked: exactly"
         case "configurational":
             plain = {*names} <= {*"ABO"} and not (entry.get("pieces") or d.scheme.get("pieces"))
-            require(proved and plain, "what its pieces do", TrustedError)
+            require(proved and plain, "these pieces", TrustedError)
             told = dict(one.split(" = ") for one in claim["data"].get("at", "").split(", ") if one)
             return as_wide(word, claim["by"].startswith("exact"), told)
         case _:
             p = int(claim["data"].get("order", 0))
             ends = "not higher" in claim["by"]
             more = range(1, p + 1 + ends)
-            require(sum(len(names) ** q for q in more) * len(word) <= MOST_WORK, "so many products", TrustedError)
+            require(sum(len(names) ** q for q in more) * len(word) <= MOST_WORK, "this many products", TrustedError)
             off = [q for q in more for x in itertools.product(names, repeat=q) if not is_right(word, x)]
-            require(off[:1] == [p + 1] * ends, f"its letters give another order than {p}")
+            require(off[:1] == [p + 1] * ends, f"its letters do not give order {p}")
             return f"trusted: {claim['by']} (its letters rechecked: exactly)"
 
 
@@ -2252,11 +2252,11 @@ def pieces_at(page: Page) -> dict[str, tuple[Array, Array, Poly]]:
 def _pieces_at(page: Page) -> dict[str, tuple[Array, Array, Poly]]:
     d, n = page.d, page.coordinates
     looks = page.looks
-    require(len(d.own) == 1 and d.Q, "what its pieces do", TrustedError)
+    require(len(d.own) == 1 and d.Q, "these pieces", TrustedError)
     D, Q = (page.blocks(x) if x else diagonal([constant(0)] * n) for x in (d.D, d.Q))
     U, H = (page.scalar(text) for text in (f"{d.potential}({d.own[0]})", d.dynamics["H"]))
     slopes = [array(page.gradient(x, range(n))) for x in (H, U)]
-    require(page.looks == looks and page.vanish(page.div(D + Q)), "what its pieces do", TrustedError)
+    require(page.looks == looks and page.vanish(page.div(D + Q)), "these pieces", TrustedError)
     theta = {*page.ids[d.own[0]]}
     of_theta = array([[Q[i, j] if {i, j} & theta else constant(0) for j in range(n)] for i in range(n)])
     rest = slopes[0] - slopes[1]
@@ -2282,7 +2282,7 @@ def in_mean(page: Page, f: Poly, over: list[int]) -> Poly:
     g = page.gradient(page.scalar(page.d.dynamics["H"]), over)
     P = array([page.gradient(x, over) for x in g])
     page.move({i: constant(0) for i in over})
-    require(page.vanish(g), "the mean of what is drawn", TrustedError)
+    require(page.vanish(g), "a draw whose mean is not 0", TrustedError)
     S, found = page.here(inverse(page, page.here(P))[0]), constant(0)
     for k in range(MOST_PAIRS):
         found += f / (2**k * math.factorial(k))
@@ -2295,7 +2295,7 @@ def in_mean(page: Page, f: Poly, over: list[int]) -> Poly:
         )
         if f == 0:
             return found
-    raise TrustedError("so high a power of what is drawn")
+    raise TrustedError("a power of a draw of this degree")
 
 
 def refreshed(page: Page, block: str, kept: Any) -> None:
@@ -2304,8 +2304,8 @@ def refreshed(page: Page, block: str, kept: Any) -> None:
     g = page.gradient(page.scalar(page.d.dynamics["H"]), over)
     P = array([page.gradient(y, over) for y in g])
     thirds = [page.slope(y, i) for y in P.flat for i in over]
-    says = f"{block} is not normal of mean 0 under exp(-H) given the others"
-    require(abs(page.value(page.scalar(kept))) < 1, f"of {block} the share {kept} is kept")
+    says = f"{block} is not normal with mean 0 under exp(-H) given the others"
+    require(abs(page.value(page.scalar(kept))) < 1, f"the refresh of {block} keeps the share {kept}")
     require(page.vanish(thirds) and page.vanish(array(g) - product(P, x)) and KINDS[PD](page, P), says)
 
 
@@ -2337,10 +2337,10 @@ ENERGIES: dict[str, Callable[..., Poly]] = {
 def drawn_by_law(claim: Json, d: Documents, block: str, points: list[Point], seed: str) -> None:
     """Require that a claimed law is that under exp(-U) given the others, data being drawn here as numbers."""
     target, law = d.target, dict(declared_laws(d)).get(block)
-    require(law, f"{block} is drawn, and no law of it is claimed")
+    require(law, f"{block} is drawn, but no law of it is claimed")
     fields, domains = declared(target, "data"), {x["domain"] for x in declared(target, "state").values()}
     plain = domains <= {*FREE, "positive", "interval"} and not any("in" in x or not x["shape"] for x in fields.values())
-    require(plain and not target.get("recursion"), "rows and counts", TrustedError)
+    require(plain and not target.get("recursion"), "draws by row and of counts", TrustedError)
     own = {
         **target,
         "H": "0",
@@ -2397,12 +2397,12 @@ def turned_twice(at: Page, move: Json, points: list[Point]) -> None:
     twice, there = read()
     page.beside = {}
     page.forget()
-    says = f"the involution of {', '.join(maps)} is none"
+    says = f"the map of {', '.join(maps)} is not an involution"
     require(page.vanish([x - RING.gen(i) for i, x in zip(over, twice, strict=True)]), says)
     if move.get("log_ratio"):
         volume = characteristic(array([page.gradient(x, over) for x in S]))[1][-1]
         off = page.scalar(move["log_ratio"]) - (here - there) - page.of("log", volume * volume) / 2
-        require(page.vanish([off]), "the claimed log_ratio is another one")
+        require(page.vanish([off]), "the claimed log_ratio is wrong")
 
 
 def pairs_of(entries: Any) -> list[tuple[str, Any]]:
@@ -2447,14 +2447,14 @@ def accepted(page: Page, move: Json, anew: set[str]) -> None:
     Blocks that are drawn wholly anew may be turned after a refusal, or not: one choice has to be in balance.
     """
     word = word_of(page.d)
-    require(word == word[::-1], "the word that is accepted is not its own reverse")
+    require(word == word[::-1], "the word that is accepted or rejected is not a palindrome")
     flip = {name for name, _ in pairs_of(move["metropolis"].get("flip"))}
-    require(flip <= {*page.ids}, "the flip turns what is no block")
+    require(flip <= {*page.ids}, "the flip names something that is not a block")
     if any(piece not in "AB" for piece, _ in word) or has_own_pieces(page.d):
-        raise TrustedError("letters that are no shifts")
+        raise TrustedError("letters that are not shifts")
     choices = [flip ^ {*some} for k in range(len(anew) + 1) for some in itertools.combinations(sorted(anew), k)]
     held = any(all(balanced(page, word, one, eps) for eps in (fmpq(1, 3), fmpq(1), fmpq(3))) for one in choices)
-    require(held, "exp(-H) changes under what is accepted or refused")
+    require(held, "the Metropolis move does not preserve exp(-H)")
 
 
 def word_of(d: Documents) -> list[tuple[str, fmpq]]:
@@ -2477,7 +2477,7 @@ def followed(page: Page, drawn_anew: set[str], *, exact: bool) -> None:
     the blocks that are not drawn anew is eps**2 times the mean of sum (S_pq - S_qp) (L_q* j_p - L_p* j_q)/2.
     """
     word = word_of(page.d)
-    require({piece for piece, _ in word} <= {*"ABO"} and not has_own_pieces(page.d), "what its pieces do", TrustedError)
+    require({piece for piece, _ in word} <= {*"ABO"} and not has_own_pieces(page.d), "these pieces", TrustedError)
     made = pieces_at(page)
     names = sorted({piece for piece, _ in word})
     if all(page.vanish([made[name][2]]) for name in names):
@@ -2558,13 +2558,13 @@ def consistent(certificate: Json, d: Documents) -> None:
     every, rest = certificate["claims"], {k: x for k, x in certificate.items() if k != "seal"}
     applicable = d.applicable()
     claims = [claim for claim in every if claim["id"] in KNOWN or claim["required"] is not False]
-    require(certificate["certificate_version"] == VERSION, f"its version is not {VERSION}")
+    require(certificate["certificate_version"] == VERSION, f"the certificate does not have version {VERSION}")
     require(certificate["seal"] == hashlib.sha256(canonical(rest).encode()).hexdigest(), "changed after it was made")
     held = hashlib.sha256(canonical(certificate["documents"]).encode()).hexdigest()
-    require(certificate["digest"] == held, "not its document")
+    require(certificate["digest"] == held, "the digest is not that of its documents")
     found = [claim["id"] for claim in claims]
     wanted = [id_ for _, id_ in applicable]
-    require(found == wanted, f"applicable are {wanted}, found are {found}")
+    require(found == wanted, f"the claims {wanted} apply, but it has {found}")
     for (part, id_), claim in zip(applicable, claims, strict=True):
         stops = id_ in STOPS and claim["verdict"] == "refuted"
         excused = not claim["required"] and id_ in EXCUSED and EXCUSED[id_](claim, d)
@@ -2576,10 +2576,10 @@ def consistent(certificate: Json, d: Documents) -> None:
     require(certificate["verdict"] == verdict, f"verdict {certificate['verdict']}, but its claims give {verdict}")
     for claim in (claim for claim in claims if claim["verdict"] == "proved"):
         for premise in premises_of(claim, claims):
-            says = f"{claim['id']} is proved, and rests on {premise['id']}, which is {premise['verdict']}"
+            says = f"{claim['id']} is proved, but depends on {premise['id']}, which is {premise['verdict']}"
             open_ = premise["verdict"] == "undecided" and premise["says"] in claim["given"]
             require(premise["verdict"] == "proved" or open_, says)
-    require(all(re.fullmatch("[a-z_]+", c["id"]) for c in every), "a claim has no name")
+    require(all(re.fullmatch("[a-z_]+", c["id"]) for c in every), "a claim has no valid name")
     require(certificate["assumptions"] == sorted({a for c in every for a in c["given"]}), "not the assumptions used")
 
 
@@ -2633,7 +2633,7 @@ def not_rechecked(found: list[tuple[str, str]]) -> list[str]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Json:
-    require(len(dict(pairs)) == len(pairs), "a key stands there twice", ValueError)
+    require(len(dict(pairs)) == len(pairs), "a key occurs twice", ValueError)
     return dict(pairs)
 
 
@@ -2643,7 +2643,7 @@ def main(files: list[str]) -> int:
     lines = [] if files else ["usage: python recheck.py FILE..."]
     for file in files:
         try:
-            require(Path(file).stat().st_size <= MOST_BYTES, f"more than {MOST_BYTES} bytes", ValueError)
+            require(Path(file).stat().st_size <= MOST_BYTES, f"the file has more than {MOST_BYTES} bytes", ValueError)
             whole = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_once)
             pairs, verdicts = recheck(whole), [claim["verdict"] for claim in whole["claims"]]
             words = ["refuted, " if verdict == "refuted" else "" for verdict in verdicts]
@@ -2652,7 +2652,7 @@ def main(files: list[str]) -> int:
         except FailureError as reason:
             said, kind = [f"FAILED: {reason}"], 1
         except Exception as reason:  # whatever no certificate provokes
-            said, kind = [f"no certificate: {type(reason).__name__}: {str(reason)[:200]}"], 2
+            said, kind = [f"not a certificate: {type(reason).__name__}: {str(reason)[:200]}"], 2
         lines, worst = [*lines, *(f"{file}  {line}" for line in said)], max(worst, kind)
     try:
         print(*lines, sep="\n", file=sys.stdout if files else sys.stderr, flush=True)

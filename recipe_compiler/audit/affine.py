@@ -79,7 +79,7 @@ def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mappi
         factor = sp.diff(entry, symbol)
         factor = factor if factor.free_symbols.isdisjoint(own) else sp.expand(factor)
         if others := _names(factor, own):
-            raise NotAffineError(f"{says} is not affine: what it takes of {symbol.name} depends on {others}")
+            raise NotAffineError(f"{says} is not affine: its coefficient of {symbol.name} depends on {others}")
         factors.append((symbol, factor.xreplace(known)))
     nothing: Mapping[Scalar, Scalar] = dict.fromkeys(own, ZERO)
     return AffineForm(tuple(factors), entry.xreplace(nothing).xreplace(known))
@@ -333,7 +333,7 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     for name, line in zip(every, spread, strict=True):
         for _, entry in line:
             if others := _names(entry, symbols):
-                raise NotAffineError(f"the noise of {name} depends on {others}: it has no one covariance")
+                raise NotAffineError(f"the noise of {name} depends on {others}: it has no single covariance")
     noisy = tuple(k for k, i in enumerate(places) if spread[i])
     added = [places[k] for k in noisy]
     covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in added) for i in added)

@@ -76,7 +76,7 @@ def audited(build: Build, program: Program) -> Audited:
     if gradient is None:
         raise NoAuditError("the gradient is code")
     if program.data:
-        raise NoAuditError("its Hessian is made of data; `recipe run` says what a step with them samples")
+        raise NoAuditError("its Hessian depends on the data: `recipe run` forecasts what a step samples")
     bound = bind(build)
     sizes = known_sizes(build, build.target) | known_sizes(build, bound)
     unknown = [size for size in symbolic_sizes(program) if size not in sizes]
@@ -85,7 +85,7 @@ def audited(build: Build, program: Program) -> Audited:
     held = thermostats(program)
     valued = replace(with_thermostats_held(program), parameters=tuple(_valued(build, p) for p in program.parameters))
     if sum(length(size, sizes) for block in program.blocks for size in block.shape.sizes or (1,)) > MOST:
-        raise NoAuditError(f"the state has more than {MOST} coordinates; `recipe run` goes through up to 200")
+        raise NoAuditError(f"the state has more than {MOST} coordinates: `recipe run` forecasts up to 200")
     names = Names(valued, sizes)
     slopes = [entry for part in gradient.parts for entry in entries(part.prior, names, part.block)]
     if sum(len(names.block(block)) for block in program.blocks if block.name in held) > 1:

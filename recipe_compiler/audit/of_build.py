@@ -125,9 +125,7 @@ def _conservative(found: Audited, F: Array, rest: Array, eps: float, stable: tup
     if S is None:
         return Explanation(Topic.STEP, says, (stable,), BY)
     factors = np.sqrt(np.diag(S) / np.diag(np.linalg.inv(found.K)))
-    kept = (
-        f"sd of {found.block} over that of exp(-U), in the law that it keeps with {', '.join(others)} as under exp(-H)"
-    )
+    kept = f"sd of {found.block} over that of exp(-U), with {', '.join(others)} distributed as under exp(-H)"
     return Explanation(Topic.STEP, says, ((kept, _listed(factors, lambda x: f"{x:.5f}")), stable), BY)
 
 

@@ -110,11 +110,11 @@ def settles_at(change: Callable[[float], float], name: str, sharpness: float = S
     while not bounded(high) < 0.0:
         low, high = high, 2.0 * high
         if high > FARTHEST or len(trouble) > MOST_TROUBLE:
-            raise trouble[-1] if trouble else NoLawError(f"{name} settles nowhere: no friction is enough")
+            raise trouble[-1] if trouble else NoLawError(f"{name} has no mean value: no friction is enough")
     while low == high or not bounded(low) > 0.0:
         low, high = low / 2.0, low
         if low * FARTHEST < 1.0:
-            raise NoLawError(f"{name} settles nowhere: there is too much friction without it")
+            raise NoLawError(f"{name} has no mean value: there is too much friction without it")
     return 1.0 / _root(lambda u: bounded(1.0 / u), 1.0 / high, 1.0 / low, sharpness)
 
 

@@ -27,7 +27,7 @@ def load_named(file: str) -> Document:
     asked = (path, name) if colon and path.endswith(".py") else (file, None)
     (found,) = run_all(Work(partial(_jobs, *asked), 1), SECONDS, SECONDS)
     if isinstance(found, Unfinished):
-        problem = f"found no end of reading it ({found.reason}), expected a document that is read with {LIMITS}"
+        problem = f"reading it did not end ({found.reason}), expected a document that is read with {LIMITS}"
         raise SpecError([Fault(Place(asked[0]), "document", problem)])
     if isinstance(found, tuple):
         error, faults = found

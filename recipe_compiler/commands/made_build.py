@@ -262,7 +262,7 @@ def _moves(build: Build, momenta: Sequence[str], fits: Callable[[str], bool]) ->
     laws = (build.target.declared or build.target).laws
     if not momenta and not laws:
         problem = f"found no `laws` claimed by {build.target.name}, expected some: {build.dynamics.name} moves nothing"
-        hint = "`recipe derive` of the target shows the laws that it has; or take dynamics that move its blocks"
+        hint = "`recipe derive` of the target lists laws that it finds; or use dynamics that move its blocks"
         raise ModelError([Fault(build.source.place("target"), "target", problem, hint)])
     if not momenta:
         return _draws(laws)
@@ -292,7 +292,7 @@ def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Bu
     faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
     faults.finish()
     if made is None:
-        raise CompilerError("the build made of dynamics and a target is not one")
+        raise CompilerError("dynamics and target do not make a valid build")
     return made
 
 

@@ -34,7 +34,7 @@ def write_new(name: str, kind: str | None, origin: str | None) -> ExitCode:
         path.touch(exist_ok=False)  # taken, or refused where something is there
     except FileExistsError:
         problem = f"found {no_file(path) or 'a file'} of that name, expected a name that is free"
-        hint = f"it is left as it is: `recipe check {path}` decides it; `recipe new` takes another name"
+        hint = f"`recipe check {path}` decides the existing file; give `recipe new` another name"
         raise SpecError([Fault(Place(str(path)), "NAME", problem, hint)]) from None
     try:
         write_whole(path, text.encode())

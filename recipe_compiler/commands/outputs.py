@@ -27,11 +27,11 @@ def demand_file(path: Path, option: str, inputs: Sequence[Path], *, make_folders
     """
     expected = "expected the name of a file"
     if str(path) in STREAMS:
-        _refuse(path, option, f"found a stream, {expected}", "stdout holds what is said about it")
+        _refuse(path, option, f"found a stream, {expected}", "stdout is for messages about it")
     if what := no_file(path):
         _refuse(path, option, f"found {what}, {expected}")
     if any(same_file(path, one) for one in inputs):
-        _refuse(path, option, f"found a file that is read, {expected} of its own", "it would be written over")
+        _refuse(path, option, f"found a file that is read, {expected} of its own", "it would be overwritten")
     if _is_stream(path):
         _refuse(path, option, f"found the file that stdout or stderr goes to, {expected} of its own")
     _demand_parents(path, option, make_folders=make_folders)

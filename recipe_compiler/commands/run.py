@@ -161,8 +161,8 @@ def _how_planned(build: Build) -> str:
     if build.has_acceptance:
         return f"chains warm up, until {build.accept:g} of their moves are accepted"
     if build.is_exact_at_every_step:
-        return "chains measure how many cycles apart draws have to be"
-    return "looking for the modes of U, then for the step of least work"
+        return "chains measure the thinning that draws need"
+    return "searching for the modes of U, then for the step of least work"
 
 
 def _say_plan(planned: Plan) -> None:

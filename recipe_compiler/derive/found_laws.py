@@ -19,7 +19,7 @@ from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.style import LATEX, PLAIN
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 
-NONE = "no block has a Gaussian or Gamma law given the others that U shows"
+NONE = "no block is found to have a Gaussian or Gamma conditional distribution"
 
 
 @dataclass(frozen=True, slots=True)

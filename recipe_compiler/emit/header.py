@@ -376,7 +376,7 @@ def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator
     found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     if isinstance(found, Subtraction):
         yield f"for the noise of the gradient, V = {text(build.V)}: {given_up_text(build.scheme, found)},"
-        yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F) what {found.piece} leaves of {found.block}"
+        yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F), by which {found.piece} damps {found.block}"
         if build.estimated is not None:
             yield f"{build.estimated} is estimated from the data at the mode, before the first step"
     else:

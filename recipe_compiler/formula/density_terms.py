@@ -186,7 +186,7 @@ def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]
     for text in (*row.support, *row.needs):
         written = parse(text, row.name, _NOWHERE)
         if not isinstance(written, tree.Comparison):
-            raise CompilerError(f"{text} of {row.name} is no comparison")
+            raise CompilerError(f"{text} of {row.name} is not a comparison")
         sides = [_typed(side, _Names(row, shapes)) for side in (written.left, written.right)]
         left, right = (substitute(side, _given(row, args)) for side in _alike(sides))
         found.append(ex.Compare(written.op, left, right, left.shape))

@@ -127,7 +127,7 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
         case tree.Constant():
             found = language_constant(part, context)
             if found is None:
-                context.fault(part, f"found {part.name}, which is no number")
+                context.fault(part, f"found {part.name}, which is not a number")
             return found
         case tree.Call():
             return _call(part, context)

@@ -86,7 +86,9 @@ def _along(
         hint = (
             f"declare {{shape: [{declared.size}, {own}], in: [0, 1]}}, a row for each datum, and write {position} @ A"
         )
-        context.fault(part, f"found the index field {position} in a formula of all data at once, such as a law", hint)
+        context.fault(
+            part, f"found the index field {position} in a formula of all data at once, such as one under `laws`", hint
+        )
         return None
     if isinstance(declared, Block) and len(declared.shape.sizes) == 2:
         hint = f"write {position} @ A for all data at once; {position} is one row in log_likelihood alone"

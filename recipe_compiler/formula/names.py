@@ -20,14 +20,14 @@ LANGUAGE = (
 WRITE_INSTEAD = {
     "real_root": "write sign(x)*abs(x)**(1/3); cbrt(x) and root(x, n) need x >= 0",
     "DiracDelta": "a density has no point mass",
-    "Sum": "write sum(v), u.T @ v or trace(A); in Python a Sum over a whole axis is read",
+    "Sum": "write sum(v), u.T @ v or trace(A); in Python, write a Sum over a whole axis",
     "Integral": "formulas are in closed form",
     "Product": "write exp(sum(log(v))) where v is positive; in sums over entries, sum(v)",
     "transpose": "write A.T",
     "inverse": "write inv(A)",
     "gaussian": "write normal(x, mu, sigma)",
     "dnorm": "write normal(x, mu, sigma)",
-    "uniform": "a flat density is left out; bounds are declared: `domain: interval(a, b)`",
+    "uniform": "a flat density is left out; declare bounds: `domain: interval(a, b)`",
     "floor": "it jumps at every integer",
     "ceiling": "it jumps at every integer",
     "Mod": "it jumps; sin and cos are periodic",
@@ -104,7 +104,7 @@ def no_function(part: tree.Call, context: Context) -> None:
         problem = f"found a call of '{name}', which is declared here and hides the density {DENSITIES[name].call}"
         context.fault(part, problem, f"rename the declared name, or write {name}*(...)")
     elif name in declared or name in CONSTANTS:
-        context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
+        context.fault(part, f"'{name}' is not a function (is a * missing?)", f"write {name}*(...)")
     else:
         near = WRITE_INSTEAD.get(name) or _gradient(name, context) or nearest(name, (*sorted(LANGUAGE), *declared))
         hint = near or _declaration(part, context)

@@ -26,7 +26,7 @@ def piecewise(part: Call, context: Context) -> Tree | None:
     """Piecewise((a, x > 0), (b, x > -1), (c, True)): the first case whose condition holds."""
     cases = [case.items for case in part.args if isinstance(case, tree.Group) and len(case.items) == 2]
     if len(cases) < len(part.args):
-        context.fault(part, "found a case that is no pair", "write Piecewise((a, x > 0), (b, True))")
+        context.fault(part, "found a case that is not a pair", "write Piecewise((a, x > 0), (b, True))")
         return None
     conditions = [_is_rest(condition) for _, condition in cases]
     if not conditions[-1]:

@@ -59,12 +59,12 @@ class Expression:
         if apply is not None and method == "__call__" and not options:
             return apply(*(expression(one) for one in inputs))
         name = ufunc.__name__
-        hint = f"write recipe_compiler.{name}(...)" if name in FUNCTIONS else "recipe_compiler has functions of its own"
-        raise refusal(f"found numpy.{name} of a formula, which is no number", hint)
+        hint = f"write recipe_compiler.{name}(...)" if name in FUNCTIONS else "use the functions of recipe_compiler"
+        raise refusal(f"found numpy.{name} of a formula, which is not a number", hint)
 
     def __xor__(self, other: object) -> "Expression":
         """Refuse: in Python ^ is no power."""
-        raise refusal("found ^ between formulas, which is no power in Python", "write **")
+        raise refusal("found ^ between formulas, which is not a power in Python", "write **")
 
     def __add__(self, other: object) -> "Expression":
         return _sum(self, expression(other))

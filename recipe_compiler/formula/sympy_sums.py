@@ -150,7 +150,7 @@ def _without(index: Object, size: Object, factors: Sequence[_Factor], read: Read
             middle = [] if column is None else [call("diag", None, column)]
             return [_Factor((row, col), _matmul(before, *middle, after)), *rest]
         case _:
-            raise refusal(f"found a sum over {index} that is no matrix product", "name a part of it")
+            raise refusal(f"found a sum over {index} that is not a matrix product", "name a part of it")
 
 
 def _matmul(*factors: Tree) -> Tree:

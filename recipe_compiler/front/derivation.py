@@ -131,7 +131,7 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
     count = sum(found.length(block) for block in declared.blocks)
     if count > MOST_COORDINATES:
         problem = f"found {shown(count)} coordinates ({given}), expected {MOST_COORDINATES} at most"
-        hint = "every entry is written out: take sizes at which they can be read; what is emitted has no such limit"
+        hint = "every entry is written out: choose smaller sizes; emitted code has no such limit"
         raise ModelError([Fault(Place(""), "to_sympy", problem, hint)])
     return found
 

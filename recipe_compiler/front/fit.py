@@ -45,7 +45,7 @@ class RunVerdict:
     warnings: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        raise TypeError("a verdict on a run is neither true nor false: look at `.doubts`, empty where there are none")
+        raise TypeError("a verdict on a run is not a boolean: check `.doubts`, which is empty if there are none")
 
     def __str__(self) -> str:
         return "\n".join((*self.doubts, *self.warnings, self.trust))

@@ -136,6 +136,6 @@ def _place_of(step: Callable[..., Any]) -> str:
         file = None
     if file is None or not Path(file).is_file() or not name.isidentifier():
         hint = "write it to a file: `%%writefile step.py` in a notebook, then lint('step.py:step')"
-        problem = f"found `{name}`, which is on the top level of no file, expected a function of one"
+        problem = f"found `{name}`, which is not at the top level of a file, expected one that is"
         raise ModelError([Fault(Place("python"), "step", problem, hint)])
     return f"{file}:{name}"

@@ -288,7 +288,7 @@ def _not_read(plan: _Plan) -> Iterator[str]:
     if target.gradient is not None:
         yield f"its gradient is code, so U is unknown: let the step take grad_{plan.bound.potential}"
     for block in discrete_blocks(target.declarations):
-        yield f"its {block.name} is discrete, and drawn from its law only"
+        yield f"its {block.name} is discrete and can only be drawn exactly"
     for block in target.declarations.blocks:
         if block.constraint is not None:
             yield f"its {block.name} is sampled in the variables of a {block.constraint}"

@@ -57,7 +57,7 @@ def _look_at_all(reached: Reached) -> None:
         if (file.path, name) in reached.read:
             reached.tell(file, line, f"`{name}`, which differs if a module is missing")
     for file, line, what in reached.asked if reached.swallows else ():
-        reached.tell(file, line, f"`{what}`, beside `{reached.swallows[0]}`, whose errors may be taken for an answer")
+        reached.tell(file, line, f"`{what}`, beside `{reached.swallows[0]}`, which may hide its errors")
 
 
 def _tell_seeds(reached: Reached, given: int) -> None:

@@ -60,7 +60,7 @@ def _stationary(read: Read) -> Seen:
     if low != unit:
         by = f"the step is of order eps^({low}), not eps, and that part is wrong: exact witness"
         open_ = f"the step is of order eps^({low}), not eps; its further parts are not decided"
-        return refuted(problem, [(f"the residual of the part eps^({low}) of the step", left)], by) or Seen(
+        return refuted(problem, [(f"the residual of the eps^({low}) part of the step", left)], by) or Seen(
             problem.at, reason=open_
         )
     if is_zero(left):
@@ -119,7 +119,7 @@ def _fixed(read: Read, part: MomentCoefficient) -> Seen:
     """Return what is known of a step that moves the state however small eps is."""
     problem = read.problem
     if all(is_zero(x) for x in part.mean):
-        words = "the part eps^0 of Cov[dz], noise that moves nothing back"
+        words = "the eps^0 part of Cov[dz], noise without a restoring drift"
         spread = [(words, x) for row in part.covariance for x in row]
         found = refuted(problem, spread, "Cov[dz] does not shrink with eps: exact witness")
         return found or Seen(problem.at, reason=f"{words} did not reduce to zero, no witness found")

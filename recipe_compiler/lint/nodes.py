@@ -203,7 +203,7 @@ def refuse_uniform() -> NoReturn:
         UntraceableError: always.
     """
     line, name = tape.uniforms[-1]
-    reason = f"the random draw `{name}`: only {KNOWN} can be traced, and one number that decides acceptance"
+    reason = f"the random draw `{name}`: only {KNOWN} and one uniform number for acceptance can be traced"
     tape.failed = tape.failed or (line, reason)
     raise UntraceableError(reason)
 

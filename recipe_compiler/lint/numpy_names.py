@@ -68,7 +68,7 @@ def array(x: Any, dtype: Any = None, *_: Any, copy: Any = True, **kwargs: Any) -
     kinds = {type(entry) for entry in found.reshape(-1)}
     followed = any(issubclass(kind, ExactOperators) for kind in kinds)
     if followed and not is_real(dtype):
-        raise UntraceableError(f"an array of {np.dtype(dtype)} of values that are followed")
+        raise UntraceableError(f"an array of {np.dtype(dtype)} of traced values")
     real = all(issubclass(kind, (ExactOperators, float, np.floating, int, np.integer)) for kind in kinds)
     if real and (followed or (dtype is not None and is_real(dtype)) or _has_float(kinds)) and is_real(dtype):
         return traced(found)

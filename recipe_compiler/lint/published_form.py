@@ -25,7 +25,7 @@ def published_form(source: Source, dynamics: Dynamics) -> str:
     friction = _friction(dynamics)
     damping = DECAYS[decay].format(f"{friction}*eps" if friction else "eps")
     stands = f"--map '{velocity}=eps*{momenta[0]}' --map '{rate}=eps**2' --map '{decay}={damping}'"
-    return f"if {velocity} is the step size times {momenta[0]}, as SGHMC was published: {stands}"
+    return f"if {velocity} is the step size times {momenta[0]} (the published form of SGHMC): {stands}"
 
 
 def _positions(dynamics: Dynamics) -> set[str]:

@@ -125,7 +125,7 @@ class _Reading(ast.NodeVisitor):
         if self._is_local(name):
             return
         if name.startswith("__") and not name.endswith("__") and any(is_class for is_class, _ in self.scopes):
-            self.tell(node, f"`{name}`, whose name is another in a class")
+            self.tell(node, f"`{name}`, whose name is mangled in a class")
         known = name in self.file.makers
         starred = self._starred(node, name, rest)
         if known:

@@ -91,11 +91,11 @@ OF_ROUNDING = "avoid cancellation there: np.expm1, np.log1p, a difference of squ
 """The advice where a step differs in nothing else."""
 FAR_OUT = "at extreme numbers, where doubles overflow or underflow"
 OF_SINGLE = "given arrays of float32"
-OF_RETURNED = "its own results are no floats or arrays as it was given first: a 0-d array is changed in place, " + (
-    "a list or a view is another array to some functions; return floats, and copies of arrays (np.array, float)"
+OF_RETURNED = "its results are not floats or arrays like its first arguments: a 0-d array is changed in place, " + (
+    "and some functions treat a list or a view differently; return floats, and copies of arrays (np.array, float)"
 )
 """The same of a step that does something else with what it returned itself."""
-OF_OVERFLOW = "write it so that nothing does: np.logaddexp, exponents that are subtracted before np.exp"
+OF_OVERFLOW = "avoid both: use np.logaddexp, or subtract exponents before np.exp"
 """The same of a step that is another one where numbers are large or small."""
 OF_ITS_ARGUMENT = ", where a gradient returns its argument, the same array"
 """What is said of calls whose potential is |z|^2/2."""
@@ -235,8 +235,8 @@ def _normals(trace: Trace, random: Random) -> tuple[float, ...]:
 
 def _say_none(found: int) -> NoReturn:
     if found < POINTS:
-        raise NoNumbersError("with no numbers that were tried is everything it computes defined")
-    raise NoNumbersError("with no numbers that were tried does it both accept and reject")
+        raise NoNumbersError("for none of the numbers tried is everything it computes defined")
+    raise NoNumbersError("for none of the numbers tried does it both accept and reject")
 
 
 def _numbers(

@@ -147,7 +147,7 @@ def _profile(frame: FrameType, event: str, argument: Any) -> None:
         return
     owner = getattr(argument, "__module__", None) or getattr(getattr(argument, "__self__", None), "__module__", "")
     if argument.__name__ in SYSTEM.get(str(owner), ()) and not _importing(frame):
-        tape.asked = (tape.line(), f"it asks {owner}.{argument.__name__}, whose answer may change from call to call")
+        tape.asked = (tape.line(), f"it reads {owner}.{argument.__name__}, which may change from call to call")
 
 
 def _importing(frame: FrameType | None) -> bool:

@@ -86,7 +86,7 @@ SPREADS = (2.0, 1.0, 0.5, 0.25)
 """Sds of the draws around their mean from which chains are tried: half of the first at which all move is taken."""
 
 CURE = (
-    "A metric that follows theta may serve: dynamics `rhmc`, as in specs/builds/rhmc_funnel.yaml; or another "
+    "Try a metric that depends on theta: dynamics `rhmc`, as in specs/builds/rhmc_funnel.yaml; or another "
     "parameterisation."
 )
 
@@ -262,11 +262,9 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
         if (pilots.moved(values, eps, moves, 1).typical >= wanted) != longer:
             return last if longer else eps
     if longer:
-        raise RunError(
-            f"step_size: auto: moves are accepted at every step size up to {eps:.2g}, so none can be chosen; state one"
-        )
+        raise RunError(f"step_size: auto: state a step size: moves are accepted at every one tried, up to {eps:.2g}")
     raise RunError(
-        f"step_size: auto: warm-up is stuck where it begins: less than {wanted:g} of the moves are accepted at every "
+        f"step_size: auto: warm-up is stuck at its start: less than {wanted:g} of the moves are accepted at every "
         f"step size down to {eps:.2g}; state another `init`"
     )
 
@@ -386,6 +384,6 @@ def _uneven(
             return
     yield (
         f"the curvature of U among draws of warm-up is up to {steepest:.2g} times that of a Gaussian as wide as "
-        f"they are, and {typical:.2g} times at the middle one: no one step size and mass serve both, and chains "
+        f"they are, and {typical:.2g} times at the median draw: no single step size and mass suit both, and chains "
         f"rarely reach the steepest part of U. {CURE}"
     )

@@ -24,9 +24,9 @@ NAMED = 3
 """Coordinates that are named at most."""
 
 CURES = (
-    "Try `warmup_seconds` under `run` (`--set run.warmup_seconds=600`) if this is to be waited for; a parameterisation "
-    "in which scales do not hold other coordinates (with eta of N(0, 1), and mu + tau*eta in the likelihood); `init` "
-    "near the bulk; or dynamics `sghmc`, which is planned at the mode where U has one"
+    "Try `warmup_seconds` under `run` (`--set run.warmup_seconds=600`) to wait longer; a non-centred parameterisation "
+    "(eta ~ N(0, 1), and mu + tau*eta in the likelihood); `init` near the bulk; or dynamics `sghmc`, "
+    "which is planned at the mode if U has one"
 )
 
 
@@ -72,14 +72,16 @@ class Budget:
         theta = np.concatenate(list(self.last), axis=1)[:, -LAST:] if self.last else np.zeros((0, 0, 0))
         chains, draws = theta.shape[:2]
         if draws < FEW:
-            return RunError(f"{over}, in which chains made {draws} draws. {CURES}")
+            return RunError(f"{over}; chains made {draws} draws. {CURES}")
         with np.errstate(all="ignore"):
             shares = np.nan_to_num(effective_shares(theta), nan=0.0)
             apart = np.nan_to_num(r_hats(theta), nan=np.inf)
         worst = int(np.argmin(shares))
         steps = self.gradients / max(float(shares[worst]), 1.0 / (chains * draws))
         stuck = [int(k) for k in np.argsort(-apart)[:NAMED] if not apart[k] <= AGREE]
-        known = f"{over}. By the last {draws} draws of {chains} chains one effective draw of {names[worst]} takes about"
+        known = (
+            f"{over}. By the last {draws} draws of {chains} chains, one effective draw of {names[worst]} takes about"
+        )
         far = ", ".join(f"{names[k]} (R-hat {apart[k]:.3g})" for k in stuck)
         differ = f"; chains differ most in {far}" if stuck else ""
         return RunError(f"{known} {steps:,.0f} gradients{differ}. {CURES}")

@@ -126,7 +126,7 @@ def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, walker: Wa
     before = Bulk(flat.mean(axis=0), shrunk(flat, len(flat)), math.nan, math.nan, math.nan, 1, draws[:, -1])
     found = _measured(slope, open_ones, before, draws, walker)
     if found is None:
-        raise RunError("U has a curvature that is not finite among them, from which no step follows")
+        raise RunError("U has a non-finite curvature among them, so no step size follows")
     _demand_even(found)
     return found
 
@@ -156,7 +156,7 @@ def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bul
     """
     begun = _measured(slope, open_ones, guess, guess.theta[:, None], walker)
     if begun is None:
-        raise RunError("where pilot chains begin U has a curvature that is not finite, from which no step follows")
+        raise RunError("U has a non-finite curvature where pilot chains begin, so no step size follows")
     bulk = begun
     for number, wanted in enumerate(WINDOWS):
         draws = int(min(wanted, max(LEAST, READ / (len(WINDOWS) * CHAINS * bulk.thin * walker.entries))))
@@ -171,7 +171,7 @@ def _demand_even(bulk: Bulk) -> None:
     if not bulk.steepest <= most:
         raise RunError(
             f"among their draws the curvature of U is up to {bulk.steepest:.2g} times that of a Gaussian as wide as "
-            f"the bulk, and {bulk.typical:.2g} times at the middle one: no step size that stays the same serves"
+            f"the bulk, and {bulk.typical:.2g} times at the median draw: no constant step size suits both"
         )
 
 
@@ -250,8 +250,8 @@ def _extent(slope: Slope, origin: Array, direction: Array, first: float) -> floa
             near, far, left = far, 2.0 * far, left - part
         else:
             raise RunError(
-                "step_size: auto: U does not rise along a direction from its mode, so that exp(-U) has no width there; "
-                "state a step size and a value of every parameter, or a prior"
+                "step_size: auto: state a step size and a value of every parameter, or a prior: U does not rise along "
+                "a direction from its mode, so exp(-U) has no width there"
             )
         for _ in range(BISECTIONS):
             middle = (near + far) / 2.0

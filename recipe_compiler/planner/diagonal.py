@@ -47,7 +47,7 @@ def demand_statable(build: Build, width: int) -> None:
     numbers = matrices * width**2 + columns * width
     if numbers > MAX_NODES - OWN:
         raise RunError(
-            f"step_size: auto: found {width} coordinates, whose plan is {numbers:,} numbers, expected at most "
-            f"{MAX_NODES - OWN:,}, which a document holds; state a step size and a value of every parameter"
+            f"step_size: auto: found {width} coordinates, whose plan has {numbers:,} numbers, expected at most "
+            f"{MAX_NODES - OWN:,}, the limit of a document; state a step size and a value of every parameter"
             + ("" if is_diagonal else f", or take dynamics `hmc`, which is planned up to {(MAX_NODES - OWN) // 3:,}")
         )

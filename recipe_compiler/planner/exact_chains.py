@@ -180,7 +180,7 @@ def exact_draws(
     cost = CHAINS * MOST_STEPS / 2.0 * (entries + CALL)
     most = min(MOST_DRAWS, int(READ / cost))
     if most < DRAWS:
-        raise RunError("the data are too many for Metropolis chains to look for it")
+        raise RunError("there are too many data for Metropolis chains to search for it")
     values, eps = tuned(moves, (MASS,), None, ACCEPT, 1, budget.say)
     draws = DRAWS
     parts = list[Moved]()
@@ -201,7 +201,5 @@ def exact_draws(
         )
     diverged = float(np.mean(np.concatenate([part.acceptance for part in parts], axis=1) == 0.0))
     if not diverged <= LOST:
-        raise RunError(
-            f"of Metropolis moves {100.0 * diverged:.2g} % diverge, so that they do not come into all of the bulk"
-        )
+        raise RunError(f"{100.0 * diverged:.2g} % of Metropolis moves diverge, so chains do not reach all of the bulk")
     return ExactDraws(found, moments_of(found))

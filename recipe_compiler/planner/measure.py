@@ -126,10 +126,12 @@ def measure(
             if found is not None and agrees and _holds(found, share):
                 return _with_room(MeasuredSettings(pace.settings, warmup, pace.spread, found, moments))
         settings = replace(settings, eps=rounded(settings.eps / 2.0), thin=2 * settings.thin)
-    those = f"those with steps {SHORTER:g} times shorter" if agrees else "chains whose law is exact at every step size"
+    those = (
+        f"chains with steps {SHORTER:g} times shorter" if agrees else "chains that preserve exp(-U) at every step size"
+    )
     raise RunError(
-        f"no step size that was tried, at last {settings.eps * 2.0:g}, has every mean and sd of theirs within "
-        f"{100.0 * share:g} % of an sd of {those}"
+        f"no step size down to {settings.eps * 2.0:g} has every mean and sd within {100.0 * share:g} % of an sd of "
+        f"those of {those}"
     )
 
 
@@ -166,8 +168,8 @@ def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...
     afforded = AFFORDED * READ / ((1.0 + SHORTER) * DRAWS * CHAINS * walker.entries)
     if settings.thin > afforded:
         raise RunError(
-            f"with a step size of {settings.eps:g} a draw takes {settings.thin} steps or more, and in a minute too few "
-            "of them are tried"
+            f"at the step size {settings.eps:g} a draw takes {settings.thin} steps or more, too many to try enough "
+            "draws in a minute"
         )
     most = min(MOST * settings.thin, int(afforded))
     while True:
@@ -185,8 +187,8 @@ def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...
     apart = float(np.max(r_hats(kept)))
     if not apart <= AGREE:
         raise RunError(
-            f"{CHAINS} chains of {DRAWS} draws of {settings.thin} steps each do not pass from one end of the bulk to "
-            f"the other (R-hat {apart:.3g}; of the draws of {names[slowest]} {100.0 * counts:.2g} % count)"
+            f"{CHAINS} chains of {DRAWS} draws of {settings.thin} steps each do not mix (R-hat {apart:.3g}; the "
+            f"effective sample size of {names[slowest]} is {100.0 * counts:.2g} % of its draws)"
         )
     return _Pace(settings, spread, max(counts, 1.0 / DRAWS), moments_of(kept))
 

@@ -82,8 +82,8 @@ def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, .
         f"U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains started around one do not show "
         "the mass of the others",
         "state a step size, a value of every parameter, and an `init` from which chains reach all of them: R-hat then "
-        "shows whether they pass from one to another. Components that may change places: break the symmetry in the "
-        "target, as `mu: {shape: K, constraint: ordered}` keeps means in their order",
+        "shows whether they mix. For exchangeable components, break the symmetry in the target: `mu: {shape: K, "
+        "constraint: ordered}` orders means",
         (mode, *others),
     )
 

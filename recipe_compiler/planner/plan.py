@@ -67,7 +67,7 @@ NECK = (
 """What may serve a density that grows without limit where no step size that stays the same does."""
 
 OTHERWISE = (
-    "State a step size; or, of a target whose blocks have a bounded domain, let them be sampled on the real line: "
+    "State a step size; or, for blocks with a bounded domain, sample them on the real line: "
     "`transform: log` (`logit`) or `constraint: simplex` beside their domain, with dynamics such as `sghmc` or `hmc`"
 )
 """What to do where steps are near to no linear one, and pilot chains tell nothing."""
@@ -154,7 +154,7 @@ def plan(
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     linearized = linearized.of_few(ENTRIES)
     slope = linearized.slope_of_few
-    budget.say("looking for the mode of U")
+    budget.say("searching for the mode of U")
     try:
         mode = find_mode(slope, starts, names)
     except NoModeError as why:
@@ -175,12 +175,12 @@ def plan(
     candidates = [linearized]
     if plain and may_vary(stated.target):
         candidates.append(replace(linearized, noise=CONTROL_VARIATES))
-    budget.say("looking for the noise that may be subtracted")
+    budget.say("searching for the noise that may be subtracted")
     less = subtracting()
     subtracted = [] if less is None else [*filter(None, [less.around(linearized, mode.theta)])]
     what = (
-        f"U bends: on the way {AWAY:g} sds out its curvature is up to {around.steepest:.2g} and its slope down to "
-        f"{around.flattest:.2g} of the quadratic's at its mode"
+        f"U is not quadratic: up to {AWAY:g} sds from its mode its curvature is up to {around.steepest:.2g} and its "
+        f"slope down to {around.flattest:.2g} of those of the quadratic at the mode"
     )
     choices: list[Choice] = []
     for some in (candidates, subtracted):
@@ -278,11 +278,11 @@ def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]
 
 def _too_slow(steps: float, open_ones: tuple[Open, ...]) -> str:
     """Say that no run of a plan comes to an end."""
-    cure = "leave the mass or the preconditioner without a value: it is matched to the Hessian of U then"
+    cure = "leave the mass or the preconditioner without a value: it is then matched to the Hessian of U"
     if any(one.role is ParameterRole.MASS for one in open_ones):
         cure = (
-            "state a mass: where noise does not reach every momentum, one that is the Hessian of U lets all directions "
-            "swing alike, and none hands to others what it is given (`bind: {M: I}`)"
+            "state a mass (`bind: {M: I}`): where noise does not reach every momentum, a mass that is the Hessian of U "
+            "gives all directions one frequency, and none exchange energy"
         )
     return (
         f"step_size: auto: with the settings of least work one effective draw takes {steps:.2g} steps, expected "
@@ -296,8 +296,8 @@ def _demand_definite(K: Array) -> Array:
     if least > 0.0:
         return K
     raise NotGaussianError(
-        f"the Hessian of U at the mode is not positive definite (smallest eigenvalue {least:.3g}), so that nothing is "
-        "known there of the width of the posterior",
+        f"the Hessian of U at the mode is not positive definite (smallest eigenvalue {least:.3g}), so the "
+        "width of the posterior is not known there",
         "state a step size, or another parameterisation",
     )
 
@@ -358,7 +358,7 @@ def _says_measured(
         f"of each: posterior sds off by {measured.off} at most, means by {measured.shift}"
     )
     if not measured.is_known:
-        yield "  its bias is too small to measure in seconds: it was measured at twice this step size"
+        yield "  its bias is too small to measure in seconds, so it was measured at twice this step size"
     yield from entries.of_batches
     yield f"  thin: {entries.thin}, warmup: {entries.warmup} draws, by the effective sample sizes of pilot chains"
     if entries.starts_chosen:

@@ -65,10 +65,10 @@ def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan
     run |= {"step_size": "1" if stated.scheme.takes_time else None}
     run |= {name: str(n) for name, n in (("thin", thin), ("warmup", warmup)) if not states(stated, name)}
     build = restated(stated, {"run": run})
-    part = f"{min(1.0, counts):.2g} of {names[int(np.argmin(shares))]} count"
+    part = f"{min(1.0, counts):.2g} of per draw of {names[int(np.argmin(shares))]}, {thin} cycles apart"
     says = (
         f"plan: by {len(pilots.chains)} chains of {DRAWS} draws; its moves preserve exp(-H) at every step size",
-        f"  thin: {build.run.thin}, warmup: {build.run.warmup} draws; of draws {thin} cycles apart {part}",
+        f"  thin: {build.run.thin}, warmup: {build.run.warmup} draws; effective sample size {part}",
         *(f"  doubt: {doubt}" for doubt in doubts),
     )
     return Plan(build, says, doubts=doubts)
@@ -79,7 +79,6 @@ def _doubts(theta: Array, thin: int) -> Iterator[str]:
         apart = float(np.max(np.nan_to_num(r_hats(theta), nan=np.inf), initial=1.0))
     if not apart <= AGREE:
         yield (
-            f"chains of {DRAWS} draws, {thin} cycles apart, do not pass from one end of the law to the other: R-hat of "
-            f"them is {apart:.3g}. Draw blocks that hold each other together, or break the symmetry of components that "
-            "may change places (`constraint: ordered`)."
+            f"chains of {DRAWS} draws, {thin} cycles apart, do not mix: R-hat is {apart:.3g}. Draw strongly correlated "
+            "blocks together, or break the symmetry of exchangeable components (`constraint: ordered`)."
         )

@@ -59,7 +59,7 @@ def plan_of_moves(
     open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
     missed_by = _is_looked_for(pilots)
     say = pilots.budget.say
-    say("looking for the mode of U")
+    say("searching for the mode of U")
     wanted = slope is not None and (missed_by or len(names) <= MANY)
     mode = mode_of(find_mode, slope, starts, names) if slope is not None and wanted else None
     K, around = (None, "1") if slope is None or len(names) > MANY else at_mode(slope, mode)
@@ -71,7 +71,7 @@ def plan_of_moves(
         if K is None:
             raise
         values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say, slope)
-        around = "1, as with the Hessian of U at its mode no move is taken"
+        around = "1, as no move is accepted with the Hessian of U at its mode"
     follows = pilots.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, open_ones, values, eps, stated.accept, moves, steps, None if follows else slope, say)
     spread = spread_of(pilots, found)
@@ -79,7 +79,7 @@ def plan_of_moves(
         stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
-    say("looking for modes that warm-up missed")
+    say("searching for modes that warm-up missed")
     missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ()
     doubts = (*found.doubts, *missed)
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
@@ -112,7 +112,7 @@ def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
         mode: of U, None where none was found.
     """
     if mode is None:
-        return None, "1, as U has no mode that was found"
+        return None, "1, as no mode of U was found"
     K = known_curvature(slope, mode.theta)
     if K is None:
         return None, "1, as the Hessian of U at its mode is not known to be positive definite"
@@ -156,7 +156,7 @@ def _says(
         S = f"the {'covariance' if found.covariance.ndim == 2 else 'variances'} of draws of warm-up"
         first = f" (in the first window by {around})" if one.role is ParameterRole.MASS else ""
         yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
-    several = " of the kind that is least" if len(entries.stated.scheme.accepted) > 1 else ""
+    several = " of the kind with the least" if len(entries.stated.scheme.accepted) > 1 else ""
     yield (
         f"  step_size: {entries.eps:g}; moves{several} are accepted with probability {found.acceptance:.3f}, target "
         f"{entries.stated.accept:g}"
@@ -164,8 +164,8 @@ def _says(
     if found.shortened:
         yield "  shorter than the target needs: longer moves were rarely accepted where U is steepest"
     yield (
-        f"  thin: {entries.thin}, warmup: {entries.warmup} draws; of draws {found.thin} moves apart "
-        f"{min(1.0, found.counts):.2g} count"
+        f"  thin: {entries.thin}, warmup: {entries.warmup} draws; effective sample size "
+        f"{min(1.0, found.counts):.2g} per draw, {found.thin} moves apart"
     )
     yield f"  init: around the mean of draws of warm-up, {spread:g} of their sds wide"
     yield from (f"  doubt: {doubt}" for doubt in found.doubts)

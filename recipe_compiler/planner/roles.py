@@ -84,7 +84,7 @@ def _role(build: Build, parameter: Parameter) -> ParameterRole:
     where = ", ".join(_where(build, parameter)) or "nowhere"
     raise RunError(
         f"parameter `{parameter.name}`: found no value with step_size: auto, and it occurs in {where}; expected one "
-        f"under `parameters`: what a plan chooses are a mass in H, a friction or a preconditioner in D"
+        f"under `parameters`: a plan chooses only a mass in H, a friction or a preconditioner in D"
     )
 
 

@@ -89,17 +89,17 @@ def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) ->
     """Return why no step is chosen at a mode: `away` sds from it the slope is `rise` times the quadratic's."""
     if away < SINGULAR and bent > STEEPEST:
         return NotGaussianError(
-            f"the Hessian of U at its mode is all but singular (eigenvalues {values[0]:.2g} to "
-            f"{values[-1]:.2g}): U is flatter there than any quadratic, so that nothing is known there of the width of "
-            "the posterior",
-            "state a step size and a value of every parameter, or another parameterisation: where U is the same along "
-            "a direction, as of factors that are known up to rotations, one that leaves it out (a factor with zeros "
-            "above its diagonal)",
+            f"the Hessian of U at its mode is nearly singular (eigenvalues {values[0]:.2g} to "
+            f"{values[-1]:.2g}): U is flatter there than any quadratic, so the width of the posterior is not "
+            "known there",
+            "state a step size and a value of every parameter, or another parameterisation: where U is constant "
+            "along a direction, as for factors known up to rotation, one without it (a factor with zeros above its "
+            "diagonal)",
         )
     where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
     return NotGaussianError(
-        f"U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step that is chosen at the mode "
-        "serves",
+        f"U is far from a quadratic {away:.2g} sds from its mode ({where}): no constant step size chosen at the mode "
+        "suits it",
         f"{OTHERS}, or state a step size",
     )
 

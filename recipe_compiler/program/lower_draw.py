@@ -215,14 +215,14 @@ def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     if move.law == SLICES:
         return _says_slices(move, names)
     law = f"N(inv({names[1]}) {names[0]}, inv({names[1]}))" if move.by_precision else f"{move.law}({', '.join(names)})"
-    says = f"{_part(move)} is drawn from {law}, its law given all else."
+    says = f"{_part(move)} is drawn from {law}, its conditional distribution."
     at = [("", "[i]", "[i,j]")[len(parameter.free)] for parameter in move.parameters]
     parameters = zip(names, at, move.parameters, strict=True)
     return (says, *(f"{name}{place} = {text(parameter)}." for name, place, parameter in parameters))
 
 
 def _part(move: Draw) -> str:
-    part = f"{move.new}, which is {move.block.name} but for {move.name}" if move.stacked else f"{move.new}"
+    part = f"{move.new}, {move.block.name} with a new {move.name}" if move.stacked else f"{move.new}"
     by_set = f" (here the variables of its {move.via})" if move.drawn.constraint is not None else ""
     via = by_set or (f" (here its {move.via})" if move.via else "")
     return f"{part}: {move.name}{via}"
@@ -236,7 +236,7 @@ def _says_slices(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     of_logits = f"{n}{k}".replace("][", ",")
     beyond = (f"{move.told} is 1 where a level is below {left[0]} = {text(move.parameters[2])}.",) if left else ()
     return (
-        f"{_part(move)} is drawn by slices, which keep its law given all else: {level} = {log_w}[k] - E, E ~ "
+        f"{_part(move)} is drawn by slices, which preserve its distribution: {level} = {log_w}[k] - E, E ~ "
         f"Exponential(1), k the place of a row; then its place from Categorical({logits}) among those with "
         f"{log_w} >= {level}.",
         f"{log_w}{of_weights} = {text(move.parameters[1])}.",

@@ -42,7 +42,7 @@ def read_all(
     for reading, fault in zip(readings, run_all(Work(partial(tuple, jobs), len(jobs)), seconds, total), strict=True):
         if isinstance(fault, Unfinished):
             problem = f"{name} was not read back, so nothing is written: {reading.says}: {fault.reason}"
-            raise ReadBackError(f"{problem}. Smaller fixed sizes, or a simpler formula, may be within reach")
+            raise ReadBackError(f"{problem}. Try smaller fixed sizes or a simpler formula")
         if fault:
             raise CompilerError(fault)
 

@@ -51,7 +51,7 @@ class SweepReader(Reader):
         """Fill an array with normals."""
         state, out = arguments
         if state is not STATE:
-            raise CompilerError("the emitted sweep draws its noise from another state than it is given")
+            raise CompilerError("the emitted sweep draws its noise from a state other than the given one")
         fresh = [sp.Symbol(f"normal[{len(self.normals) + k}]", real=True) for k in range(out.size)]
         out[:] = fresh
         self.normals += fresh
@@ -60,7 +60,7 @@ class SweepReader(Reader):
         """Fill an array with normals of Philox, which the number of the first one determines."""
         state, first, out = arguments
         if state is not STATE or first % 2:
-            raise CompilerError("the emitted sweep draws its noise from another state, or place, than it is given")
+            raise CompilerError("the emitted sweep draws its noise from a state or place other than the given one")
         out[:] = [sp.Symbol(f"normal[{first + k}]", real=True) for k in range(out.size)]
         self.normals += [normal for normal in out if normal not in self.normals]
 

@@ -130,10 +130,10 @@ class _Boxes:
         """Return whether a move is due, of the count that the cycle is given."""
         count, every = arguments
         if count != _COUNT:
-            raise CompilerError("the emitted cycle looks at another count than its own for what is due")
+            raise CompilerError("the emitted cycle uses a wrong counter to decide which moves are due")
         cycle = self.module.program.cycle
         if cycle is None or every not in cycle.schedules:
-            raise CompilerError(f"the emitted cycle does a move in each cycle of {every}, which none of its moves is")
+            raise CompilerError(f"the emitted cycle does a move every {every} cycles, which no move of it asks for")
         return self.cycles % every == 0
 
     def step(self, arguments: list[Value]) -> Value:
@@ -174,7 +174,7 @@ class _Boxes:
         """Return the words of a stream that is made of the chain's own."""
         (stream,) = arguments
         if list(stream) != _words():
-            raise CompilerError("the emitted cycle makes a stream for a move of another than the chain's own")
+            raise CompilerError("the emitted cycle seeds the stream of a move from a stream that is not the chain's")
         self.streams += 1
         return np.array([_word(self.streams, k) for k in range(4)], object)
 
@@ -233,7 +233,7 @@ class _Boxes:
         But for those that are `varied`, which are compared with what each trajectory says of them.
         """
         if procedure is None:
-            raise CompilerError("the emitted cycle calls what its kernel does not have")
+            raise CompilerError("the emitted cycle calls a function that its kernel does not have")
         arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
         if len(arguments) != len(arrays):
             raise CompilerError(f"the emitted cycle gives {procedure.name} {len(arguments)} arguments")
@@ -241,7 +241,7 @@ class _Boxes:
         for array in procedure.inputs:
             constant = array.name in self._constants - varied
             if constant and not np.array_equal(np.asarray(named[array.name]), np.asarray(self.given[array.name])):
-                raise CompilerError(f"the emitted cycle gives {procedure.name} another {array.name} than its own")
+                raise CompilerError(f"the emitted cycle passes {procedure.name} an {array.name} that is not its own")
         return named
 
     @property
@@ -425,7 +425,7 @@ class _Moves:
         newest = dict[str, str]()
         for move in cycle.moves:
             for name, old, new in _begins(move):
-                self._demand(old == newest.get(name, name), f"begins a move with {old}, which is not the newest {name}")
+                self._demand(old == newest.get(name, name), f"begins a move with {old}, not with the current {name}")
                 newest |= {name: new} if new else {}
             if self._is_left_out(move):
                 self._stays(move)
@@ -444,7 +444,7 @@ class _Moves:
                 if isinstance(move, Draw):
                     self.procedures.pop(0)
                 if isinstance(move, Draw) and move.told:
-                    self._same([sp.Integer(0)], self.entries(move.told), f"what {move.name}, not due, tells")
+                    self._same([sp.Integer(0)], self.entries(move.told), f"the report of {move.name}, which is not due")
             case Involution():
                 for image in move.images:
                     left = f"{image.block.name}, which is not due"
@@ -475,12 +475,12 @@ class _Moves:
         done = [move for move in cycle.trajectories if not self._is_left_out(move)]
         every = (("U", self.boxes.potentials), ("H - U", self.boxes.rests), ("ratio", self.boxes.ratios))
         counts = all(len(made) == self.compared.get(what, 0) for what, made in every)
-        self._demand(counts, "evaluates H elsewhere than at both ends")
+        self._demand(counts, "evaluates H at points other than both ends")
         carried = sum(move.anew for move in done) if self.module.program.carried else 0
-        self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
+        self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient at points other than its start")
         walked = self.compared.get("step", 0)
-        self._demand(len(self.boxes.steps) == walked, "takes steps of a word elsewhere than in its trajectories")
-        self._demand(len(self.boxes.lengths) == self.compared.get("length", 0), "draws a length that nothing has")
+        self._demand(len(self.boxes.steps) == walked, "takes steps of a word outside its trajectories")
+        self._demand(len(self.boxes.lengths) == self.compared.get("length", 0), "draws a length that nothing uses")
         self._demand(not self.drawn, "draws more than its moves")
         coded = self.compared.get("code", 0)
         whole = len(self.boxes.codes) == coded and self.boxes.streams == coded
@@ -527,7 +527,7 @@ class _Moves:
         new, old = self.entries(move.new), self.entries(move.old)
         moved = {name: self.entries(name) for name in cycle.names if name in self.found}
         kept, normals = self._kept(new)
-        self._same([move.kept * x for x in old], kept, f"what is kept of {move.block.name}")
+        self._same([move.kept * x for x in old], kept, f"the kept share of {move.block.name}")
         self._spread(move.noise, [a - b for a, b in zip(new, kept, strict=True)], normals, moved, move.block.name)
 
     def _involution(self, move: Involution) -> None:
@@ -588,7 +588,7 @@ class _Moves:
     ) -> list[sp.Symbol]:
         """Check that U, or H - U, is evaluated at some states next, and return what these calls gave."""
         begin = self.compared.get(what, 0)
-        self._demand(len(made) >= begin + len(states), f"does not evaluate {what} where it is accepted by it")
+        self._demand(len(made) >= begin + len(states), f"does not evaluate {what} where its acceptance needs it")
         self.compared[what] = begin + len(states)
         for given, stated in zip(made[begin:], states, strict=False):
             for name, entries in given.items():
@@ -598,9 +598,9 @@ class _Moves:
     def _compared(self, stated: Scalar, what: str) -> tuple[sp.Symbol, sp.Symbol]:
         """Check the log of the ratio that a move is accepted by, and that two normals of its own decide it."""
         k = self.compared["ratio"] = self.compared.get("ratio", 0) + 1
-        self._demand(len(self.boxes.ratios) >= k, f"does not accept or refuse {what}")
+        self._demand(len(self.boxes.ratios) >= k, f"does not accept or reject {what}")
         ratio, a, b = self.boxes.ratios[k - 1]
-        equal(ratio, stated, f"the log of the ratio that {what} is accepted by", self.here)
+        equal(ratio, stated, f"the log acceptance ratio of {what}", self.here)
         self._two_normals(a, b)
         return _flag(k), _probability(k)
 
@@ -622,7 +622,7 @@ class _Moves:
         made = len(self.boxes.draws) - len(self.drawn)
         count = len(self.here.block(move.block))
         stated = [_made(own.outputs[0].name, k, made) for k in range(count)]
-        self._same(stated, self.entries(move.new), f"what is left of the draw of {move.name}")
+        self._same(stated, self.entries(move.new), f"what remains of the draw of {move.name}")
         if move.told:
             self.few.append(_made(move.told, 0, made))
             self._same(self.few[-1:], self.entries(move.told), f"whether the places of {move.name} were too few")
@@ -640,8 +640,8 @@ class _Moves:
             self._same(self.entries(one.old), list(np.asarray(read).ravel()), what)
         for name, read in zip(move.given, taken[len(move.handed) :], strict=True):
             same = np.array_equal(np.asarray(read), np.asarray(self.boxes.given[name]))
-            self._demand(same, f"gives {move.code} another {name} than its own")
-        self._demand(list(stream) == [_word(k, place) for place in range(4)], f"does not give {move.code} its stream")
+            self._demand(same, f"passes {move.code} a {name} that is not its own")
+        self._demand(list(stream) == [_word(k, place) for place in range(4)], f"passes {move.code} a wrong stream")
         for one in move.handed:
             left = self.entries(one.new)
             stated = [_changed(one.block.name, entry, k) for entry in range(len(left))]
@@ -696,7 +696,7 @@ class _Moves:
                 continue
             own = self.boxes.given[dict(move.given).get(name, name)]
             same = np.array_equal(np.asarray(value), np.asarray(own))
-            self._demand(same, f"gives a step of a trajectory another {name} than its own")
+            self._demand(same, f"passes a step of a trajectory a {name} that is not its own")
 
     def _anew(self, move: Trajectory, start: Mapping[str, Entries]) -> None:
         """Check that the gradient is evaluated at the state where a trajectory starts, and that it starts with it."""
@@ -704,9 +704,9 @@ class _Moves:
         if gradient is None or not self.module.program.carried:
             return
         call = self.compared["gradient"] = self.compared.get("gradient", 0) + 1
-        self._demand(len(self.boxes.gradients) >= call, "does not evaluate the gradient anew once")
+        self._demand(len(self.boxes.gradients) >= call, "does not evaluate the gradient again once")
         theta, at = gradient.block.name, self.boxes.gradients[call - 1]
-        self._same(start[theta], at[theta], f"the {theta} that the gradient is evaluated anew at")
+        self._same(start[theta], at[theta], f"the {theta} at which the gradient is evaluated again")
         stated = [sp.Symbol(f"gradient[{k}] of call {call}") for k in range(len(start[gradient.name]))]
         self._same(stated, start[gradient.name], f"the {gradient.name} where a trajectory starts")
 
@@ -772,10 +772,10 @@ class _Moves:
     ) -> Scalar:
         """Check that every block is compared with where it began, and return what is left of the ratio."""
         names = [block.name for block in self.module.program.blocks]
-        self._demand(len(self.boxes.returns) == len(names), "does not try of every block whether it came back")
+        self._demand(len(self.boxes.returns) == len(names), "does not check for every block whether it returned")
         ((led, returned),) = self.boxes.guards or ((None, None),)
-        self._same([ratio, _checked(len(names))], [led, returned], "what its guards are told by")
-        self._same(REFUSED, [self.entries(name)[0] for name in (UNSOLVED, IRREVERSIBLE)], "what its guards tell")
+        self._same([ratio, _checked(len(names))], [led, returned], "the input of its guards")
+        self._same(REFUSED, [self.entries(name)[0] for name in (UNSOLVED, IRREVERSIBLE)], "the result of its guards")
         for times, (name, (given, gap, extent)) in enumerate(zip(names, self.boxes.returns, strict=True)):
             equal(given, _checked(times) if times else ratio, "the ratio that is checked", self.here)
             apart = sp.Add(*(sp.Abs(a - b) for a, b in zip(start[name], back[name], strict=True)))
@@ -786,7 +786,7 @@ class _Moves:
     def _two_normals(self, a: Value, b: Value) -> None:
         """Check that both are the entries of an array of normals that nothing else takes."""
         own = [array.name for array in self.module.kernel.noises if self._of(array.name) == [a, b]]
-        self._demand(len(own) == 1, "decides by what are not two normals of its own")
+        self._demand(len(own) == 1, "decides by something other than two normals of its own")
         self._take(own)
 
     def _same(self, stated: Sequence[Scalar], read: Sequence[Scalar], what: str) -> None:

@@ -133,7 +133,7 @@ class Words:
         """Draw one variate: check the state passed, record law and parameters, return a symbol and a new state."""
         given, words = arguments[:-4], arguments[-4:]
         if words != self.now:
-            raise CompilerError(f"the emitted {name} was read back and takes words that are not the last of the stream")
+            raise CompilerError(f"the emitted {name} was read back and uses words that are not the last of the stream")
         if name in (CATEGORICAL, CATEGORICAL_ABOVE):
             return (self._place(name, given), *self.now)
         law, kept = VARIATES[name]
@@ -149,7 +149,7 @@ class Words:
         """
         logits, *above, sums = arguments
         if name == CATEGORICAL and any(logit is None for logit in logits):
-            raise CompilerError("the emitted draw was read back and takes logits that are not set")
+            raise CompilerError("the emitted draw was read back and uses logits that are not set")
         place = (self.first + len(self.drawn)) % len(logits)
         heights = [list(above[0]), *above[1:]] if above else []
         self.drawn.append((name, [list(logits), *heights], place))
@@ -295,7 +295,7 @@ class _Reading:
         old = self.here.block(move.block)
         for k, (read, before) in enumerate(zip(self.new, old, strict=True)):
             if k not in own:
-                self._demand(read == before, f"changes entry {k} of {move.block.name}, which is none of {says}")
+                self._demand(read == before, f"changes entry {k} of {move.block.name}, which is not in {says}")
         self._demand(self.stream == self.words.now, f"does not leave the last words of its stream after {says}")
         entries = self.new[move.start : move.start + count]
         CHECKS.get(move.law, _Reading.check_entries)(self, entries)
@@ -332,7 +332,7 @@ class _Reading:
         drawn = list(self.words.drawn)
         expected = len(meaning.variates) * len(entries)
         self._demand(len(drawn) == expected, f"takes {len(drawn)} variates for {says}, expected {expected}")
-        self._demand(bool(meaning.variates) or len(self.normals) == len(entries), f"takes other normals for {says}")
+        self._demand(bool(meaning.variates) or len(self.normals) == len(entries), f"uses wrong normals for {says}")
         for k, entry in enumerate(entries):
             where = f"{says}[{k}]" if move.drawn.shape.sizes else says
             parameters = [self._parameter(p, k) for p in range(len(move.parameters))]
@@ -381,21 +381,21 @@ class _Reading:
             own = sp.Add(*(held[n * size + k] * w for k, w in enumerate(stated))) - E
             equal(level, own, f"the level of {says}", self.here)
             for k, (height, compared, reaches) in enumerate(words.reached[n * size : (n + 1) * size]):
-                equal(height, stated[k], f"what is compared with the level of {says}, place {k}", self.here)
-                equal(log_w[k], stated[k], f"what place {k} of {says} is drawn above its level by", self.here)
+                equal(height, stated[k], f"the value compared with the level of {says}, place {k}", self.here)
+                equal(log_w[k], stated[k], f"the log weight of place {k} of {says}, above its level", self.here)
                 equal(compared, level, f"the level that place {k} of {says} is compared with", self.here)
-                self._demand((logits[k] is not None) == reaches, f"sets logit {k} of {says} where it is not to be read")
+                self._demand((logits[k] is not None) == reaches, f"sets logit {k} of {says} where it must not be read")
                 if reaches:
                     self._logit(n, k, logits[k])
             self._one(n, row, place)
             if self.move.told:
-                self._demand(len(words.compared) > n, f"does not compare the level of {says} with what is left")
+                self._demand(len(words.compared) > n, f"does not compare the level of {says} with the remaining weight")
                 before, given_level, left = words.compared[n]
-                equal(left, self._parameter(2), f"what is left beside the places of {says}", self.here)
-                equal(given_level, level, f"the level of {says} that is compared with what is left", self.here)
-                self._demand(before == told, f"forgets what was told of rows before {says}")
+                equal(left, self._parameter(2), f"the remaining weight beside the places of {says}", self.here)
+                equal(given_level, level, f"the level of {says} compared with the remaining weight", self.here)
+                self._demand(before == told, f"drops the report of rows before {says}")
                 told = _told(n + 1)
-        told_of = f"tells another number of whether the places of {self.move.name} were too few"
+        told_of = f"reports wrongly whether the places of {self.move.name} were too few"
         self._demand(not self.move.told or self.told == [told], told_of)
 
     def _rows(self, entries: Scalars) -> list[Scalars]:
@@ -414,7 +414,7 @@ class _Reading:
 
     def _one(self, n: int, row: Scalars, place: Scalar) -> None:
         found = [sp.Integer(int(k == place)) for k in range(len(row))]
-        self._demand(list(row) == found, f"does not put the one of {self._row(n)} at the place that is drawn")
+        self._demand(list(row) == found, f"does not set the one of {self._row(n)} at the place drawn")
 
     def check_shares(self, entries: Scalars) -> None:
         """Check the gammas of all shares, and that the variables are their logarithms less what is not the simplex's.
@@ -442,8 +442,8 @@ class _Reading:
         move, says, count = self.move, self.move.name, len(entries)
         self._demand(len(self.vectors) == 1, f"draws {says} {len(self.vectors)} times, expected once")
         ((vector, matrix, normals, out),) = self.vectors
-        self._demand(list(normals) == self.normals, f"takes other normals than its own for {says}")
-        self._demand(list(out) == list(entries), f"does not leave in {says} what is drawn for it")
+        self._demand(list(normals) == self.normals, f"uses normals for {says} that are not its own")
+        self._demand(list(out) == list(entries), f"does not store the draw in {says}")
         words = ("u", "P") if move.by_precision else ("the mean", "the covariance")
         for i in range(count):
             equal(vector[i], self._parameter(0, i), f"{words[0]}[{i}] of the law of {says}", self.here)
@@ -467,7 +467,7 @@ CHECKS: Mapping[str, Callable[[_Reading, Scalars], None]] = {
 def _vector(found: list[list[np.ndarray]], right: bool, arguments: list[Value]) -> None:
     """Note what a normal vector is made of, and write symbols for it."""
     if not right:
-        raise CompilerError("the emitted draw was read back and takes a covariance for a precision, or the reverse")
+        raise CompilerError("the emitted draw was read back and uses a covariance as a precision, or the reverse")
     vector, matrix, normals, out = arguments
     if not all(isinstance(value, np.ndarray) for value in arguments) or not len(vector) == len(normals) == len(out):
         raise CompilerError("the emitted draw was read back and makes a normal vector of other sizes")
@@ -500,4 +500,4 @@ def _check_solver(module: Module, name: str, size: int) -> None:
     stated = sp.eye(size) if "precision" in name else matrix
     off = [*(of_mean - sp.Matrix(vector)), *(of_covariance - stated)]
     if not all(map(vanishes, off)):
-        raise CompilerError(f"the emitted {name} was read back and writes no draw of the law that it is given")
+        raise CompilerError(f"the emitted {name} was read back and does not draw from the given distribution")

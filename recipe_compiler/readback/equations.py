@@ -71,14 +71,14 @@ class Equations:
         body, advance = _parts(loop, own)
         starts = _entries(scope, own.old)
         if not _are_same(_entries(scope, own.new), starts, own):
-            raise CompilerError("the emitted step begins to solve an equation elsewhere than at the value before")
+            raise CompilerError("the emitted step does not start solving an equation at the previous value")
         unknowns = [own.unknown() for _ in starts]
         _set(scope, own.new, unknowns)
         scope |= {CHANGE: CHANGE, SIZE: SIZE}
         self.compared, self.differences = [], None
         execute(body, scope)
         if [entry[:2] for entry in self.compared] != list(zip(starts, unknowns, strict=True)):
-            raise CompilerError("the emitted step compares other values than those that it solves for")
+            raise CompilerError("the emitted step compares values other than those it solves for")
         others = [other for _, _, other in self.compared]
         self.solved.append([own.solve(x, other) for x, other in zip(unknowns, others, strict=True)])
         execute(advance, scope)
@@ -95,9 +95,9 @@ class Equations:
             wanted = [x + _guess(k) for k, x in enumerate(unknowns)]
             apart = [other - x for x, other in zip(unknowns, others, strict=True)]
             if not _are_same(self.differences, apart, own):
-                raise CompilerError("the emitted step solves for another difference than that of the two sides")
+                raise CompilerError("the emitted step does not solve for the difference of the two sides")
         if not _are_same(found, wanted, own):
-            raise CompilerError("the emitted step goes on to another value than that which an iteration gives")
+            raise CompilerError("the emitted step does not continue with the result of an iteration")
 
     def solve(self, arguments: list[Value]) -> None:
         """Read a call of `_solve`: its result may be used for the next guess only."""
@@ -109,7 +109,7 @@ class Equations:
         """Read a call of `_progress`: the largest difference and size so far, and three entries."""
         change, size, *entries = arguments
         if (change, size) != (CHANGE, SIZE):
-            raise CompilerError("the emitted step forgets differences of what it solves for")
+            raise CompilerError("the emitted step omits differences of the values it solves for")
         self.compared.append(tuple(entries))
         return CHANGE, SIZE
 
@@ -136,7 +136,7 @@ def _parts(loop: ast.For, own: ImplicitEquation) -> tuple[list[ast.stmt], list[a
         or len(loop.orelse) != 1
         or ast.unparse(loop.orelse[0]) not in unsolved
     ):
-        raise CompilerError(f"the emitted step iterates in another way than is laid down: {ast.unparse(loop)[:80]}")
+        raise CompilerError(f"the emitted step iterates in an unexpected way: {ast.unparse(loop)[:80]}")
     return loop.body[2 : ends[0]], loop.body[ends[0] + 1 :]
 
 

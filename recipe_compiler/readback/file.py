@@ -24,7 +24,7 @@ def check_file(module: Module) -> None:
     """
     check_names(module.file)
     for name in _changed(module.file, module.text, ROOTS):
-        raise CompilerError(f"{module.name}: {name} of the file is not what was read back")
+        raise CompilerError(f"{module.name}: {name} in the file differs from the text that was read back")
 
 
 def check_diagnostics(module: Module, read: Module) -> None:
@@ -34,7 +34,7 @@ def check_diagnostics(module: Module, read: Module) -> None:
         CompilerError: it is not; names what differs.
     """
     for name in _changed(module.text, read.text, DIAGNOSTICS):
-        raise CompilerError(f"{module.name}: {name} is another one in another shape of the loops")
+        raise CompilerError(f"{module.name}: {name} differs between the shapes of the loops")
 
 
 def _changed(text: str, read: str, roots: Iterable[str]) -> Iterator[str]:

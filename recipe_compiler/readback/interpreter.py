@@ -75,7 +75,7 @@ def below(left: object, right: object, node: ast.expr) -> int:
     """Return 1 where a number of rows is below another, else 0."""
     if isinstance(left, int) and isinstance(right, int):
         return int(left < right)
-    raise CompilerError(f"the emitted kernel compares what is no number of rows: {ast.unparse(node)}")
+    raise CompilerError(f"the emitted kernel compares something other than a number of rows: {ast.unparse(node)}")
 
 
 SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
@@ -172,7 +172,7 @@ class Reader:
     def _spend(self) -> None:
         self.spent += 1
         if self.spent > BUDGET:
-            raise ReadBackError(f"the emitted kernel takes more than {BUDGET} steps to be read")
+            raise ReadBackError(f"reading the emitted kernel back takes more than {BUDGET} steps")
 
     def _statement(self, statement: ast.stmt, scope: dict[str, Value]) -> None:
         match statement:
@@ -304,7 +304,7 @@ class Reader:
     def _element(self, array: Value, place: Value, node: ast.expr) -> Value:
         if isinstance(place, slice):
             if not 0 <= place.start <= place.stop <= len(array):
-                raise CompilerError(f"the emitted kernel cuts outside an array: {ast.unparse(node)}")
+                raise CompilerError(f"the emitted kernel slices outside an array: {ast.unparse(node)}")
             return array[place]
         places = place if isinstance(place, tuple) else (place,)
         if not all(isinstance(k, int) and k >= 0 for k in places):
@@ -314,7 +314,7 @@ class Reader:
         except (IndexError, TypeError) as error:
             raise CompilerError(f"the emitted kernel reads outside an array: {ast.unparse(node)}") from error
         if value is None:
-            raise CompilerError(f"the emitted kernel reads what it has not set: {ast.unparse(node)}")
+            raise CompilerError(f"the emitted kernel reads an unset value: {ast.unparse(node)}")
         return value
 
     def _call(self, name: str, arguments: list[Value], node: ast.expr) -> Value:
@@ -368,7 +368,7 @@ class Reader:
     def _read_ahead(self, data: Value, row: Value, node: ast.expr) -> None:
         """Read the request for a row, which changes nothing: check that there is one."""
         if not (isinstance(row, int) and 0 <= row < len(data)):
-            raise CompilerError(f"the emitted kernel asks for a row outside an array: {ast.unparse(node)}")
+            raise CompilerError(f"the emitted kernel indexes a row outside an array: {ast.unparse(node)}")
 
     def _opaque(self, name: str, arguments: list[Value]) -> Value:
         """Give what a function that is not entered gives: returned where it returns, else in its first argument."""
@@ -421,4 +421,4 @@ def _binary(op: ast.operator, left: Value, right: Value, node: ast.expr) -> Valu
 
 
 def _unreadable(node: ast.AST) -> CompilerError:
-    return CompilerError(f"the emitted kernel holds what cannot be read back: {ast.unparse(node)[:80]}")
+    return CompilerError(f"the emitted kernel contains something that cannot be read back: {ast.unparse(node)[:80]}")

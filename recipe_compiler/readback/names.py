@@ -59,7 +59,7 @@ def exact_inverse(matrix: np.ndarray) -> np.ndarray:
 def part_of(array: Value, start: int, end: int, node: ast.expr) -> np.ndarray:
     """Return entries start to end - 1 of a vector: the entries themselves, so that writing there writes them."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or not 0 <= start < end <= array.shape[0]:
-        raise CompilerError(f"the emitted kernel takes what is no part of a vector: {ast.unparse(node)}")
+        raise CompilerError(f"the emitted kernel takes something other than a part of a vector: {ast.unparse(node)}")
     return array[start:end]
 
 
@@ -152,7 +152,7 @@ class Names:
         """Return a parameter: a number, or an array of them."""
         item = self.declarations.find(name)
         if not isinstance(item, Parameter):
-            raise CompilerError(f"{name} is no parameter of the program")
+            raise CompilerError(f"{name} is not a parameter of the program")
         if not item.shape.sizes:
             return self.component(name, ())
         return self._array(item.shape, lambda at: self.component(name, at))
@@ -324,7 +324,7 @@ def _gradient(names: Names, value: str) -> tuple[Scalar, ...]:
 def _component(names: Names, parameter: str, at: tuple[int, ...]) -> Scalar:
     item = names.declarations.find(parameter)
     if not isinstance(item, Parameter):
-        raise CompilerError(f"{parameter} is no parameter of the program")
+        raise CompilerError(f"{parameter} is not a parameter of the program")
     # at a point, a heavy diagonal makes every matrix invertible and those declared definite definite
     heavy = 4 * names.sizes.get(str(item.shape.rows), 8) if names.at_point and len(at) == 2 and at[0] == at[1] else 0
     return names.valued(component(item, at, names.declarations, names.sizes)) + heavy

@@ -173,7 +173,7 @@ def _place(factor: NoiseFactor, column: Sequence[Scalar]) -> int:
     symbols = {s for entry in column for s in entry.free_symbols}
     places = {int(j) for (_, j), entry in np.ndenumerate(factor.entries) if entry in symbols}
     if len(places) != 1:
-        raise CompilerError("the emitted step uses a factor of its noise in another way than L @ noise")
+        raise CompilerError("the emitted step uses a factor of its noise other than as L @ noise")
     return places.pop()
 
 
@@ -189,5 +189,5 @@ def _before(factor: NoiseFactor, used: Mapping[int, tuple[Scalar, ...]]) -> list
     again = {j: [sp.Add(*(p * L[i, j] for i, p in row)) for row in rows] for j in range(size)}
     exact = all(x == y or sp.expand(x - y) == 0 for j in used for x, y in zip(used[j], again[j], strict=True))
     if not exact or any(not entry.free_symbols.isdisjoint(own) for column in P for entry in column):
-        raise CompilerError("the emitted step uses a factor of its noise in another way than L @ noise")
+        raise CompilerError("the emitted step uses a factor of its noise other than as L @ noise")
     return P

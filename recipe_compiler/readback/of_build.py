@@ -64,4 +64,4 @@ def _of_any_shape(
     yield from equation_readings(first, derivation, names, pinned)
     yield from energy_readings(first, derivation, names, pinned)
     for other in others:
-        yield Reading("what tells of draws, in another shape", partial(check_diagnostics, other, first))
+        yield Reading("the statistics of draws, in another shape", partial(check_diagnostics, other, first))

@@ -76,7 +76,7 @@ def equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
     if agree:
         return
     if agree is None:
-        raise ReadBackError(f"{what} was not shown to be that of its Program{at_sizes(here.sizes)}")
+        raise ReadBackError(f"{what} was not shown to equal that of its Program{at_sizes(here.sizes)}")
     raise CompilerError(f"the emitted text was read back and differs from its Program in {what}{at_sizes(here.sizes)}")
 
 
@@ -220,7 +220,7 @@ def _read(module: Module, names: Names, factor: Find, normals: list[Scalar]) -> 
         start = moved.get(shift.old) or names.block(shift.block)
         own, left = left[: len(start)], left[len(start) :]
         if not shift.implicit and not all(any(vanishes(y - x) for x in positive) for y in guarded(shift, names, moved)):
-            raise CompilerError(f"the emitted step divides in {shift.new} by what it does not require to be positive")
+            raise CompilerError(f"the emitted step divides in {shift.new} by a value not required to be positive")
         moved[shift.new] = [number for number, _ in own]
         before = (transformed(shift.transform, z) for z in start)
         changes.append([value - z for z, (_, value) in zip(before, own, strict=True)])
@@ -281,7 +281,7 @@ def _same_covariance(columns: list[list[Number]], stated: sp.SparseMatrix) -> No
         for b in range(a + 1):
             read = mpmath.fsum(column[a] * column[b] for column in columns)
             if not vanishes(_scalar(read) - stated[a, b]):
-                raise CompilerError("the emitted noise has not the covariance of its Program at a point")
+                raise CompilerError("the emitted noise does not have the covariance of its Program at a point")
 
 
 def _noise_of(read: list[list[Scalar]], moved: Values, names: Names) -> dict[str, list[Scalar]]:

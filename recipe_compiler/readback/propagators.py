@@ -41,7 +41,7 @@ def _propagate(names: Names) -> Callable[[np.ndarray, np.ndarray, Scalar], Value
     def found(F: np.ndarray, two_D: np.ndarray, t: Scalar) -> Value:
         own = next((p for p in left if _same(names, p, F, two_D, t)), None)
         if own is None:
-            raise CompilerError("the emitted prepare asks for another linear flow than its Program")
+            raise CompilerError("the emitted prepare computes a linear flow that is not its Program's")
         left.remove(own)
         return tuple(_arrays(names, own.blocks, named) for named in (own.change, own.integral, own.covariance))
 

@@ -75,14 +75,14 @@ class Iteration:
     def fill(self, reader: RunLoopReader, arguments: list[Value]) -> None:
         """Fill an array with new normals, and advance the state."""
         state, out = arguments
-        self.demand(state is self.given["noise_state"], "draws its noise from another state than it is given")
+        self.demand(state is self.given["noise_state"], "draws its noise from a state other than the given one")
         self.moved += 1
         state[:] = self.words()
         out[:] = reader.next_normals(out.size)
 
     def next_of(self, reader: RunLoopReader, arguments: list[Value]) -> Value:
         """Draw one normal of a numpy.random.Generator, which keeps its state itself."""
-        self.demand(arguments[0] is self.given["noise_state"], "draws its noise from another state than it is given")
+        self.demand(arguments[0] is self.given["noise_state"], "draws its noise from a state other than the given one")
         return reader.next_normals(1)[0]
 
     def pair(self, words: list[Value]) -> Value:
@@ -98,7 +98,7 @@ class Iteration:
 
     def next_step(self, arguments: list[Value]) -> None:
         """Advance the state of Philox by one step."""
-        self.demand(arguments[0] is self.given["noise_state"], "moves another state on than it is given")
+        self.demand(arguments[0] is self.given["noise_state"], "advances a state other than the given one")
         arguments[0][-1] += 1
 
     def rows(self, arguments: list[Value]) -> None:
@@ -107,7 +107,7 @@ class Iteration:
         count = [] if "permutation" in self.given else [BATCH + 1]
         *streams, batch = arguments
         right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
-        self.demand(right, "draws its minibatch from other rows, or from another state, than it is given")
+        self.demand(right, "draws its minibatch from rows or a state other than the given ones")
         self.batches += 1
         batch[:] = _rows(self.batches)
 
@@ -190,9 +190,9 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     before, turn, after = _one_turn(reader.functions["run"])
     reader.execute(before, scope)
     made = {array.name for array in kernel.sums.outputs} if kernel.sums else set[str]()
-    iteration.demand(made <= iteration.given.keys(), "does not compute what stays the same along the chain")
+    iteration.demand(made <= iteration.given.keys(), "does not compute the constants of the chain")
     for name, _ in told_by(kernel):
-        iteration.demand(scope.get(summed(name)) == 0, f"does not begin to add up {name} at zero")
+        iteration.demand(scope.get(summed(name)) == 0, f"does not start the sum of {name} at zero")
         scope[summed(name)] = sp.Symbol(summed(name))
     reader.execute(turn, scope)
     reader.execute(after, scope)
@@ -202,11 +202,11 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         iteration.demand(scope[summed(name)] == added, f"does not add up its {name}")
     for name in (*(block.name for block in module.program.blocks), *(a.name for a in carried(module.program))):
         new = [sp.Symbol(f"new {name}[{k}]") for k in range(start[name].size)]
-        iteration.demand(list(iteration.given[name]) == new, f"does not keep what a step made of {name}")
+        iteration.demand(list(iteration.given[name]) == new, f"does not keep the {name} that a step returns")
     if kernel.noises and generator == "philox":
         words = iteration.words()
         iteration.demand(
-            list(iteration.given["noise_state"]) == [*words[:-1], words[-1] + 1], "does not move its noise on"
+            list(iteration.given["noise_state"]) == [*words[:-1], words[-1] + 1], "does not advance its noise"
         )
     else:
         iteration.demand(
@@ -218,7 +218,7 @@ def _sums(iteration: Iteration, arguments: list[Value]) -> None:
     """Take what is computed of data and constants, which must be the chain's own, before the loop."""
     own = iteration.module.kernel.sums
     if own is None:
-        raise CompilerError("the emitted run sums what its kernel does not have")
+        raise CompilerError("the emitted run sums a quantity that its kernel does not have")
     for array, value in zip((*own.outputs, *own.inputs), arguments, strict=True):
         if array in own.inputs:
             iteration.demand(value is iteration.given[array.name], f"sums another {array.name} than its own")
@@ -300,16 +300,16 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
         elif name in iteration.given or name in state:
             known = iteration.given.get(name, state.get(name))
             iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
-                        f"gives a step another {name} than its own")  # fmt: skip
+                        f"passes a step a {name} that is not its own")  # fmt: skip
         elif name == "batch":
-            iteration.demand(list(value) == _rows(1), "gives a step no minibatch, or draws more than one")
+            iteration.demand(list(value) == _rows(1), "passes a step no minibatch, or draws more than one")
     right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
-    iteration.demand(right, "gives a step a normal twice, or one that was not drawn")
+    iteration.demand(right, "passes a step a normal twice, or one that was not drawn")
     if STREAM in kernel.chain_step.inputs:  # draws within the step move the stream on
         iteration.moved += 1
         iteration.given[STREAM.name][:] = iteration.words()
     arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]
-    iteration.demand(len({id(array) for array in arrays}) == len(arrays), "gives a step one array twice")
+    iteration.demand(len({id(array) for array in arrays}) == len(arrays), "passes a step one array twice")
     return _made(module, kernel, arguments)
 
 
@@ -338,4 +338,4 @@ def _entry(module: Module, scalar: str) -> tuple[str, int]:
         names = module.kernel.scalars(new)
         if scalar in names:
             return old, names.index(scalar)
-    raise CompilerError(f"the step returns {scalar}, which is no entry of the state")
+    raise CompilerError(f"the step returns {scalar}, which is not an entry of the state")

@@ -224,7 +224,7 @@ def _check_asked(
         stated = {**given, **(dict(zip(own, at, strict=True)) if kernel.scalars(gradient.block.name) else {own[0]: at})}
         for name, value in zip(inputs, asked[before : count - work], strict=True):
             if not np.array_equal(np.asarray(value, object), np.asarray(stated[name], object)):
-                raise CompilerError(f"the emitted step asks for the gradient at another {name} than its Program")
+                raise CompilerError(f"the emitted step evaluates the gradient at a {name} that is not its Program's")
 
 
 def _check_heat(module: Module, found: Mapping[str, object], values: Mapping[str, list[Scalar]]) -> None:
@@ -243,7 +243,7 @@ def _check_heat(module: Module, found: Mapping[str, object], values: Mapping[str
     stated = sp.Add(*(energy(heat.after) - energy(heat.before) for heat in program.heats))
     (read,) = _value_of(module, found, HEAT)
     if sp.expand(read - stated) != 0:
-        raise CompilerError("the emitted step adds up another heat than its letters with noise have")
+        raise CompilerError("the emitted step does not sum the heat of its letters with noise")
 
 
 def _check_carried(module: Module, names: Names, found: Mapping[str, object]) -> None:
@@ -251,7 +251,7 @@ def _check_carried(module: Module, names: Names, found: Mapping[str, object]) ->
     program = module.program
     left = program.passed_on[program.gradient.name] if program.gradient and program.carried else ""
     if left and _value_of(module, found, left) != names.gradient(left):
-        raise CompilerError("the emitted step carries on another gradient than its Program")
+        raise CompilerError("the emitted step passes on a gradient that is not its Program's")
 
 
 def held(module: Module, given: Mapping[str, object]) -> dict[str, object]:

@@ -38,5 +38,5 @@ def _given(value: Scalar, transform: Transform) -> Scalar:
     name, c = INVERSES[transform.family], rational(transform.number)
     numbers = {Family.LOG: (), Family.POWER: (1 / c,), Family.EXP: (c,)}[transform.family]
     if not isinstance(value, AppliedUndef) or value.func != sp.Function(name) or value.args[1:] != numbers:
-        raise CompilerError(f"the emitted step moves something else than {transform.says('x')} as its Program does")
+        raise CompilerError(f"the emitted step does not move {transform.says('x')} as its Program does")
     return value.args[0]

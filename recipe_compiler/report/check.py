@@ -71,7 +71,7 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
     found = [explained_q(proof) for proof in proofs]
     asked = [topic for topic, claims in ASKED.items() if refuted & claims]
     if not refuted & REPAIRED and (alone := [f.says for f in findings if f.required and f.id in refuted]):
-        found.append(Explanation(Topic.NO_REPAIR, f"no repair is tried for: {'; '.join(alone)}"))
+        found.append(Explanation(Topic.NO_REPAIR, f"repairs are not searched for: {'; '.join(alone)}"))
     if not asked:
         return tuple(found)
 

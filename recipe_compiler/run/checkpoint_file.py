@@ -103,7 +103,7 @@ def read_sealed(path: Path) -> Sealed:
         with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
             return Sealed(json.loads(header), {name: arrays[name] for name in arrays.files}, digest.decode("ascii"))
     except (ValueError, zipfile.BadZipFile) as error:
-        raise RunError(f"{path}: found what holds no plain arrays, expected a checkpoint: {error}") from error
+        raise RunError(f"{path}: found no plain arrays, expected a checkpoint: {error}") from error
 
 
 def _shown(digest: bytes) -> str:

@@ -114,7 +114,7 @@ def compared(runs: Sequence[StoredRun]) -> RunComparison:
     for run in others:
         if run.target != first.target:
             problem = f"found the target {run.target}, expected {first.target} as in {first.file}"
-            raise RunError(f"{run.file}: {problem}: only runs of one target say the same of one thing")
+            raise RunError(f"{run.file}: {problem}: only runs of one target are comparable")
         names = [name for name in first.rows if name in run.rows]
         if not names:
             raise RunError(f"{run.file}: found no coordinate that {first.file} has, expected {', '.join(first.rows)}")

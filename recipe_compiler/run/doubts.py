@@ -120,7 +120,7 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
             chains = int(np.any(bad, axis=1).sum())
             share = bad.sum() / max(1, sum(max(0, kept - draws.warmup) for kept in draws.kept))
             yield (
-                f"{name} is not finite in {bad.sum()} draws ({100.0 * share:.3g} %) of {chains} chains: they ran off "
+                f"{name} is not finite in {bad.sum()} draws ({100.0 * share:.3g} %) of {chains} chains: they diverged "
                 "until its value overflowed. Try a smaller step size, or a prior that bounds it."
             )
 

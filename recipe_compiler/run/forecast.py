@@ -30,7 +30,7 @@ from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.spec.model import Build
 
 BY_MOVES = "a cycle of moves is not linearised; `recipe check` says what its moves preserve"
-NO_NOISE = "a step without noise of its own is not ergodic: its chains depend on their start"
+NO_NOISE = "a step without noise is not ergodic: its chains depend on their start"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +108,7 @@ class Forecast:
             f"  one effective draw takes {width.steps:.3g} steps ({self.names[width.slowest]}; "
             f"{width.draws:.3g} draws of this run){stable}"
         )
-        order = ("  blocks of data: on average over their orders; that of this file may give more or less",)
+        order = ("  blocks of data: on average over orders of the rows; the order in this file may differ",)
         bends = "; U is far from quadratic one sd away from it, and chains that get there behave differently"
         around = f"  around the mode found from {self.around}{bends if self.bends else ''}"
         return (first, around, speed, *(order if self.contiguous else ()), *cures)
@@ -203,7 +203,7 @@ def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs:
     if slope is None or inputs.gradient is not None:
         raise NoForecastError("the gradient of the target is code")
     if inputs.of_draw is not None:
-        raise NoForecastError("the step size falls along the chain, which then has no stationary law")
+        raise NoForecastError("the step size decreases along the chain, which then has no stationary distribution")
     if not noise_is_steady(compiled.program, thermostats(compiled.program)):
         # it is balanced by friction that depends on the state alike, of which a linear step has one value alone
         raise NotLinearError("the noise of a step depends on the state, so a linear step gives no forecast")

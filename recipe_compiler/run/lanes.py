@@ -38,7 +38,7 @@ def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str
     if module.code:
         return "a move is code, which is called for one chain at a time"
     if any(isinstance(move, Draw | Cir) for move in build.scheme.cycle):
-        return "a move draws from a law, by as many random words as it takes, and lanes draw theirs beforehand"
+        return "an exact draw uses a variable number of random words, and lanes draw theirs beforehand"
     return "a step works in arrays, such as a factor of the noise that is computed anew at every state"
 
 

@@ -50,7 +50,7 @@ SHORTEST = 1e-12
 """The smallest unit over what theta has, beside which no minimum is found: a scale tau that goes to zero has walls as
 steep as 1/tau^2 around what it is the scale of."""
 
-CLEFT, CLEFTS = "the search ran into a cleft of U", 3
+CLEFT, CLEFTS = "the search ran into a narrow valley of U", 3
 """What ends a search where that is so, and how many such searches end all: the others would run into it too."""
 
 LONGEST = 1e8
@@ -161,7 +161,7 @@ def refined(slope: Slope, near: Mode, of_few: Slope) -> Mode:
                 return Mode(theta, near.says)
             if not np.isfinite(decrement):
                 break
-    raise RunError("the mode: found none of all data near that of a random sample of them. State `init` closer to it")
+    raise RunError("the mode: state `init` closer to it: none of all data was found near that of a random sample")
 
 
 def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
@@ -260,7 +260,7 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
     """Return why a state is no minimum, and a way on from there; nothing where it is one."""
     left, nowhere = slope(theta), np.zeros_like(theta)
     if not np.isfinite(left).all():
-        return "the search met a grad U that is not finite", nowhere
+        return "the search reached a non-finite grad U", nowhere
     reached = f"grad U has norm {np.linalg.norm(left):.3g} there, {began:.3g} where the search began"
     if theta.size > DENSE:
         bends = [float(v @ _along(slope, theta, v)) for v in _directions(theta.size)]
@@ -269,10 +269,10 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
     else:
         units = units_of(slope, theta)
         if (units < SHORTEST * np.maximum(np.abs(theta), 1.0)).any():
-            return f"{CLEFT}, too narrow to measure its width ({reached})", nowhere
+            return f"{CLEFT}, too narrow to measure ({reached})", nowhere
         hessian = _hessian(lambda y: units * slope(theta + units * y), nowhere)
         if not np.isfinite(hessian).all():
-            return f"the search met a curvature of U that is not finite ({reached})", nowhere
+            return f"the search reached a non-finite curvature of U ({reached})", nowhere
         values, vectors = np.linalg.eigh(hessian)
         least, largest, downwards = float(values[0]), float(np.abs(values).max()), units * vectors[:, 0]
         inside = vectors.T @ (units * left)
@@ -281,9 +281,9 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
     if close and curved:
         return "", nowhere
     if close:
-        return f"the search met a saddle of U, whose smallest curvature is negative ({reached})", downwards
+        return f"the search reached a saddle of U ({reached})", downwards
     bent = "" if curved else ", where U curves downwards"
-    ended = f"reached its limit of {ITERATIONS} steps a round" if iterations >= ITERATIONS else "came no further"
+    ended = f"reached its limit of {ITERATIONS} steps a round" if iterations >= ITERATIONS else "made no progress"
     return f"the search {ended}{bent} ({reached})", nowhere
 
 

@@ -54,7 +54,7 @@ SINGULAR = 1e-8
 SHOWN = 4
 """Coordinates of a state that are shown."""
 
-CURE = "Try `init` farther out, to see whether chains come back from there, or another parameterisation."
+CURE = "Try `init` farther out, to see whether chains return from there, or another parameterisation."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ def visits_outside(potential: Callable[[Array], float], slope: Slope, visited: V
                 best = max(best, on_rays(*shape, *span, STRETCHES[0]), key=lambda points: points.log_least)
     near = next(best.heaviest, visited.mean)
     at = f"{', '.join(f'{value:.3g}' for value in near[:SHOWN])}{', ...' if d > SHOWN else ''}"
-    region = f"what is farther out than {EDGE} times where {100.0 * WITHIN:g} % of them are, as at ({at})"
+    region = f"the region more than {EDGE} times as far out as {100.0 * WITHIN:g} % of them, as at ({at})"
     found = float(np.mean(visited.distances(visited.draws) > edge))
     return Visits(visited.share(best.log_least), found, region, "there", CURE)
 

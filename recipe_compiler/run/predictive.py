@@ -61,13 +61,13 @@ def predictive_of(target: Target) -> Predictive:
         found, expected = f"a recursion: {OPEN}", "a density of independent rows"
         raise RunError(f"data of {target.name}: found {found}, expected {expected}")
     if discrete := discrete_blocks(target.declarations):
-        found = f"the discrete block {discrete[0].name}, which is of the data that there are"
-        raise RunError(f"data of {target.name}: found {found}; expected none: of new data it is not drawn yet")
+        found = f"the discrete block {discrete[0].name}, which belongs to the observed data"
+        raise RunError(f"data of {target.name}: found {found}; expected none: it has no rows for new data")
     fields, above = _fields(target)
     whole = [one for one in fields if not _by_rows(DENSITIES[one.name])]
     if whole:
-        found = "found no way to draw it row by row"
-        raise RunError(f"data of {whole[0].name}: {found}, expected a law of one number, or a normal one")
+        found = "it cannot be drawn row by row"
+        raise RunError(f"data of {whole[0].name}: {found}, expected a distribution of one number, or a normal one")
     ordered = tuple(_in_order(fields))
     try:
         return Predictive(ordered, tuple(_of_blocks(target)), above=above)
@@ -98,7 +98,7 @@ def _fields(target: Target) -> tuple[list[StatedDensity], Formula | None]:
     elif above is None and (part := next((one.of for one in fields if not one.is_term), "")):
         found = f"a part of a formula of {part}"
     elif above is None and (also := next((name for name in named if name in _beside(target, own, fields)), "")):
-        found = f"one of {also} and a summand beside it that {also} stands in"
+        found = f"one of {also} and a summand beside it that contains {also}"
     elif above is None and (cut := _cut_off(target, fields)):
         found = cut
     else:
@@ -148,7 +148,7 @@ def _in_order(densities: Sequence[StatedDensity]) -> list[StatedDensity]:
         of = [one.of for one in left]
         ready = next((one for one in left if not any(name in of for name in _names(one))), None)
         if ready is None:
-            found = f"densities of {', '.join(of)} that name each other" if of[1:] else f"one of {of[0]} that names it"
+            found = f"densities of {', '.join(of)} that use each other" if of[1:] else f"one of {of[0]} that uses it"
             raise RunError(f"{left[0].entry}: found {found}, expected an order to draw them in")
         ordered.append(ready)
         left.remove(ready)
@@ -279,7 +279,7 @@ class _Drawer:
         if not isinstance(field, Datum) or field.is_index:  # a draw is a position; `values` are those of its row
             return
         if field.values and not np.isin(drawn, field.values).all():
-            raise RunError(f"{one.name} of {one.of} draws values that `in` excludes: its law is truncated")
+            raise RunError(f"{one.name} of {one.of} draws values that `in` excludes: its distribution is truncated")
 
     def _point(self, blocks: Mapping[str, Array]) -> Point:
         shapes = {block.name: extents(block.shape, self.sizes) for block in self.declared.blocks}

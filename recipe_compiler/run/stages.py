@@ -287,7 +287,7 @@ def _kernel(report: Report) -> str:
     proved = {finding.id: finding for finding in report.findings if finding.verdict is Verdict.PROVED}
     if "exact" not in proved:
         return ""
-    return "a step proved to preserve exp(-H)" + (" and no other law" if "irreducible" in proved else "")
+    return "a step proved to preserve exp(-H)" + (" and no other distribution" if "irreducible" in proved else "")
 
 
 def _given(findings: Iterable[Finding]) -> Iterator[str]:

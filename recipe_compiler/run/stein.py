@@ -105,7 +105,7 @@ class Departures:
             return None
         return (
             f"the draws are not quite those of the target: by Stein's identity they miss {self.surest.says} (z = "
-            f"{self.surest.z:.2g}), which fewer than one correct run in 1000 does. Either it is not true that "
+            f"{self.surest.z:.2g}), which happens in fewer than one correct run in 1000. Either it is not true that "
             f"{' or that '.join(word)}, or the chains are too short: try more warmup and more thinning."
         )
 

@@ -233,8 +233,8 @@ def _tail_warnings(tails: Sequence[Tail]) -> Iterator[str]:
         more = f" (and {len(tails) - 1} more)" if len(tails) > 1 else ""
         yield (
             f"the tails of {tails[0].name} are too heavy to know the error of its sd{more}: {tails[0].says}; "
-            "from 0.25 on it has no Monte Carlo error, and comes out too narrow more often than "
-            "too wide, however many draws there are. Quantiles and the mean are valid."
+            "from 0.25 on it has no Monte Carlo error, and is too small more often than too "
+            "large, for any number of draws. Quantiles and the mean are valid."
         )
 
 
@@ -243,7 +243,7 @@ def _number_warnings(rows: tuple[Row, ...], chains: int) -> Iterator[str]:
         return
     if chains == 1:
         yield (
-            "R-hat needs two chains: one alone cannot show that it has mixed, and its two halves are compared instead. "
+            "R-hat needs two chains: one chain cannot show that it has mixed, so its two halves are compared. "
             "Try --chains 4."
         )
     for column in ("ess_bulk", "ess_tail"):

@@ -48,7 +48,7 @@ ENERGIES = 1e8
 EFFECTIVE = 10.0
 """Draws a coordinate, counted as independent ones, from which on their covariance shows what is outside."""
 
-CURE = "Try `init` on both sides, to see whether they pass, or another parameterisation."
+CURE = "Try `init` on both sides, to see whether chains pass between them, or another parameterisation."
 
 
 def unvisited(

@@ -45,7 +45,7 @@ class Visits:
             return ()
         return (
             f"the draws miss {self.region}: at least {100.0 * self.expected:.2g} % of exp(-U) is {self.where}, and "
-            f"{100.0 * self.found:.2g} % of the draws. Chains elsewhere do not find it, even if R-hat is near 1. "
+            f"{100.0 * self.found:.2g} % of the draws. Chains from elsewhere do not find it, even if R-hat is near 1. "
             f"{self.cure}",
         )
 

@@ -256,7 +256,7 @@ def _refresh(
     block = next(item for item in derivation.dynamics.declarations.blocks if item.name == name)
     law = conditional_law(derive(derivation.dynamics), name)
     if law is None:
-        problem = f"found `refresh: {name}`, whose law given all others is not shown to be N(0, S)"
+        problem = f"found `refresh: {name}`, whose conditional distribution is not shown to be N(0, S)"
         hint = f"H has to hold {name} as a square alone: b.T P b/2 with P positive definite and free of b"
         raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)])
     old = newest[name]

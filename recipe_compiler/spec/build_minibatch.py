@@ -22,7 +22,7 @@ def check_minibatch(page: Page, document: BuildDocument) -> None:
         path = ("minibatch", "blocks")
         if minibatch.replacement:
             problem = "found contiguous blocks beside `replacement: true`, expected one of the two"
-            page.fault(path, ".".join(path), problem, "rows of a block all differ, blocks of two steps may overlap")
+            page.fault(path, ".".join(path), problem, "rows of a block all differ, but blocks of two steps may overlap")
         if data is not None and data.shuffle is None and not data.shuffled:
             problem = "found contiguous blocks of data whose order is not known to be random"
             page.fault(path, ".".join(path), problem, "write `shuffle: SEED` under data, or `shuffled: true`")

@@ -182,7 +182,7 @@ def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) ->
     if discrete and planned and any(isinstance(move, Metropolis) for move in scheme.cycle):
         named = discrete[0].name
         problem = f"found step_size: auto beside `{named}`, which is discrete, expected a step size"
-        hint = f"a plan begins at the mode of U, and {named} has none; state one, and check the acceptance rate"
+        hint = f"state one, and check the acceptance rate: a plan begins at the mode of U, and {named} has none"
         page.fault(("run", "step_size"), "run.step_size", problem, hint)
 
 
@@ -207,7 +207,7 @@ def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Targe
         )
         yield (
             problem,
-            "its discretisation bias is not known beside draws of such a block: state it under `metropolis`",
+            "state it under `metropolis`: its discretisation bias is not known beside draws of such a block",
         )
 
 

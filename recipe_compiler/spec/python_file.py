@@ -32,7 +32,7 @@ def load_python(path: Path, name: str | None) -> Document:
         problem = f"found a file that ended the program with code {end.code}, expected one that defines dynamics"
         raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from end
     except RecursionError as error:
-        problem = "found calls without an end when the file ran: something in it calls, loads or holds itself"
+        problem = "found endless calls when the file ran: something in it calls, loads or contains itself"
         raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from error
     except Exception as error:  # the user's own code may raise anything
         line = _line_in(file)

@@ -31,7 +31,7 @@ def read_code_move(page: Page, path: Path, entry: MoveEntry, stated: str, folder
         hint = "`keeps: exp(-H)` is assumed, not proved, and printed with every verdict that depends on it"
         page.fault((*path, "code"), label, f"found code {code} without `keeps`, expected what it preserves", hint)
     elif "".join(entry.keeps.split()) != KEPT:
-        problem = f"found `keeps: {shown(entry.keeps)}`, expected `keeps: {KEPT}`: moves of a cycle preserve one law"
+        problem = f"found `keeps: {shown(entry.keeps)}`, expected `keeps: {KEPT}`"
         page.fault((*path, "keeps"), f"{label}.keeps", problem)
     if not entry.changes:
         hint = "it is given these, and changes them in place: `changes: theta`; what it reads besides is `reads: r`"

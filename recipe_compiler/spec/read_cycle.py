@@ -180,12 +180,12 @@ def _check_refresh(page: Page, path: Path, name: str, dynamics: Dynamics) -> Non
     if block is None:
         return
     if block in potential_blocks(dynamics):
-        hint = "a refresh draws from a normal law; a word moves the potential's block"
+        hint = "a refresh draws from a normal distribution; a word moves the potential's block"
         problem = f"found a refresh of {name}, the potential's block, expected another"
         page.fault(path, entry_name(path), problem, hint)
     elif block.domain.name is not DomainName.REAL:
         problem = f"found a refresh of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
-        page.fault(path, entry_name(path), problem, "a refresh draws from a normal law")
+        page.fault(path, entry_name(path), problem, "a refresh draws from a normal distribution")
 
 
 def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, target: Target, variant: str) -> None:
@@ -199,7 +199,7 @@ def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, targe
         page.fault(path, entry_name(path), problem, _meant(name, blocks, dynamics, target))
         return
     if target.gradient is not None:
-        problem = f"found {what} with a gradient that is code, expected formulas: no law of it can be proved"
+        problem = f"found {what} with a gradient that is code, expected formulas: its law needs U"
         page.fault(path, entry_name(path), problem, "state U in the target, or move it by a word")
     elif name not in laws:
         known = f"it claims those of {', '.join(laws)}" if laws else "it claims none"
@@ -238,7 +238,7 @@ def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
     elif isinstance(move, Draw) and move.slices is not None and any(map(takes_data, move.slices.formulas)):
         problem = (
             f"found `slice` of {move.block} of data with variant: minibatch, expected variant: full: weights of a "
-            "batch give levels of another law"
+            "minibatch change the distribution of the levels"
         )
         page.fault(path, entry_name(path), problem, "use `variant: full`, or weights without data")
     elif isinstance(move, Cir) and takes_data(arguments[1]):

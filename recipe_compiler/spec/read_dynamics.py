@@ -212,7 +212,7 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
     if stated.drift is not None:
         for block in declared.blocks:
             if block.name not in stated.drift:
-                hint = "a block at rest has the drift 0"
+                hint = "write the drift 0 for a block at rest"
                 page.fault(
                     ("claims", "drift"), "claims.drift", f"found no drift of `{block.name}`, expected every block", hint
                 )

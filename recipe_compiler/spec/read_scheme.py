@@ -31,7 +31,7 @@ def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
         return None
     page = Page(root, faults)
     if document.name in EULER:
-        problem = f"found the name `{document.name}`, which is that of a step without a word, expected another"
+        problem = f"found the name `{document.name}` of a step without a word, expected another"
         page.fault(("name",), "name", problem)
     check_letters(page, ("split",), document)
     keep = place_of_keep(page, ("keep",), document.split, document.keep)

@@ -35,7 +35,7 @@ def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Sli
     declared = (target.declared or target).declarations
     if entry.slice is None:
         if entry.left is not None:
-            problem = "found `left` of a draw without `slice`, expected both: levels are counted that are below it"
+            problem = "found `left` of a draw without `slice`, expected both: levels below it are counted"
             page.fault(
                 (*path, LEFT), entry_name((*path, LEFT)), problem, "slice: log w, left: log of the remaining weight"
             )
@@ -44,7 +44,9 @@ def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Sli
     if block not in one_hot_blocks(declared):
         if block is not None:
             problem = f"found `slice` of {block.name}, which is {block.domain.name}, expected a one_hot block"
-            hint = "levels are drawn below the weights of places; leave it out: the block is drawn from its law at once"
+            hint = (
+                "levels are drawn below the weights of places; leave it out: the block is drawn directly from its law"
+            )
             page.fault((*path, SLICE), entry_name((*path, SLICE)), problem, hint)
         return None
     scope = Scope(of_all_data(declared))
@@ -66,7 +68,7 @@ def _formula(page: Page, path: Path, key: str, scope: Scope, block: Block, shape
     formula = None if entry is None else page.faults.catch(lambda: _of_a_shape(entry, scope, shapes))
     if formula is not None and block.name in dependence(formula).blocks:
         problem = f"found `{block.name}` in the weights of its own rows, expected the other blocks of the target"
-        hint = "weights that depend on the rows change their law"
+        hint = "weights that depend on the rows change their distribution"
         page.fault(at, entry_name(at), problem, hint)
         return None
     entry_at = None if formula is None else next((one for one in nodes(formula) if isinstance(one, Entry)), None)

@@ -68,7 +68,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
         )
     for block in discrete_blocks(declarations) if code is not None else ():
         problem = f"found a gradient that is code beside {block.name}, which is discrete; expected formulas"
-        page.fault(("gradient",), "gradient", problem, "only proved laws are drawn from")
+        page.fault(("gradient",), "gradient", problem, "only blocks with a proved law are drawn")
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     check_recursion(page, document, declarations)

@@ -41,7 +41,7 @@ def read_restated(build: Build, text: str) -> Build:
     """
     made = read_again(text, build, in_memory=build.data is None)
     if not isinstance(made, Build):
-        raise CompilerError(f"{build.name} with what was planned is no build")
+        raise CompilerError(f"{build.name} with the planned entries is not a valid build")
     return made
 
 

@@ -92,7 +92,7 @@ class MoveEntry(WordEntry):
     ] = None
     left: Annotated[
         FormulaText | None,
-        Field(description="of a draw by slices: log of the weights that no place holds; levels below it are counted"),
+        Field(description="of a draw by slices: log of the remaining weight; levels below it are counted"),
     ] = None
     cir: Annotated[
         CirField,
@@ -170,7 +170,7 @@ class MinibatchEntry(Part):
 
     replacement: Annotated[Truth, Field(description="draw data with replacement; false: all of a batch differ")] = False
     blocks: Annotated[
-        Literal["contiguous"] | None, Field(description="consecutive rows of shuffled data, from a random one on")
+        Literal["contiguous"] | None, Field(description="consecutive rows of shuffled data, starting at a random one")
     ] = None
     control_variates: Annotated[
         Literal["mode"] | None, Field(description="differences to the gradients at the mode, which are summed once")
@@ -266,7 +266,7 @@ class BuildDocument(Document):
     minibatch: MinibatchEntry | None = None
     sizes: dict[Name, SizeNumber] = {}
     assume: Annotated[
-        list[Literal["normalisable"]], Field(description="that exp(-U) has a finite integral: given, not proved")
+        list[Literal["normalisable"]], Field(description="that exp(-U) has a finite integral: assumed, not proved")
     ] = []
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}

@@ -58,7 +58,7 @@ class WordClaimsEntry(Part):
     palindrome: Annotated[Truth, Field(description="the word is its own reverse")] = False
     gradients: Annotated[CountOrZero | None, Field(description="evaluations of the gradient in one step")] = None
     configurational: Annotated[
-        Literal["exact"] | None, Field(description="of a quadratic U: the covariance of theta is that of exp(-U)")
+        Literal["exact"] | None, Field(description="for quadratic U: the covariance of theta is that of exp(-U)")
     ] = None
 
 

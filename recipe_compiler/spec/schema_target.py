@@ -45,13 +45,13 @@ class DatumEntry(Part):
 
 Laws = Annotated[
     dict[Name, FormulaText],
-    Field(description="block to its law given all others, in which data are all rows: Gamma(a + N/2, b + ...)"),
+    Field(description="block to its conditional law, with data as all rows: Gamma(a + N/2, b + ...)"),
 ]
 
 
 Derived = Annotated[
     dict[Name, FormulaText],
-    Field(description="name to what is computed from every draw: a formula of the target's blocks, parameters, sizes"),
+    Field(description="name to a formula of the target's blocks, parameters and sizes, computed for every draw"),
 ]
 
 

@@ -160,10 +160,10 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         if row.discrete and of is not None:
             fields[of] = _counted(page, fields[of], replace(row, values=()) if one.guards else row, one.entry)
         elif row.discrete and not (is_of_counts or isinstance(first, Number)):
-            problem = f"found the discrete law {row.name}() of a formula, expected it of a field of the data"
+            problem = f"found the discrete density {row.name}() of a formula, expected one of a field of the data"
             page.fault((one.entry,), one.entry, problem, "a block of whole numbers has `domain: counts`")
         elif is_of_counts and not row.discrete:
-            problem = f"found {row.name}() of `{one.of}`, which are counts, expected a law of whole numbers"
+            problem = f"found {row.name}() of `{one.of}`, which are counts, expected a density of whole numbers"
             page.fault((one.entry,), one.entry, problem, "as poisson, binomial or neg_binomial_2")
         _check_covariance(page, one)
     assume = list(declarations.assume)
@@ -214,7 +214,7 @@ def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:
             continue
         if block is None or block.constraint is not wanted:
             expected, hint = _OF_SETS[wanted]
-            of, name = f"`{block.name}`" if block else "what is no block", block.name if block else "L"
+            of, name = f"`{block.name}`" if block else "something other than a block", block.name if block else "L"
             page.fault((one.entry,), one.entry, f"found {one.name}() of {of}, {expected}", hint.format(name))
 
 
@@ -227,7 +227,7 @@ def demand_increasing(page: Page, declarations: Declarations, stated: Stated) ->
         if not row.increasing or (isinstance(block, Block) and block.constraint in _INCREASING):
             continue
         name = block.name if block else row.increasing
-        problem = f"found {one.name}() of cuts that are no block of increasing entries"
+        problem = f"found {one.name}() of cuts that are not a block of increasing entries"
         hint = f"declare `{name}: {{shape: {cuts.shape.rows}, constraint: ordered}}`"
         page.fault((one.entry,), one.entry, problem, hint)
 

@@ -42,7 +42,7 @@ def to_yaml(document: Document) -> str:
     text = text_of(document.source)
     again = read_again(text, document, in_memory=isinstance(document, Build) and document.data is None)
     if again is None or again != document or digest(again) != digest(document):
-        raise CompilerError(f"the YAML of {document.name} is not what it was written from")
+        raise CompilerError(f"the YAML of {document.name} does not read back as its document")
     return text
 
 
@@ -80,7 +80,7 @@ def _as_stated(part: Stated) -> Stated:
         return part
     again = read_again(text_of(part.source), part)
     if not isinstance(again, Scheme):
-        raise CompilerError(f"the document of {part.name} is no scheme when it is read again")
+        raise CompilerError(f"the document of {part.name} is not a scheme when it is read again")
     return again
 
 

@@ -44,11 +44,11 @@ def unit_of(formula: tree.Tree, entry: str, where: Place) -> Unit:
         case tree.Power(below, exponent):
             number = _number(exponent)
             if number is None or abs(number) > LARGEST_EXPONENT:
-                problem = f"found a power of a unit that is no number up to {LARGEST_EXPONENT}, {EXPECTED}"
+                problem = f"found a power of a unit that is not a number up to {LARGEST_EXPONENT}, {EXPECTED}"
                 raise SpecError([fault_at(where, exponent.at, entry, problem, "write length**2 or length**(1/2)")])
             return unit_of(below, entry, where) ** number
         case tree.Literal(value):
-            hint = "a number is no unit: write 1 for none, and put scale factors into the formulas"
+            hint = "write 1 for no unit, and put scale factors into the formulas"
             raise SpecError([fault_at(where, formula.at, entry, f"found the number {value}, {EXPECTED}", hint)])
         case _:
             raise SpecError([fault_at(where, formula.at, entry, f"found another formula, {EXPECTED}")])

@@ -7,7 +7,7 @@ from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor, Term
 
 
 def degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
-    """Return the degree in the coordinates of `blocks` jointly; None if it is no polynomial in them.
+    """Return the degree in the coordinates of `blocks` jointly; None if it is not a polynomial in them.
 
     -xi r has degree 1 in {r} and 2 in {r, xi}; exp(r) and U(r) are no polynomials in r. A tensor in canonical form is
     read term by term: a degree is never too small, and may be too large where terms cancel that do not look alike.

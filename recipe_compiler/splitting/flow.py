@@ -94,6 +94,6 @@ def affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
     moved = frozenset(piece.moved)
     degrees = [degree(f, moved, declarations) for f in piece.drift]
     if None in degrees:
-        return NoRow(f"its drift is no polynomial in {', '.join(piece.moved)}")
+        return NoRow(f"its drift is not a polynomial in {', '.join(piece.moved)}")
     highest = max((n for n in degrees if n is not None), default=0)
     return NoRow(f"its drift is of degree {highest} in {', '.join(piece.moved)}") if highest > 1 else highest

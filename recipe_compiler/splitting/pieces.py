@@ -150,7 +150,7 @@ def _no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...]) -> M
     a, b = place
     who = f"the pieces {' and '.join(owners)}" if owners else "no piece"
     problem = f"found Gamma[{a},{b}] = {text(share_of_gamma(derivation, place))} in {who}, expected it in one"
-    hint = f"say which: `Gamma: [[{a}, {b}]]` in one of its selections"
+    hint = f"state which: `Gamma: [[{a}, {b}]]` in one of its selections"
     return ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
 
 

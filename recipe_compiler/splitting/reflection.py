@@ -81,7 +81,7 @@ def reflected(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
     blocks = {block.name: block for block in declarations.blocks}
     moved = blocks[piece.moved[0]]
     if len(piece.moved) != 1:
-        return NoRow(f"it moves {', '.join(piece.moved)}, and what is reflected is one positive block")
+        return NoRow(f"it moves {', '.join(piece.moved)}, and a reflection moves one positive block")
     if moved.domain.name is not DomainName.POSITIVE:
         return NoRow(
             f"{moved.name} has the domain {moved.domain.name.value}, and what is reflected is positive, at 0; between "
@@ -89,7 +89,7 @@ def reflected(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
         )
     shift = entrywise(derivation, piece)
     if isinstance(shift, NoRow) or shift.row != SHIFT:
-        return NoRow(f"its drift is not free of {moved.name}: what is reflected moves with a constant velocity")
+        return NoRow(f"its drift depends on {moved.name}: a reflected block moves with a constant velocity")
     f = piece.drift[declarations.blocks.index(moved)]
     carried = [blocks[name] for name in names_of(f) & blocks.keys()]
     if len(carried) != 1 or carried[0].domain.name is not DomainName.REAL or carried[0].shape != moved.shape:

@@ -90,7 +90,7 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
         elif found[name] != 1:
             share = found[name]
             problem = f"found the piece {name} for {share} of the step in {word_text(scheme.split)}, expected 1 in all"
-            hint = "shares of a piece add up to 1, or another equation is integrated"
+            hint = "make the shares of each piece add up to 1, or another equation is integrated"
             faults.append(Fault(Place(""), "scheme.split", problem, hint))
     if faults:
         raise ModelError(faults)
@@ -112,7 +112,7 @@ def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
     if left:
         names = ", ".join(piece.name for piece in pieces)
         problem = f"found the pieces {names} with {'; '.join(left)}, expected pieces that add up to the equation"
-        hint = "what is left over belongs to a piece, and what is taken twice to one"
+        hint = "assign each missing term to a piece, and each repeated term to only one"
         raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
 
 

@@ -26,8 +26,8 @@ from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
 
 LOST = (
-    "volume and reversibility are those of a step given its minibatch, not of the chain; the order of what is sampled "
-    "is 2 only where the noise of the gradient is given up"
+    "volume and reversibility concern a step given its minibatch, not the chain; the bias is of order 2 only where the "
+    "noise of the gradient is subtracted"
 )
 """What is not true of a word with minibatches, for headers and reports."""
 Pieces = Mapping[str, tuple[Piece, Flow]]
@@ -81,7 +81,7 @@ def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtractio
         ModelError: as of `split_by`.
     """
     if V.is_zero:
-        return NothingGivenUp("V = 0, and the draws are too wide by what it adds")
+        return NothingGivenUp("V = 0: gradient noise is not subtracted and widens the draws")
     pieces = split_by(derivation, scheme)
     try:
         kick, drift, decay = _langevin(derivation, pieces)
@@ -119,7 +119,7 @@ def _langevin(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Pie
         raise _OtherFormError(f"{what}: not a kick, a drift and a decay of one momentum")
     for piece in (kick, drift):
         if pieces[piece.name][1].row != SHIFT:
-            raise _OtherFormError(f"the flow of {piece.name} is no shift")
+            raise _OtherFormError(f"the flow of {piece.name} is not a shift")
     return kick, drift, noisy
 
 
@@ -160,7 +160,7 @@ def _check_friction(derivation: Derivation, decay: Piece, a: Tensor) -> None:
     held = _of_state(derivation, a)
     thermostats = [b.name for b in derivation.dynamics.declarations.blocks if not b.shape.sizes]
     if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:
-        takes = f"takes up noise of covariance v I by itself (with noise of A I in {decay.name}, it settles at A + eps"
+        takes = f"absorbs noise of covariance v I by itself (with noise A I in {decay.name}, its mean is A + eps"
         raise _OtherFormError(
             f"the friction of {decay.name} is the thermostat {held}, which {takes} v/2), and no other"
         )

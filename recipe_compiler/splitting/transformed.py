@@ -187,7 +187,7 @@ def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _
     if D is None:
         return NoRow(f"its noise is correlated: {text(piece.D[n][n])} is not diagonal")
     if not (D.is_zero or transform.onto):
-        return NoRow(f"its noise would lead {name} to what is none")
+        return NoRow(f"its noise would make {name} leave its domain")
     noise = c.settled(c.multiply(first, first, D))
     if not _is_frozen(derivation, noise, moved):
         return NoRow(f"the noise of {name} depends on {', '.join(piece.moved)}")

@@ -54,8 +54,11 @@ def test_figures_are_those_of_the_law_of_the_letters(scheme: str, word: str) -> 
 @pytest.mark.parametrize(
     ("build", "says"),
     [
-        ("sghmc_linear_regression", "its Hessian is made of data"),
-        ("gsgrhmc_gaussian", "the noise of r_new[0] depends on theta[0], theta[1], theta[2]: it has no one covariance"),
+        ("sghmc_linear_regression", "its Hessian depends on the data"),
+        (
+            "gsgrhmc_gaussian",
+            "the noise of r_new[0] depends on theta[0], theta[1], theta[2]: it has no single covariance",
+        ),
         ("gsgrhmc_gaussian_baoab", "the noise of r_v2[0] depends on theta_v2[0]"),
     ],
 )
@@ -93,7 +96,7 @@ def test_leapfrog_alone_forgets_nothing_and_keeps_a_shadow(word: str, sign: int)
     factors = np.sqrt(np.diag(S) / np.diag(SIGMA))
     assert (sign * (factors - 1.0) > 0.01).all()
     (kept,) = [entry for entry, _ in found.formulas if entry.startswith("sd of theta")]
-    assert "in the law that it keeps with r as under exp(-H)" in kept
+    assert "with r distributed as under exp(-H)" in kept
     np.testing.assert_allclose(numbers(found, kept), factors, atol=1e-5)
 
 

@@ -73,7 +73,7 @@ def test_leapfrog_alone_is_doubted_whatever_its_draws_say(tmp_path: Path) -> Non
     """Nothing is random but the starts: with these R-hat or Stein's identity may see nothing."""
     code, out, _ = recipe("run", "hmc_gaussian_leapfrog", *FEW[2:], "-o", tmp_path)
     assert code == 4
-    assert "not to be trusted: a step without noise of its own is not ergodic" in out
+    assert "not to be trusted: a step without noise is not ergodic" in out
     assert "Add friction with its noise" in out
 
 

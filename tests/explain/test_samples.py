@@ -104,7 +104,7 @@ def test_what_has_no_elementary_integral_is_left_alone() -> None:
     [
         ("{domain: circle}", "cos(x)", "1", "", ""),  # -x is no energy of a circle
         ("{}", "cos(x)", "1", "-x", ""),
-        ("{}", "x**2/2", "x", "-1/2*x**2", "its integral is infinite: no law is sampled"),
+        ("{}", "x**2/2", "x", "-1/2*x**2", "its integral is infinite: nothing is sampled"),
     ],
 )
 def test_what_is_shown_means_something_where_the_state_lives(

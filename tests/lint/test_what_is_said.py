@@ -38,7 +38,7 @@ def test_the_maps_are_offered_where_nothing_says_what_arguments_are(asking: Call
     with pytest.raises(ModelError) as raised:
         asking("velocities.py:published", "friction")
     hints = [fault.hint for fault in raised.value.faults]
-    offered = "if v is the step size times r, as SGHMC was published: "
+    offered = "if v is the step size times r (the published form of SGHMC): "
     offered += "--map 'v=eps*r' --map 'eta=eps**2' --map 'alpha=C*eps'"
     assert hints == [offered, "", "", "--map NAME=r"]
 

@@ -144,7 +144,7 @@ def test_the_step_is_as_short_as_the_steepest_part_of_the_bulk_asks_for(folder: 
 def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = (Start("zero", np.zeros(2)),)
     assert mode_of(find_mode, lambda theta: -np.ones(2), starts, ("a", "b")) is None
-    assert at_mode(lambda theta: -np.ones(2), None) == (None, "1, as U has no mode that was found")
+    assert at_mode(lambda theta: -np.ones(2), None) == (None, "1, as no mode of U was found")
     monkeypatch.setattr(plan_moves, "mode_of", lambda *_: None)
     fit = rc.compile(build(folder, QUARTIC, "step_size: auto, draws: 2000", '"uniform(1, 8)"')).sample(progress=False)
     assert not fit.attrs["doubts"], fit.attrs["doubts"]
@@ -265,7 +265,7 @@ def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
     def stuck(pilots, open_ones, K, *others):
         masses.append(K)
         if K is not None:
-            raise RunError("step_size: auto: warm-up is stuck where it begins")
+            raise RunError("step_size: auto: warm-up is stuck at its start")
         return tuned(pilots, open_ones, K, *others)
 
     monkeypatch.setattr(plan_moves, "tuned", stuck)
@@ -274,5 +274,5 @@ def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
         warnings.simplefilter("ignore", rc.DoubtWarning)  # of 200 draws
         warnings.simplefilter("ignore", rc.SampleWarning)
         fit = model.sample(progress=False)
-    assert "in the first window by 1, as with the Hessian of U at its mode no move is taken" in fit.attrs["plan"]
+    assert "in the first window by 1, as no move is accepted with the Hessian of U at its mode" in fit.attrs["plan"]
     assert len(masses) == 2

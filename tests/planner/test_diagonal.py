@@ -62,11 +62,13 @@ def test_of_many_coordinates_the_mass_is_a_diagonal(tmp_path: Path) -> None:
 def test_what_no_document_holds_is_refused_before_it_is_looked_for(tmp_path: Path) -> None:
     for d in (111, 20_000):
         langevin = build(tmp_path, d, "sghmc", "{name: euler}")
-        with pytest.raises(RunError, match=f"found {d} coordinates, whose plan is"):
+        with pytest.raises(RunError, match=f"found {d} coordinates, whose plan has"):
             demand_statable(langevin, d)
     demand_statable(build(tmp_path, 80, "sghmc", "{name: euler}"), 80)
     demand_statable(with_diagonals(build(tmp_path, 8_000), 8_000), 8_000)
-    with pytest.raises(RunError, match="found 8001 coordinates, whose plan is 24,003 numbers, expected at most 24,000"):
+    with pytest.raises(
+        RunError, match="found 8001 coordinates, whose plan has 24,003 numbers, expected at most 24,000"
+    ):
         demand_statable(with_diagonals(build(tmp_path, 8_001), 8_001), 8_001)
 
 

@@ -290,7 +290,7 @@ RNG = np.random.default_rng(5)
 GROUPS = {"y": np.concatenate([RNG.normal(-2.0, 1.0, 60), RNG.normal(2.0, 1.0, 40)])}
 NO_MODE = ("no minimum of U was found", "mu + tau*eta", "recipe run hmc TARGET", "`rhmc`")
 REFUSED: dict[str, tuple[Callable[[Path], rc.Model], Mapping[str, Any] | None, tuple[str, ...]]] = {
-    "components that may change places": (
+    "exchangeable components": (
         partial(stated, "gaussian_mixture", sizes={"K": 2}), GROUPS,
         ("several modes: ", "chains do not help either: 8 chains ", "do not pass", "break the symmetry in the target"),
     ),
@@ -329,7 +329,7 @@ def test_components_between_which_no_chain_passes_are_told() -> None:
         "still", "mixture_allocations", scheme={"cycle": [{"draw": b} for b in ("theta", "mu", "z")]}, variant="full",
         sizes={"K": 2, "N": 60}, step_size="auto",
     )  # fmt: skip
-    with pytest.warns(rc.DoubtWarning, match="do not pass from one end of the law to the other"):
+    with pytest.warns(rc.DoubtWarning, match="do not mix"):
         model.plan({"y": y})
 
 

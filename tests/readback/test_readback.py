@@ -150,7 +150,7 @@ def test_what_tells_of_draws_is_the_same_in_every_shape(name: str, right: str, w
     before, head, rest = scheduled.text.partition(f"def {name}(")
     assert right in head + rest, "the fault must have a place"
     faulty = before + (head + rest).replace(right, wrong, 1)
-    with pytest.raises(CompilerError, match=f"{name} is another one in another shape"):
+    with pytest.raises(CompilerError, match=f"{name} differs between the shapes"):
         check_diagnostics(replace(scheduled, text=faulty), plain)
 
 

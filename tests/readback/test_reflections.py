@@ -1,4 +1,4 @@
-"""Positions that are reflected: the law of a step is exact, and what is not reflected says so."""
+"""Positions that are reflected: the distribution of a step is exact, and what is not reflected says so."""
 
 import numpy as np
 import pytest

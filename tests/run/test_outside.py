@@ -209,6 +209,6 @@ run: {step_size: auto, draws: 1000, seed: 3}
 def test_a_run_that_stays_in_a_narrow_part_is_doubted() -> None:
     """Chains of the plan begin in the narrow half and agree with each other, with Stein's identity and the forecast."""
     build = document(BUILD, scales=SCALES)
-    with pytest.warns(rc.DoubtWarning, match="the draws miss what is farther out"):
+    with pytest.warns(rc.DoubtWarning, match="the draws miss the region more than"):
         fit = rc.compile(rc.load(build.source.file), allow_undecided=True).sample(progress=False)
     assert fit["posterior"]["theta"].to_numpy().std() < 0.03

@@ -55,7 +55,7 @@ REFUSED: list[tuple[str, str, tuple[tuple[str, str], ...], tuple[str, ...]]] = [
     (ALONG.replace("flip", "scale: 1/2, flip"), "", NOISY,
      ("a move with a step size of its own of a word with noise or linear flows, which no emitted step",)),
     (f"{{refresh: r}}, {MOVE}", dynamics(f"U(theta) + {KINETIC} + (r.T @ r)**2"), (),
-     ("`refresh: r`, whose law given all others is not shown to be N(0, S)", "H has to hold r as a square alone")),
+     ("`refresh: r`, whose conditional distribution is not shown to be N(0, S)", "H has to hold r as a square alone")),
     (f"{{refresh: r}}, {ALONG}", dynamics(f"U(theta) + {KINETIC} + x**2/2", positive=True), (),
      ("acceptance by H of a state with a boundary (x), which no emitted step can compute",
       "state the target with `transform` for x")),

@@ -109,4 +109,4 @@ def test_too_few_substitutions_are_refuted(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(implicit, "turns_of", lambda *_: 1)
     found = answer(document(FUNNEL), "flow")
     expect(found, "refuted")
-    assert "what 1 substitutions leave of the equation of" in str(found.decision)
+    assert "after 1 substitutions" in str(found.decision)

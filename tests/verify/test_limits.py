@@ -95,7 +95,7 @@ SAID = [
     pytest.param(endless, "did not end in 0.5 s", marks=pytest.mark.slow),
     (dying, ".*ended without an answer.*"),
     (greedy, "MemoryError"),
-    (bottomless, "something in it is nested too deeply, or holds itself"),
+    (bottomless, "something in it is nested too deeply, or contains itself"),
     (broken, f"{OWN_FAULT}: ArithmeticError: too large, raised at limits.py:.*; please report it, with the document"),
     (misled, f"{OWN_FAULT}: CompilerError: a block of no shape.*"),
     (refusing, f"(?!.*{OWN_FAULT}).*found no energy.*"),

@@ -162,7 +162,7 @@ def test_a_fault_in_parity_is_found(monkeypatch):
     kinetic = split("sgnht", THERMOSTAT)
     only_r = reversible.flip(kinetic.derivation.calculus, {"r": reversible.flip_of(kinetic).centres["r"]})
     piece = next(piece for piece in kinetic.pieces if piece.name == "xi")
-    says = "the engines disagree on what is even in f[xi]"
+    says = "the engines disagree on the even part of f[xi]"
     expect(reversible.runs_back(kinetic, piece, only_r), "undecided", says)
 
 

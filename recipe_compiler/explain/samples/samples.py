@@ -25,7 +25,7 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
-LEAVES = "the claimed equation has the stationary density exp(-H), normalisable or not, with H = "
+LEAVES = "exp(-H) is a stationary density of the claimed equation, normalisable or not, for H = "
 
 SHOWN = 2
 TRIED = 6
@@ -78,7 +78,7 @@ def _with_integral(dynamics: Dynamics, change: Change, explanation: Explanation)
         return explanation
     tabled = dynamics.declarations.parameters or dynamics.declarations.functions
     where = " for some values of what is declared" if tabled else ""
-    return replace(explanation, says=f"{explanation.says}; its integral is infinite{where}: no law is sampled")
+    return replace(explanation, says=f"{explanation.says}; its integral is infinite{where}: nothing is sampled")
 
 
 def _energies(dynamics: Dynamics, end: float) -> Iterator[Change]:

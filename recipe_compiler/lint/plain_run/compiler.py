@@ -72,8 +72,8 @@ def _compiled(function: Any, replaced: Collection[str] | None, *, now: bool) -> 
         other = next((name for name, value in here.items() if first[0].get(name, value) != value), None)
         if other is not None:
             raise KeptElsewhereError(
-                f"{function.__name__} is compiled by numba, which takes {other} for what it was at the first call, "
-                "and it changes: make it an argument"
+                f"{function.__name__} is compiled by numba, which keeps the first value of {other}, but that "
+                "changes: make it an argument"
             )
         return function(*args, **named)
 

@@ -160,7 +160,7 @@ class Columns:
             values = _values(column.formula, self.known)
             self.known[column.name] = self._of_all_rows(column, values) if column.whole else values
         except (NotReadError, ZeroDivisionError, OverflowError) as error:
-            raise NotReadError(f"column `{column.name}` as it is written: {error}") from error
+            raise NotReadError(f"column `{column.name}` as written: {error}") from error
 
     def _of_all_rows(self, column: MadeColumn, values: Numbers) -> Numbers:
         known = self._moments_of(column.formula, values)
@@ -184,7 +184,7 @@ class Columns:
             return _moments(values)
         uses = dependence(formula).data
         if not {column.name for column in self.file.made}.isdisjoint(uses):
-            raise NotReadError("what is made in all rows is of columns that are made, which are known in some")
+            raise NotReadError("a made column of all rows uses made columns that are known in some rows only")
         match formula:
             case Symbol(name):
                 return moments(self.all_rows[name])
@@ -195,7 +195,7 @@ class Columns:
         """Return a column less its mean, times one over its standard deviation."""
         variance, centred = known.variance, _centred(values, known)
         if variance == 0:
-            raise NotReadError("a column that is the same in every row has no scale")
+            raise NotReadError("a constant column cannot be standardised")
         if not is_fraction(variance):
             by = 1 / _power(variance, HALF)
             return tuple(x * by for x in centred)
@@ -237,7 +237,7 @@ _OF_KIND: Mapping[Kind, Callable[[fmpq], bool]] = {
 
 def _demand(datum: Datum, columns: Sequence[Numbers], allowed: Callable[[fmpq], bool]) -> None:
     if not all(allowed(x) for column in columns for x in column):
-        raise NotReadError(f"`{datum.name}` as it is written has numbers that it may not have")
+        raise NotReadError(f"`{datum.name}` as written has numbers that its declaration excludes")
 
 
 def _centred(values: Numbers, known: Moments) -> Numbers:

@@ -159,7 +159,7 @@ def _from_file(value: Value) -> str:
     """Return the remark on values given as doubles, which rounding may have moved off what was meant."""
     if value.file is None:
         return ""
-    return f", as the doubles of {value.file.name} are, exactly: see that rounding did not make them so"
+    return f", exactly, for the doubles of {value.file.name}: check that rounding is not the cause"
 
 
 def _defaults(build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:

@@ -38,7 +38,7 @@ def _without_reflection(found: Answer) -> Answer:
     if not isinstance(found.decision, Proved) or not rules:
         return found
     given = tuple(fact for fact in found.decision.given if fact not in rules)
-    reason = f"the law is kept if {'; '.join(rules)}, which emitted steps do not do"
+    reason = f"exp(-H) is preserved if {'; '.join(rules)}, which emitted steps do not do"
     return replace(found, decision=Undecided((reason,), given=given))
 
 

@@ -56,7 +56,7 @@ class Sample:
         """
         found = read(formula, self.known).number
         if found is None:
-            raise NotReadError("what is no known number")
+            raise NotReadError("an unknown number")
         return tuple(at_row(found, n) for n in range(self.rows))
 
 

@@ -95,7 +95,7 @@ def _identities(target: Target, block: Block, u: Block, declared: Declarations) 
         return list(_entries(block, u, sizes))
 
     for says, everywhere in _everywhere(block, declared):
-        yield Identity(says, place, everywhere, entries, f"the log Jacobian of {block.constraint} is another")
+        yield Identity(says, place, everywhere, entries, f"the log Jacobian of {block.constraint} differs")
 
 
 def _everywhere(block: Block, declared: Declarations) -> Iterator[tuple[str, Tensor]]:

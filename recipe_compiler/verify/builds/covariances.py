@@ -35,7 +35,7 @@ from recipe_compiler.verify.from_data.reading import read_matrix
 from recipe_compiler.verify.from_data.values import Column, NotReadError, at_row
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
-METHOD = "a covariance that data keep from being singular, integrated over"
+METHOD = "a covariance that the data keep nonsingular, integrated out"
 NONE, ONE = Fraction(0), Fraction(1)
 
 
@@ -129,7 +129,7 @@ def _is_apart(law: StatedDensity, sample: Sample) -> bool:
     x, mu, _ = law.arguments
     values = [value for row in read_matrix(add([x, negate(mu)], x.shape), sample.known) for value in row]
     if any(value.products for value in values):
-        raise NotReadError("a location that is no form")
+        raise NotReadError("a location that is not a linear form")
     columns = [column for value in values for _, column in value.affine.slopes]
     own = [value.affine.constant for value in values]
     apart = rank_of(list(_rows([*columns, *own], sample)), len(columns) + len(own)).rank

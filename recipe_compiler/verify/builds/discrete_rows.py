@@ -46,7 +46,7 @@ def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configurat
             for found in product(*(product(range(values), repeat=rows) for rows, values in shapes)):
                 yield tuple(zip(blocks, found, strict=True))
             return
-    raise TooLargeError(f"{total} ways in which the rows of {', '.join(b.name for b in blocks)} can stand")
+    raise TooLargeError(f"{total} values of the rows of {', '.join(b.name for b in blocks)}")
 
 
 def _shape_of(block: Block, sizes: Sizes, last: int = LAST) -> tuple[int, int]:

@@ -191,7 +191,7 @@ def _open_at_rows(claim: Callable[[Target], Answer], build: Build, target: Targe
         return found
     here = ", ".join(f"{name} = {n}" for name, n in sizes.items())
     at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
-    why = f"right at {here}, which the data of the build have, and wrong at {at}: write a formula in the size"
+    why = f"write the formula in terms of the size: it is right at {here}, that of the data, and wrong at {at}"
     return replace(found, decision=Undecided((why,)), for_d="all", checked_at=())
 
 
@@ -287,7 +287,7 @@ def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, ow
             other = ", ".join(f"{name} = {value}" for name, value in general.decision.witness)
             own_values = isinstance(_of_the_build(general, own).decision, Refuted)
             where = (
-                "for some U, not shown for this one" if own_values else "at other values, which say nothing about these"
+                "for some U, not shown for this one" if own_values else "at other values, so nothing follows for these"
             )
             hint = f"wrong {where}: {other}"
             return replace(found, decision=replace(found.decision, tried=(*tried, hint)))
@@ -307,7 +307,7 @@ def _of_the_build(found: Answer, own: Numbers) -> Answer:
     if not unknown and not others:
         return found
     at = ", ".join(f"{name} = {value}" for name, value in witness)
-    why = f"what {', '.join(unknown)} is in the build is not known before it runs" if unknown else ""
+    why = f"the value of {', '.join(unknown)} in the build is not known before it runs" if unknown else ""
     why = why or f"the build has other values than {', '.join(others)}"
     return replace(found, decision=Undecided((f"wrong at {at}, and {why}",)), for_d="all", checked_at=())
 

@@ -104,7 +104,7 @@ def ceiling_of_latent(
     count = len(list(sample.known.coordinates(block)))
     if set(earlier) != set(range(count)) or not _is_ordered(earlier):
         return None
-    facts = (*sorted(found.facts), f"a law of every {block}, given earlier ones")
+    facts = (*sorted(found.facts), f"a density of every {block}, given earlier ones")
     return Ceiling(tuple(sorted(found.absorbed)), found.given, facts)
 
 

@@ -110,7 +110,7 @@ def law_of(target: Target, name: str) -> Answer:
 def _law(target: Target, block: Block, law: Law) -> Answer:
     where = target.source.place(f"laws.{block.name}")
     if target.gradient is not None:
-        reason = f"U is known by its gradient alone, which is code: {target.gradient}"
+        reason = f"U is known only by its gradient, which is code: {target.gradient}"
         return Answer(Undecided((reason,)), where=where)
     undefined = values(stated(target), with_ends(target.declarations))
     try:
@@ -147,10 +147,10 @@ def _says(law: Law, block: Block) -> str:
     b = block.name
     if is_of_counts(law):
         one = f"a count of {b}" if block.shape.sizes else b
-        return f"U - E with {one} one larger less U - E, for {law_text(law)}"
+        return f"U - E with {one} one larger minus U - E, for {law_text(law)}"
     if is_of_rows(law):
         row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
-        return f"U - E with {row} at one place less that at another, for {law_text(law)}"
+        return f"U - E with {row} at one place minus that at another, for {law_text(law)}"
     if _is_joint(law, block):
         return f"an entry of cov dU/d{b} - ({b} - m) for {law_text(law)}"
     if is_on_simplex(block):
@@ -203,7 +203,7 @@ def _ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
         ends = (("upper", n, law.arguments[0]),)
     for end, bound, stated in ends:
         off = minus(stated, bound)
-        says = f"the {end} end of {law_text(law)} less that of the domain of {block.name}"
+        says = f"the {end} end of {law_text(law)} minus that of the domain of {block.name}"
         where, slots = target.source.place(f"laws.{block.name}"), tuple(Index(n, "n") for n in off.shape.sizes)
         yield Identity(says, where, convert(off, of_all_data(declared), *slots), partial(_entries, off, declared))
 

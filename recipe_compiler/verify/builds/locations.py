@@ -322,7 +322,7 @@ def _places(factor: _Factor, case: Case, k: int) -> Iterator[_At]:
     """
     sample, residual = case.sample, factor.residual
     if sample is None:
-        raise NotReadError("data that are not known")
+        raise NotReadError("unknown data")
     form = sum_of_affine(scaled_affine(_form(m, sample), _column(by, sample)) for m, by in residual.locations)
     of_logarithms, constants = _constants(residual.D, form, sample)
     for n in range(sample.rows):
@@ -333,7 +333,7 @@ def _places(factor: _Factor, case: Case, k: int) -> Iterator[_At]:
 def _form(m: Formula, sample: Sample) -> Affine:
     found = read(m, sample.known)
     if found.products:
-        raise NotReadError("a location that is no form")
+        raise NotReadError("a location that is not a linear form")
     return found.affine
 
 
@@ -420,11 +420,11 @@ def _as_form(one: _At, within: Sequence[Coordinate]) -> Form:
 def _told(forms: Sequence[Form], names: str, *, of_logarithms: bool) -> str:
     """Return why scales are not kept from zero, and what would do it."""
     needed = "that vanishes at 0 faster than any power (lognormal, inverse_gamma), or"
-    left = f"with {names} at both, a power of 1/scale is left that no integral takes"
+    left = f"with {names} at both, a power of 1/scale remains that is not integrable"
     if len(forms[0]) > 2:
         width = len(forms[0]) - 1
-        found = f"more data lie at one {names} than are independent"
-        left = "a power of 1/scale is left that no integral takes"
+        found = f"more data have zero residual at one {names} than are independent"
+        left = "a power of 1/scale remains that is not integrable"
         return f"{found}: {left}; a prior of the scale {needed} no {width + 1} such data, would decide it"
     ((d, _),) = Counter(-c for _, c in forms).most_common(1)
     at = "equal" if of_logarithms else f"{float(d):g}"

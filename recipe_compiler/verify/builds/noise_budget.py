@@ -68,7 +68,7 @@ def _of_word(build: Build, bound: Dynamics) -> Decision:
     try:
         found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     except ModelError as fault:
-        return Undecided((f"the word makes no step: {fault}",))
+        return Undecided((f"the word is not a step: {fault}",))
     if isinstance(found, NothingGivenUp):
         return Proved(f"nothing is subtracted: {found.why}", (), (), (NOT_GIVEN_UP,))
     budget = _budget(build, bound)

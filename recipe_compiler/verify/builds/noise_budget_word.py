@@ -73,7 +73,7 @@ def decided_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction)
     try:
         numbers = _numbers(found, _Values(build, bound, known_sizes(build, bound)))
     except NotExactError as reason:
-        why = (f"at exact values: {reason}", "the emitted module refuses a step that gives up more, before its first")
+        why = (f"at exact values: {reason}", "the emitted module rejects a step that subtracts more, before its first")
         return Undecided(why)
     holds = _holds(numbers, found, eps)
     if holds is None:
@@ -84,7 +84,7 @@ def decided_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction)
     if holds:
         return Proved(f"exact values: {says}{words}", (), (("eps", str(eps)), *limit))
     shown = _direction(numbers, found, eps)
-    residual = f"{says}: of the noise of {names} that is more than there is{words}"
+    residual = f"{says}: it subtracts more noise of {names} than there is{words}"
     return Refuted("exact values", (("eps", str(eps)), *shown, *limit), residual)
 
 

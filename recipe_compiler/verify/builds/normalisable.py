@@ -85,7 +85,7 @@ def _of_values(target: Target) -> Answer:
         return _of_recursion(target)
     sampled, target = target, standard(target)
     if target.gradient is not None:
-        reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
+        reason = Undecided((f"U is known only by its gradient, which is code: {target.gradient}",))
         return Answer(reason, where=target.source.place("gradient"))
     return _on_sets(target, sampled) if constrained(target) else _unconstrained(target, sampled)
 
@@ -95,7 +95,7 @@ def _of_recursion(target: Target) -> Answer:
     where = target.source.place("log_likelihood")
     proof = by_proper_prior(target)
     if proof is None:
-        reason = f"{OPEN}, and it is not seen to be bounded, whatever they are, beside a proper prior"
+        reason = f"{OPEN}, and it is not shown to be bounded for all data beside a proper prior"
         return Answer(Undecided((reason,)), where=where)
     alike = read_alike(target)
     return replace(alike, decision=proof, where=where) if isinstance(alike.decision, Proved) else alike
@@ -202,7 +202,7 @@ def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
     if stated.log_likelihood is None or not has_proper_prior(stated) or not lies_in_supports(stated):
         return tuple(dict.fromkeys(reasons))
     about_likelihood = [reason for reason in reasons if not reason.startswith(UNCONFINED)]
-    first = "the prior is proper, and log_likelihood is not shown to be bounded above, whatever the data are"
+    first = "the prior is proper, but log_likelihood is not shown to be bounded above for all data"
     return tuple(dict.fromkeys((first, *about_likelihood)))
 
 
@@ -224,7 +224,7 @@ def agreed(target: Target, parts: list[TargetPart]) -> Answer:
     """Return whether both engines read the same formulas of a target, defined everywhere, so that they may be used."""
     zero = Tensor((), ())
     identities = tuple(
-        Identity(f"{p.entry} in index notation less itself entry by entry", target.source.place(p.entry), zero, p.less)
+        Identity(f"{p.entry} in index notation minus it entry by entry", target.source.place(p.entry), zero, p.less)
         for p in parts
     )
     premises = smoothness((formula for _, formula in _formulas(target)), target.declarations)
@@ -347,7 +347,7 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
             proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
             return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
         case Refuted() if not _is_potential_alone(build, bound):
-            reason = "exp(-U) has no finite integral, and more in H than U depends on its blocks"
+            reason = "exp(-U) has no finite integral, and other terms of H depend on its blocks"
             return Answer(Undecided((reason,)), where=posterior.where)
         case Refuted() | Undecided() as decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
@@ -362,7 +362,7 @@ def _at_values(build: Build) -> Answer:
     try:
         if all(isinstance(other.decision, Proved) for other in others):
             return found
-        reason = "proved at the values as they are written or as the doubles that run, not at both"
+        reason = "proved for the values as written or for the doubles that run, not for both"
     except OverflowError:
         reason = "a value is too large for a double, so it is infinite when the module runs"
     return replace(found, decision=Undecided((reason,)))

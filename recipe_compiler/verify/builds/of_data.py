@@ -48,7 +48,7 @@ NORMALISABLE = "normalisable"
 
 METHOD = "power counting with exact ranks of the data"
 HOW = "exact numbers and ranks"
-BY_ROUNDING = "the data decide it as doubles, and not so as they are written"
+BY_ROUNDING = "the data decide it as doubles, but not as they are written"
 Entries = tuple[tuple[Column, ...], ...]
 
 
@@ -75,11 +75,11 @@ def as_declared(build: Build, found: Answer) -> Answer:
     part = None if numbers_of(observed) <= MANY else part_of(observed)
     try:
         if part is not None and rests_on_made_kinds(build, target):
-            raise NotReadError(f"more than {MANY:,} numbers that are made are not looked at")
+            raise NotReadError(f"more than {MANY:,} numbers of made columns are not read")
         with flint.ctx.workprec(BITS):
             _as_written(build, target, part or observed)
     except NotReadError as error:
-        reason = f"proved of data as they are declared, and those of {observed.file} are not shown to be: {error}"
+        reason = f"proved for data as declared, but the data of {observed.file} are not shown to satisfy that: {error}"
         return replace(found, decision=Undecided((reason,)))
     return found
 
@@ -93,8 +93,8 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     if (shown := _shown_by_part(build, general, build.observed)) is not None:
         return shown
     if (numbers := numbers_of(build.observed)) > MANY:
-        why = "of some of them, evenly spaced, it is not shown"
-        return _more(general, (f"{numbers:,} numbers of its data: {MANY:,} are looked at, and {why}",))
+        why = "for some of them, evenly spaced, it is not shown"
+        return _more(general, (f"{numbers:,} numbers of its data: {MANY:,} are read, and {why}",))
     return _decided_twice(build, general, build.observed)
 
 
@@ -218,7 +218,7 @@ def _said(observed: Observed, facts: tuple[Fact, ...]) -> str:
     words = ", ".join(fact.words for fact in facts) or "how many they are"
     if observed.of is None:
         return f"the {observed.rows} data of {observed.file}: {words}"
-    others = "the likelihood of each of the others is bounded by its law"
+    others = "the likelihood of each of the others is bounded"
     return f"{observed.rows} of the {observed.of.rows} data of {observed.file}, evenly spaced: {words}; {others}"
 
 
@@ -395,7 +395,7 @@ def _entries(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> "
     (axis,) = datum.shape.sizes
     length = axis if isinstance(axis, int) else sizes[axis]
     if length * len(array) > MANY:
-        raise NotReadError(f"positions along {length} of {len(array)} data are not looked at before a run begins")
+        raise NotReadError(f"positions along {length} of {len(array)} data are checked only when a run begins")
     return np.arange(length)[:, None] == array
 
 
@@ -461,7 +461,7 @@ def _demand_places(datum: Datum, ones: "NDArray[Any]", columns: Columns) -> None
     (name,) = dict(columns.file.columns)[datum.name]
     first = int(datum.name in columns.file.from_one)
     if any(x != int(k) + first for x, k in zip(columns.known[name], np.argmax(ones, axis=0), strict=True)):
-        raise NotReadError(f"column `{name}` as it is written counts other places")
+        raise NotReadError(f"column `{name}` as written counts other positions")
 
 
 DOUBLES, AS_WRITTEN = Reading(_doubles, _as_double), Reading(_as_written, _decimal_or_exact)

@@ -78,15 +78,15 @@ def without_sets(target: Target) -> Reduced:
                 kept[entry].append(term)
             elif (bounded_below if entry == "potential" else bounded_above)(term, declared):
                 together.append(term)
-                data.append((entry, f"{text(term)} is bounded: it only helps"))
+                data.append((entry, f"{text(term)} is bounded, so it can only help"))
             elif of is not None and of.name not in dirichlet and of.name in sets:
                 dirichlet.add(of.name)
                 data.append((entry, f"{text(term)} is a Dirichlet's"))
             else:
                 together.append(term)
-                unseen.append(f"{text(term)} is not seen to be bounded where {', '.join(sorted(held))} is")
+                unseen.append(f"{text(term)} is not shown to be bounded where {', '.join(sorted(held))} is")
         if unseen and _have_ceiling(together, target, entry):
-            data.append((entry, f"what holds {', '.join(sorted(sets))} is bounded together: it only helps"))
+            data.append((entry, f"the terms in {', '.join(sorted(sets))} are bounded together, so they can only help"))
         else:
             reasons += unseen
     blocks = tuple(block for block in declared.blocks if block.name not in sets)

@@ -113,5 +113,5 @@ def _numbers(formula: Formula, sample: Sample) -> list[tuple[fmpq, ...]]:
     """Return the entries of what the data alone decide, each as its numbers for all data."""
     entries = [value for row in read_matrix(formula, sample.known) for value in row]
     if any(value.number is None for value in entries):
-        raise NotReadError("what is no known number")
+        raise NotReadError("an unknown number")
     return [tuple(at_row(value.number, n) for n in range(sample.rows)) for value in entries if value.number is not None]

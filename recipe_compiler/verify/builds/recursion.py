@@ -62,7 +62,7 @@ def _identities(target: Target) -> Iterator[Identity]:
         datum = datum_of(declared) if is_of_row else None
         where = target.source.place(entry)
         tensor = convert(formula, declared, *slots, datum=datum, entry=entry, where=where)
-        says = f"{entry} in index notation less itself entry by entry"
+        says = f"{entry} in index notation minus it entry by entry"
         yield Identity(says, where, Tensor((), ()), difference(formula, tensor, declared))
 
 

@@ -145,7 +145,7 @@ def _is_apart(base: Linear, g: Monomial, fields: frozenset[str], sample: Sample)
             case [(Leaf(product), k)] if k == 1:
                 wide += [_entrywise(factor, c_j) for c_j in _columns_of(product, sample)]
             case _:
-                raise NotReadError("a residual that is no sum of columns of the data")
+                raise NotReadError("a residual that is not a linear combination of columns of the data")
     forms = list(zip(*others.values(), *wide, own, strict=True))
     return not is_consistent(forms, len(others) + len(wide))
 
@@ -160,7 +160,7 @@ def _columns_of(product: Formula, sample: Sample) -> list[Numbers]:
     factors = list(_factors(plain(product, sample.known.declarations)))
     moves = [k for k, factor in enumerate(factors) if depends_on_state(factor)]
     if not moves or any(_named(factor) for factor in factors[moves[0] : moves[-1] + 1]):
-        raise NotReadError("a residual that is no sum of columns of the data")
+        raise NotReadError("a residual that is not a linear combination of columns of the data")
     found: list[Numbers] = [(fmpq(1),) * sample.rows]
     for known in (factors[: moves[0]], factors[moves[-1] + 1 :]):
         if known:
@@ -233,7 +233,7 @@ def columns(row: Formula, sample: Sample) -> Iterator[Numbers]:
     """
     for entry in (x for line in read_matrix(row, sample.known) for x in line):
         if entry.number is None:
-            raise NotReadError("an entry that is no known number")
+            raise NotReadError("an entry that is not a known number")
         number = entry.number
         yield tuple(at_row(number, n) for n in range(sample.rows))
 
@@ -264,7 +264,7 @@ def psi(x: fmpq) -> fmpq:
         NotReadError: x is not positive.
     """
     if x <= 0:
-        raise NotReadError("a logarithm of what is not positive")
+        raise NotReadError("a logarithm of a number that is not positive")
     return fmpq(_psi(int(x.p)) - _psi(int(x.q)))
 
 

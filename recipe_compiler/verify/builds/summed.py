@@ -64,7 +64,7 @@ class Summed:
     @property
     def left(self) -> tuple[str, ...]:
         """Why a sum over counts is not known, for each block that is left."""
-        expected = "expected a named law of it, all else free of it, or its claimed law to be Poisson(mean), shown"
+        expected = "expected a named density of it with all other terms free of it, or a proved law Poisson(mean)"
         return tuple(f"the sum over all {block.name} is not known: {expected}" for block in endless(self.target))
 
 

@@ -65,7 +65,7 @@ def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[
         return found
     of_moves = claim in OF_MOVES and EXACTLY not in found.decision.given
     if not (claim in OF_GRADIENTS or of_moves) or _differentiates(dynamics):
-        reason = f"not shown: {smooth}; pieces meet in it, with their first derivatives alone"
+        reason = f"not shown: {smooth}; its branches agree there in value and first derivative only"
         return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
     given = tuple(sorted({*found.decision.given, f"{U} has a Lipschitz gradient"} - {smooth}))
     return replace(found, decision=replace(found.decision, given=given))
@@ -134,7 +134,7 @@ def _off_centre(target: Target) -> Iterator[str]:
     """Yield what is assumed of variables of a direction: they have none at 0, in more than one dimension never met."""
     for block, moved in zip(target.declarations.blocks, sampled_blocks(target), strict=True):
         if block.constraint is Constraint.UNIT_VECTOR:
-            yield f"{moved.name} is never 0, where it has no direction"
+            yield f"{moved.name} is never 0, where its direction is undefined"
 
 
 def bends(target: Target) -> bool:

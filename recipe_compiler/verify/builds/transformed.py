@@ -52,7 +52,7 @@ def law_is_kept(target: Target) -> Answer:
         if target.recursion or _solves(composed.log_likelihood):
             if not _rows_are_alike(target, composed):
                 return Answer(
-                    Undecided(("not shown: what is stated of a row is as declared, g(u) put in",)), where=where
+                    Undecided(("not shown: formulas of a row are the declared ones, with g(u) put in",)), where=where
                 )
             target, composed = _without_rows(target), _without_rows(composed)
         identities = tuple(_identities(target, composed))

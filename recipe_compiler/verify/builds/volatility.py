@@ -177,7 +177,7 @@ def _facts(
         return order, (near.fact,)
     if near.bases < 2:
         return None
-    return order, (near.fact, f"two disjoint sets of others that determine {' and '.join(theta.blocks)}")
+    return order, (near.fact, f"two disjoint sets of other data that determine {' and '.join(theta.blocks)}")
 
 
 def _near(theta: _Theta, name: str, returns: bool) -> _Near | None:
@@ -189,7 +189,7 @@ def _near(theta: _Theta, name: str, returns: bool) -> _Near | None:
             return None
         last, others = forms[len(forms) - end :], forms[: len(forms) - end]
         left = end - rank_of(last, width).rank
-        fact = f"residuals of the last {end + 1} {name} that no state makes zero"
+        fact = f"residuals of the last {end + 1} {name}, which are not all zero at any state"
         return _Near(left, disjoint_bases(others, width), fact)
     most, left = most_together(forms, width), excess(forms, width)
     if most is None or left is None or most == len(forms):
@@ -206,7 +206,7 @@ def _theta(row: _Row, declared: Declarations, sample: Sample, from_row: int) -> 
     found = read(row.residual, sample.known)
     blocks = tuple(dict.fromkeys(name for (name, _), _ in found.affine.slopes))
     if found.products or not blocks:
-        raise NotReadError("residuals that are no forms")
+        raise NotReadError("residuals that are not linear forms")
     slopes = dict(found.affine.slopes)
     within = [z for name in blocks for z in sample.known.coordinates(name)]
     columns = [*(slopes.get(z, fmpq(0)) for z in within), found.affine.constant]

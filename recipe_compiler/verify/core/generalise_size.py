@@ -42,12 +42,12 @@ def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int)
         found = own()
     else:
         tried = for_all.decision.tried if isinstance(for_all.decision, Undecided) else ()
-        more = f"not looked at as it stands: sizes above {LARGEST_WRITTEN_OUT} are decided for every size or not at all"
+        more = f"sizes above {LARGEST_WRITTEN_OUT} are decided for every size or not at all"
         found = replace(for_all, decision=Undecided((*tried, more)), for_d="all", checked_at=())
     if not isinstance(found.decision, Undecided) or not isinstance(for_all.decision, Refuted):
         return found
     at = "" if isinstance(for_all.for_d, str) else f" at {written(dict(for_all.for_d))}"
-    hint = f"wrong{at}, in the place of the document's size, which says nothing about that one"
+    hint = f"refuted{at}, which is not the document's size, so nothing follows for it"
     return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, hint)))
 
 

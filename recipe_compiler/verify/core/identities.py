@@ -134,7 +134,7 @@ def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Questi
             (f"the engines disagree on {identity.says}: zero for the index calculus, but {point}; please report this",)
         )
     holds = "; ".join(written(sizes) for sizes in seen.vanished_at if sizes)
-    by = "exact witness" + (f" (of the sizes looked at, it holds at {holds} only)" if holds else "")
+    by = "exact witness" + (f" (of the sizes checked, it holds at {holds} only)" if holds else "")
     return Refuted(by, at, identity.residual or text(identity.everywhere), tuple(sorted(question.premises.given)))
 
 

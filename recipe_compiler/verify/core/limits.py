@@ -235,7 +235,7 @@ def _set_timer(seconds: float) -> None:
 def _named(error: BaseException) -> str:
     """Return why a job ended: on purpose, by its limits, or by a fault of ours, with its place."""
     if isinstance(error, RecursionError):
-        return "something in it is nested too deeply, or holds itself"
+        return "something in it is nested too deeply, or contains itself"
     if isinstance(error, RecipeError) and not isinstance(error, CompilerError):
         return str(error)
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -23,13 +23,13 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
     an entry of an inverse becomes cofactor/determinant.
 
     Raises:
-        CompilerError: a name that is no block, or not declared.
+        CompilerError: a name that is not a block, or not declared.
     """
 
     def coordinate_symbol(place: Coordinate) -> Expr:
         block = declarations.find(place.block)
         if not isinstance(block, Block):
-            raise CompilerError(f"{place.block} is no block")
+            raise CompilerError(f"{place.block} is not a block")
         return coordinate(block, _integers(place.at))
 
     inverses: dict[Grid, Rows] = {}

@@ -103,7 +103,7 @@ def _drifts(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ..
         where = subject.place(entry, "claims.drift", "claims")
         stated = convert(formula, declarations, *row_slots(block), entry=entry, where=where)
         left = c.settled(c.subtract(stated, f))
-        says = f"the claimed drift of {block.name} less the derived one"
+        says = f"the claimed drift of {block.name} minus the derived one"
         found.append(Identity(says, where, left, _drift_entries(subject, block.name, formula)))
     return found
 

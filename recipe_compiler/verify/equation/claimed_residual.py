@@ -56,7 +56,7 @@ def claimed_residual(subject: Subject) -> Answer:
     )
     if kinks.names and not _same_current(subject, claimed, drift, question):
         listed = ", ".join(kinks.names)
-        open_ = f"the claimed drift carries no current that jumps on the kinks of {listed}"
+        open_ = f"the current of the claimed drift does not jump on the kinks of {listed}"
         question = replace(question, premises=kinks.premises | Obligations(open=(open_,)))
     answer = decide(question)
     return replace(answer, where=where)

@@ -58,7 +58,7 @@ class ScalarBlock:
     def deeper(self) -> Shown | list[str]:
         """Return a proof by sums of squares, Z3 or boxes, or what was tried on the first part without a proof."""
         if not self.symmetric:
-            return ["not seen to be symmetric"]
+            return ["not shown to be symmetric"]
         found: list[Shown] = []
         for part in self.parts:
             answer = part.by_signs or deeper(part, self.a, self.region)
@@ -86,7 +86,7 @@ def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Sc
         same = len({declarations.blocks[k].shape for k in group}) == 1
         scalars = [[c for c in row if c is not None] for row in multiples]
         if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > LARGEST:
-            return "its places are not scalars, nor diagonals of one size"
+            return "its entries are neither scalars nor diagonals of one size"
         return abstract(scalars, declarations)
     except (NotScalarisableError, TooLargeError, NoNormalFormError) as reason:
         return str(reason)

@@ -141,9 +141,9 @@ def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, S
                     continue
                 found = witness(entry, stated.declarations, sizes, (formula,))
                 if found is not None:
-                    says = (f"what {text(formula)} changes by once around {block.name}", shown(found.value))
+                    says = (f"the change of {text(formula)} once around {block.name}", shown(found.value))
                     return Refuted("exact witness", (*found.text, says), str(entry)), sizes
-                return "it stands outside sin and cos of whole multiples, and no witness was found"
+                return "it occurs outside sin and cos of integer multiples, and no witness was found"
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
             return f"second engine: {reason}"
     return "second engine: it is at small sizes" if stated.declarations.sizes else ""

@@ -99,7 +99,7 @@ def _flat(energy: Energy, d: tuple[fmpq, ...]) -> Infinite | Open:
     along = _direction(energy, d)
     if energy.exact:
         return Infinite("a direction that nothing depends on", (("direction", along),))
-    return Open((f"nothing is known to confine the direction {along}",))
+    return Open((f"no term is known to confine the direction {along}",))
 
 
 def _falls(energy: Energy, confined: Balance | None = None) -> Infinite | Open:
@@ -110,8 +110,8 @@ def _falls(energy: Energy, confined: Balance | None = None) -> Infinite | Open:
             "a direction along which a convex energy does not grow", (("direction", _direction(energy, d)),)
         )
     if d is None:
-        return Open(("no exact weights were found that show what confines the state",))
-    return Open((f"nothing is shown to grow along {_direction(energy, d)}",))
+        return Open(("no exact weights were found that show that the energy confines the state",))
+    return Open((f"no term is shown to grow along {_direction(energy, d)}",))
 
 
 def _end(energy: Energy, v: Coordinate, sign: int) -> str:

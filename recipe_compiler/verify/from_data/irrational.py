@@ -16,7 +16,7 @@ from recipe_compiler.verify.from_data.values import NotReadError
 BITS = 256
 """The precision of balls: what is not certain with it is nearly always an equality."""
 
-UNCERTAIN = "numbers that are made of the data and that no ball tells apart"
+UNCERTAIN = "numbers computed from the data that enclosures do not separate"
 _BUCKET = 2**64
 
 
@@ -53,7 +53,7 @@ class Irrational:
     @property
     def p(self) -> int:
         """Refuse: it has no numerator."""
-        raise NotReadError("what is made of the data is no fraction where one is needed")
+        raise NotReadError("a number computed from the data is not rational, and must be")
 
     q = p
 

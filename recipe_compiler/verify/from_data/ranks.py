@@ -72,7 +72,7 @@ def _of_balls(rows: Sequence[tuple[fmpq, ...]], width: int) -> Rank:
     chosen, columns = _pivots_in_doubles(rows, width, most)
     minor = arb_mat(len(chosen), len(chosen), [ball_of(rows[i][j]) for i in chosen for j in columns])
     if len(chosen) < most or not minor.det() != 0:
-        raise NotReadError("the rank of columns that are made of the data is not certain")
+        raise NotReadError("the rank of columns computed from the data is not certain")
     return Rank(most, tuple(sorted(chosen)), ())
 
 
@@ -81,7 +81,7 @@ def _pivots_in_doubles(rows: Sequence[tuple[fmpq, ...]], width: int, most: int) 
     try:
         left = np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), width)
     except OverflowError:
-        raise NotReadError("columns that are made of the data have numbers that no double holds") from None
+        raise NotReadError("columns computed from the data have numbers outside the range of doubles") from None
     left /= np.maximum(np.abs(left).max(axis=0, initial=0.0), 1e-300)
     chosen, columns = list[int](), list[int]()
     while len(chosen) < most:
@@ -109,7 +109,7 @@ def solved(matrix: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> list[fmpq
     try:
         found = arb_mat(n, n, [ball_of(x) for x in entries]).solve(arb_mat(n, 1, [ball_of(x) for x in right]))
     except ZeroDivisionError as error:
-        raise NotReadError("equations in numbers made of the data are not certain to have a solution") from error
+        raise NotReadError("equations in numbers computed from the data are not certain to have a solution") from error
     return [in_ball(row[0]) for row in found.tolist()]
 
 

@@ -191,18 +191,18 @@ class _Reading:
     def _power(self, base: Formula, exponent: Formula) -> Matrix:
         k = self._scalar(exponent).number
         if not isinstance(k, fmpq):
-            raise NotReadError("a power whose exponent is no known number is not read")
+            raise NotReadError("a power with an unknown exponent is not read")
         by = Fraction(int(k.p), int(k.q))
         return tuple(tuple(powered(x, by, self.known.positive) for x in row) for row in self.of(base))
 
     def _pieces(self, condition: Compare, yes: Formula, no: Formula) -> Matrix:
         """Return what a `where` is datum by datum: the data alone decide which piece it is."""
         if condition.shape != SCALAR:
-            raise NotReadError("where entries decide each for themselves is not read")
+            raise NotReadError("where() with a condition for each entry is not read")
         demand_unrounded(condition)
         left, right = self._scalar(condition.left).number, self._scalar(condition.right).number
         if left is None or right is None:
-            raise NotReadError("where the state decides is not read")
+            raise NotReadError("where() with a condition on the state is not read")
         holds = joined(left, right, lambda x, y: fmpq(int(HOLDS[condition.op](x, y))))
         one, other = number(holds), number(joined(ONE, holds, lambda x, y: x - y))
         return self._sum([self._times(((one,),), self.of(yes)), self._times(((other,),), self.of(no))])
@@ -245,7 +245,7 @@ def demand_unrounded(condition: Compare) -> None:
     """
     for side in (condition.left, condition.right):
         if not isinstance(side, Symbol) and not _is_double(side):
-            raise NotReadError("where a formula decides, whose rounding may be what does, is not read")
+            raise NotReadError("where() with a condition that rounding may decide is not read")
 
 
 def _is_double(formula: Formula) -> bool:
@@ -274,7 +274,7 @@ def _of_two(fn: Callable[[fmpq, fmpq], fmpq], left: Matrix, right: Matrix) -> Ma
     for xs, ys in zip(left, right, strict=True):
         pairs = [(x.number, y.number) for x, y in zip(xs, ys, strict=True)]
         if any(x is None or y is None for x, y in pairs):
-            raise NotReadError("the smaller or larger of what is no known number is not read")
+            raise NotReadError("minimum or maximum of unknown numbers is not read")
         found.append(tuple(number(joined(x, y, fn)) for x, y in pairs if x is not None and y is not None))
     return tuple(found)
 
@@ -283,7 +283,7 @@ def _inverse(matrix: Matrix) -> Matrix:
     numbers = [x.number for row in matrix for x in row]
     known = [x for x in numbers if isinstance(x, fmpq)]
     if len(known) < len(numbers):
-        raise NotReadError("an inverse of what is no known matrix is not read")
+        raise NotReadError("the inverse of an unknown matrix is not read")
     try:
         found = fmpq_mat(len(matrix), len(matrix), known).inv()
     except ZeroDivisionError as error:

@@ -62,7 +62,7 @@ def counted(energy: Energy, confined: Sequence[Form]) -> Counted:
     known = (Group((), None, tuple(confined)),) if confined else ()
     groups = (*known, *energy.groups)
     if len(groups) > MOST_GROUPS:
-        raise NotReadError(f"forms of {len(groups)} scales are not looked at, {MOST_GROUPS} are at most")
+        raise NotReadError(f"forms of {len(groups)} scales are not decided, at most {MOST_GROUPS} are")
     bases, left_over = zip(*(_reserved(group, width) for group in groups), strict=True) if groups else ((), ())
     ranks: dict[frozenset[int], int] = {frozenset(): 0}
 
@@ -132,7 +132,7 @@ def unshown(energy: Energy, found: Counted) -> Iterator[Way]:
         NotReadError: there are too many scales or cells, or an energy falls.
     """
     if len(energy.scales) > MOST_SCALES:
-        raise NotReadError(f"{len(energy.scales)} scales are not looked at, {MOST_SCALES} are at most")
+        raise NotReadError(f"{len(energy.scales)} scales are not decided, at most {MOST_SCALES} are")
     cells = list(product(*found.never_zero))
     if len(cells) > MOST_CELLS:
         raise NotReadError("too many sets of forms never vanish together")

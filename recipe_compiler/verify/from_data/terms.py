@@ -114,7 +114,7 @@ def _roles(terms: list[Product | Affine], known: Known) -> tuple[tuple[Coordinat
     domains = {b.name: b.domain.name for b in known.declarations.blocks}
     for name, domain in domains.items():
         if domain not in HALF_LINE | {DomainName.REAL, DomainName.INTERVAL}:
-            raise NotReadError(f"{name} lives on a {domain.value}, which is not read")
+            raise NotReadError(f"{name} has the domain {domain.value}, which is not read")
     added: set[Coordinate] = set()
     rates: set[Coordinate] = set()
     for own in (inner for term in terms for inner in within(term)):
@@ -397,7 +397,7 @@ def _form(read: Gathered, form: Affine, row: int) -> Form:
     """Return the form of one datum."""
     read.numbers += len(read.theta) + 1
     if read.numbers > MANY:
-        raise NotReadError(f"forms of more than {MANY:,} numbers are not looked at before a run begins")
+        raise NotReadError(f"forms of more than {MANY:,} numbers are not read before a run begins")
     found = [ZERO] * (len(read.theta) + 1)
     for z, a in form.slopes:
         found[read.theta.index(z)] = at_row(a, row)

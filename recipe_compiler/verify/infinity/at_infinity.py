@@ -62,9 +62,8 @@ def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> An
             return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())
         if isinstance(law.decision, Refuted):
             return found
-        return _open(
-            found, (f"{HOLDS}, but a current goes along {current.name}, and exp(-H) is not shown to be a law",)
-        )
+        why = f"a current runs along {current.name}, and exp(-H) is not shown to have a finite integral"
+        return _open(found, (f"{HOLDS}, but {why}",))
     if not left:
         return found
     kept = by_lyapunov(of).decision

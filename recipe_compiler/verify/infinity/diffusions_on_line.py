@@ -123,7 +123,7 @@ class Through:
     @property
     def runs_off(self) -> Refuted:
         """The refutation that solutions reach infinity in finite time."""
-        by = f"a current through infinity: it carries {self.name} there in finite time"
+        by = f"a current carries {self.name} to infinity in finite time"
         return Refuted(by, self.witness, self.residual)
 
     @property

@@ -215,7 +215,7 @@ def confined(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> C
             degrees[block.name] = confined.degree
             used += confined.terms
         elif block.name not in besides and not terms.is_definite(block, rest):
-            return f"nothing is known to confine {block.name}"
+            return f"no term is known to confine {block.name}"
     for term in rest:
         if term in used or terms.is_nonnegative(term):
             continue

@@ -92,7 +92,7 @@ def _identity(of: Equation, part: LyapunovTerm, left: Tensor) -> Identity:
         return [written_out(left, sizes, leaf)[0] - generated(of, part.scalar(sizes), sizes)]
 
     where = of.subject.place("claims.lyapunov", "claims.drift", "H")
-    return Identity("L W in index notation less L W entry by entry", where, Tensor((), ()), entries)
+    return Identity("L W in index notation minus L W entry by entry", where, Tensor((), ()), entries)
 
 
 def generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:

@@ -51,7 +51,7 @@ class EndCondition:
     def unmet(self) -> str:
         """The condition in words, as long as it is not shown."""
         if self.factor.is_zero:
-            return f"{self.end}: nothing is shown to grow"
+            return f"{self.end}: no term is shown to grow"
         return f"{self.end} needs {text(self.factor)} > 0"
 
 

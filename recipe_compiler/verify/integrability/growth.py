@@ -27,7 +27,7 @@ from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tenso
 
 ONE = Fraction(1)
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
-UNCONFINED = "nothing is known to confine "
+UNCONFINED = "no term is known to confine "
 """How a reason begins that then names a block."""
 Degrees = Mapping[str, Fraction]
 """By block, the power of its length that bounds a term."""

@@ -74,7 +74,7 @@ def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
     precision = tuple(tuple(slope(g, x) for x in r) for g in gradient)
     for entry in (x for row in precision for x in row):
         if any(not is_zero(slope(entry, x)) for x in r if entry.has(x)):
-            raise NotScalarisableError("the energy is not quadratic in what is to be integrated out")
+            raise NotScalarisableError("the energy is not quadratic in the blocks to be integrated out")
     P = tuple(tuple(_at(x, at_zero) for x in row) for row in precision)
     b = [_at(-g, at_zero) for g in gradient]
     energy = _at(H, at_zero) + sympy.log(determinant(P)) / 2
@@ -88,7 +88,7 @@ def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
 def _at(e: Expr, values: Mapping[sympy.Symbol, Expr]) -> Expr:
     found = cast(Expr, e.xreplace(dict(values)))
     if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-        raise NotScalarisableError("the energy is not defined where what is to be integrated out vanishes")
+        raise NotScalarisableError("the energy is not defined where the blocks to be integrated out vanish")
     return found
 
 

@@ -97,7 +97,7 @@ def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -
     zero = Tensor((), ())
     law = StatedLaw(subject, (), subject.dynamics.H, integrated, zero)
     scalars = Integrals(law)
-    identities = [Identity("H in index notation less H entry by entry", where, zero, _difference(subject, H))]
+    identities = [Identity("H in index notation minus H entry by entry", where, zero, _difference(subject, H))]
     identities += [
         Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
         for step in integrated.steps

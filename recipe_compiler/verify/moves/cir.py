@@ -67,7 +67,7 @@ def flow_keeps(split: Split, move: Cir, stages: Stages) -> Answer:
     target = build.target.declared or build.target
     law = dict(target.laws)[move.block]
     obligations = [("the conditional distribution", of_law), ("the flow", of_flow())]
-    says = f"{move.block} moves along d g = (shape - rate g) dt + sqrt(2 g) dW, whose invariant distribution it is"
+    says = f"d g = (shape - rate g) dt + sqrt(2 g) dW preserves the conditional distribution of g = {move.block}"
     if not is_estimated(build, move):
         return shown(f"{says} at every step size", obligations)
     obligations.append((SUM, _estimate(build, law)))
@@ -79,8 +79,8 @@ def flow_keeps(split: Split, move: Cir, stages: Stages) -> Answer:
 def bias(move: Cir) -> str:
     """Say what remains of a law when a minibatch estimates its shape."""
     return (
-        f"given all others, the mean of {move.block} is exact at every step size, its variance too large by "
-        "tanh(rate eps/2) Var[shape]/rate**2 of the estimated shape"
+        f"given all others, the mean of {move.block} is exact at every step size, and its variance too large by "
+        "tanh(rate eps/2) Var[estimated shape]/rate**2"
     )
 
 
@@ -109,10 +109,10 @@ def _estimate(build: Build, law: Law) -> Answer:
     target = build.target.declared or build.target
     tensor, fields = _tensor(build, law), frozenset(field.name for field in target.declarations.data)
     if by_datum(tensor, fields) is None:
-        return Answer(Undecided(("it is another function of the data",)))
+        return Answer(Undecided(("it depends on the data in another way",)))
     counts = {str(field.size) for field in target.declarations.data}
     if any(isinstance(atom, SizeNumber) and atom.name in counts for atom in everywhere(tensor)):
-        return Answer(Undecided(("N stands in it beside the sum: that it is positive for every batch is not shown",)))
+        return Answer(Undecided(("it contains N beside the sum, so it is not shown to be positive for every batch",)))
     return Answer(Proved("index calculus for every size"))
 
 

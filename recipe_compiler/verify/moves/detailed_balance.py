@@ -75,7 +75,7 @@ def _current_turned(split: Split, piece: Piece, J: Vector, under: Flip) -> Answe
         return unknown(under)
     identities = [
         Identity(
-            f"what is even in the current of {piece.name} in {name} under {under.says}",
+            f"the even part of the current of {piece.name} in {name} under {under.says}",
             where,
             c.settled(c.add(there, here)),
             _even(split, piece, under, n),
@@ -101,7 +101,7 @@ def _noise(split: Split, piece: Piece, under: Flip) -> Iterator[Identity | None]
                 continue
             sign = _sign(under, names[a]) * _sign(under, names[b])
             left = c.settled(c.subtract(c.scale(there, sign), entry))
-            says = f"D[{names[a]},{names[b]}] of {piece.name} less that under {under.says}"
+            says = f"D[{names[a]},{names[b]}] of {piece.name} minus that under {under.says}"
             yield Identity(says, where, left, _turned_noise(split, piece, under, (a, b)))
 
 

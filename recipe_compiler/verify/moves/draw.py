@@ -66,7 +66,7 @@ def draw(split: Split, stages: Stages) -> Answer:
     pi(b, rest) = pi(rest) p(b | rest) is kept by b' ~ p(b | rest), pi = exp(-H) (Geman and Geman 1984; Gelfand and
     Smith 1990). Refuted or undecided where one of the laws is (`keeps_law_of`).
     """
-    return laws_kept([(f"the law of {move.block}", keeps_law_of(split, move, stages)) for move in draws(split)])
+    return laws_kept([(f"p({move.block} | rest)", keeps_law_of(split, move, stages)) for move in draws(split)])
 
 
 def draws(split: Split) -> Iterator[Draw]:
@@ -98,7 +98,9 @@ def _by_slices(move: Draw, slices: Slices, target: Target, of_law: Answer) -> An
     declared = of_all_data((target.declared or target).declarations)
     needed = values(slices.formulas, declared)
     if needed.open:
-        return Answer(Undecided(tuple(f"not shown: {what}, in what {move.block} is sliced by" for what in needed.open)))
+        return Answer(
+            Undecided(tuple(f"not shown: {what}, in the slice weights of {move.block}" for what in needed.open))
+        )
     says = f"{move.block} is drawn below levels, u ~ Uniform(0, w) with log w = {text(slices.log_weights)}"
     has_values = Answer(
         Proved("log w is defined everywhere and does not depend on the block", tuple(sorted(needed.given)))
@@ -181,7 +183,7 @@ def _of_transforms(build: Build) -> Iterator[Obligation]:
     """Yield that the law of what is sampled is that of the blocks as declared, where any is transformed."""
     if build.target.transforms:
         names = ", ".join(f"{one.inner} = {one.via}({one.block.name})" for one in build.target.transforms)
-        yield f"exp(-U) is the same law in {names}", target_decided_in(law_is_kept, build)
+        yield f"exp(-U) is the same distribution in {names}", target_decided_in(law_is_kept, build)
 
 
 def _not_asked(split: Split, block: str, build: Build, *, of_a_batch: bool) -> str:
@@ -192,7 +194,7 @@ def _not_asked(split: Split, block: str, build: Build, *, of_a_batch: bool) -> s
     if build.variant != "full" and not of_a_batch and _takes_data(target, block):
         return OF_A_BATCH
     if len(potential_blocks(split.subject.dynamics)) != 1:
-        return "the dynamics have no potential of one block: what the target's blocks are in them is not known"
+        return "the dynamics have no potential of one block, so the target's blocks cannot be identified in them"
     if restricts_state(split.subject.dynamics.declarations):
         return "an assumption restricts the state, which changes the conditional distributions"
     return ""
@@ -254,7 +256,7 @@ def _held(split: Split, block: str, build: Build) -> Answer | None:
         for entry in _slopes(split, places, sizes):
             found = None if entry.atoms(AppliedUndef) else witness(entry, declarations, sizes, reads)
             if found is not None:
-                by = f"exact witness: {_rest_text(split)} depends on {block}, whose law is another one under exp(-H)"
+                by = f"exact witness: {_rest_text(split)} depends on {block}, which is then not distributed as claimed"
                 at = (*found.text, (f"d({_rest_text(split)})/d{block}", str(found.value)))
                 return Answer(Refuted(by, at), tuple(sizes.items()) or "all", where=split.subject.place("H"))
     except (NotScalarisableError, TooLargeError, NoInstanceError):

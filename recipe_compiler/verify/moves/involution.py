@@ -202,7 +202,7 @@ def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
         yield beside + beside.xreplace(there)
         yield from (e.xreplace(there) - x for x, e in image.items())
 
-    by = "exact witness: the ratio of the way back is not the inverse of that of the way there"
+    by = "exact witness: the ratio of the reverse move is not the inverse of that of the move"
     return departs(by, off, S.declarations, sizes, S.stated.formulas)
 
 
@@ -235,7 +235,7 @@ def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
         found = determinant(tuple(tuple(slope(image[x], y) for y in moved) for x in moved))
         return [exp(2 * _written(S, jacobian, sizes)) - found**2]
 
-    yield Identity("|det DS|**2 as derived less that of the second engine", where, NOTHING, squares)
+    yield Identity("|det DS|**2 as derived minus that of the second engine", where, NOTHING, squares)
     claimed = S.stated.log_ratio
     if claimed is None:
         return
@@ -251,7 +251,7 @@ def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
 
     c = S.calculus
     off = c.settled(c.subtract(convert(claimed, S.declarations), S.log_ratio()))
-    yield Identity("log_ratio as claimed less log q(w'|z')/q(w|z) + log |det DS|", where, off, beside)
+    yield Identity("the claimed log_ratio minus (log q(w'|z')/q(w|z) + log |det DS|)", where, off, beside)
 
 
 def _written(S: Mapped, tensor: Tensor, sizes: Sizes) -> Expr:

@@ -113,7 +113,7 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     of_all = _named(whole, drift)
     W = _slope(whole, of_all, theta, r)
     if not is_regular(whole, W, (theta, r), lambda sizes: slopes_at(whole, of_all, theta, r, sizes)):
-        beside = ", were nothing held" if masked else ""
+        beside = " with nothing held fixed" if masked else ""
         return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible{beside}",)))
     return shown(by, found)
 
@@ -143,7 +143,7 @@ def _projected(split: Split, whole: Split, drift: Piece, of: tuple[Block, Block]
         return [x - m * y for (m,), row, other in both for x, y in zip(row, other, strict=True)]
 
     left = c.settled(c.subtract(_slope(split, drift, theta, r), kept))
-    says = f"d f[{theta.name}]/d{r.name} of {drift.name} less diag({mask}) times that with nothing held"
+    says = f"d f[{theta.name}]/d{r.name} of {drift.name} minus diag({mask}) times that with nothing held"
     return Identity(says, split.subject.place("H"), left, entries)
 
 
@@ -212,7 +212,7 @@ def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece,
     drifts = [name for name in word if theta.name in named[name].moved]
     if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:
         raise _OtherFormError(
-            f"decided only for a word with one letter that moves {theta.name}, and {theta.name} alone"
+            f"decided only if exactly one letter of the word moves {theta.name}, and moves nothing else"
         )
     kicks = tuple(piece for name, piece in named.items() if name in word and name != drifts[0])
     if any(piece.is_noisy or piece.name in split.numerical for piece in (named[drifts[0]], *kicks)):
@@ -238,16 +238,16 @@ def _reaching(split: Split, build: Build, theta: Block, r: Block) -> str:
     if not reached and len(split.scheme.words) == 1:
         moved = split.scheme.moved(split.scheme.words[0])
         held = [name for name in every if moved is not None and name not in moved.blocks]
-        raise _OtherFormError(f"what is held, {', '.join(held)}, is not all drawn between a word and the next move")
+        raise _OtherFormError(f"the held blocks, {', '.join(held)}, are not all drawn between a word and the next move")
     if not reached:
         raise _OtherFormError(
-            f"no moves in a row, of one step at times and with {r.name} drawn anew next to each, move or draw all of "
+            f"no consecutive moves, each sometimes of one step and beside a refresh of {r.name}, update all of "
             f"{', '.join(every)}"
         )
     moved, drawn = reached[0]
     named = ", ".join(moved) if _mask(split) else theta.name
     one = "one step reaches" if len(split.scheme.words) == 1 else "moves with the word reach"
-    says = f"{one} every {named} from every other, {r.name} being refreshed"
+    says = f"{one} every {named} from every other, as {r.name} is refreshed"
     late = [name for name in drawn if name not in moved] if _mask(split) else []
     return f"{says}, and {', '.join(late)} after it" if late else says
 

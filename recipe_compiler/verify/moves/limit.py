@@ -61,10 +61,10 @@ def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
 def _open(meeting: Sequence[tuple[int, Move]], of: str) -> Answer:
     moves = " and ".join(f"move {k}" for k, _ in meeting)
     reason = (
-        f"what steps{of} do in the mean may be undone or forgotten by {moves} in every cycle: all that is left is then "
-        "as small as their errors, and the law need not tend to exp(-H)"
+        f"{moves} may undo the mean effect of the steps{of} in every cycle: what remains is of the order of their "
+        "errors, and the invariant distribution need not tend to exp(-H)"
     )
-    advice = "accept them (`metropolis`), or take a word of weak order 2 beside refreshes and draws alone"
+    advice = "accept or reject them (`metropolis`), or combine a word of weak order 2 with refreshes and draws only"
     return Answer(Undecided((f"{reason}; {advice}",)))
 
 

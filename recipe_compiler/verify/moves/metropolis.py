@@ -132,7 +132,7 @@ def _open_after(at: Answer, drawn: str) -> str:
     """Return what is open where a move changes exp(-H) at a point, and some blocks are drawn anew."""
     witness = at.decision.witness if isinstance(at.decision, Refuted) else ()
     where = ", ".join(f"{name} = {value}" for name, value in witness)
-    return f"exp(-H) changes under the move by itself, at {where}; open whether {drawn}, drawn wholly anew, mends it"
+    return f"the move alone does not preserve exp(-H), at {where}; not decided if {drawn} is refreshed fully"
 
 
 def _drawn_wholly(move: Move) -> tuple[str, ...]:
@@ -171,11 +171,11 @@ def _shown(split: Split, move: Metropolis) -> Answer:
     read = _read_before_drawn(split, move, frozenset(apart))
     if read:
         turned = stated.says if stated.centres else "nothing"
-        reason = f"does not hold: a refused move has to be turned, {other.says}; this one turns {turned}, and {read}"
+        reason = f"a rejected move must flip {other.says}, this one flips {turned}, and {read}"
         names = ", ".join(f"{name}: -{name}" for name, m in other.centres.items() if m.is_zero)
-        hint = f"; state `flip: {{{names}}}`" if names else ""
-        hint += "" if stated.centres else f", or draw {', '.join(apart)} wholly anew next"
-        return Answer(Undecided((reason + hint,)))
+        hints = [f"state `flip: {{{names}}}`"] * bool(names)
+        hints += [] if stated.centres else [f"refresh {', '.join(apart)} fully next"]
+        return Answer(Undecided((f"{' or '.join(hints)}: {reason}" if hints else reason,)))
     return _proof(split, Turned(other, needed, apart))
 
 
@@ -188,7 +188,7 @@ def _proof(split: Split, found: Turned) -> Answer:
     if not found.forgotten or not isinstance(answer.decision, Proved):
         return answer
     names = ", ".join(found.forgotten)
-    remark = f"{names} has its law under exp(-H) once it is drawn anew: not where a refused move has left it"
+    remark = f"{names} is distributed as under exp(-H) after its refresh, but not right after a rejected move"
     says = f"{says}; {names} is refreshed before it is used"
     return replace(answer, decision=replace(answer.decision, by=says, remarks=(remark,)))
 
@@ -212,7 +212,7 @@ def _not_asked(split: Split, move: Metropolis, stages: Stages) -> tuple[str, ...
         return ("there is no word to accept or reject",)
     bounded = [b.name for b in declarations.blocks if b.name in move.flip and b.domain.name is not DomainName.REAL]
     if bounded:
-        return (f"the flip turns {', '.join(bounded)}, which is not over all of the real numbers",)
+        return (f"the flip changes the sign of {', '.join(bounded)}, whose domain is not the whole real line",)
     if restricts_state(declarations):
         return ("an assumption restricts the state, and it is not shown that moves out of it are rejected",)
     try:
@@ -251,7 +251,7 @@ def _asked(split: Split, under: Flip) -> Iterator[Obligation]:
             yield f"{piece.name} preserves volume", volume_kept(split, piece)
             if split.numerical.get(piece.name) == REFLECTED:
                 yield f"{piece.name} is reflected with the momentum of its entry alone", reflects(split, piece)
-    yield "the word is its own reverse", is_palindrome(split)
+    yield "the word is a palindrome", is_palindrome(split)
 
 
 def _read_before_drawn(split: Split, move: Metropolis, blocks: frozenset[str]) -> str:
@@ -281,9 +281,7 @@ def _read_after(split: Split, blocks: frozenset[str], moves: tuple[Move, ...]) -
         if not left:
             return ""
         if not isinstance(move, Refresh):
-            return (
-                f"{', '.join(sorted(left))} is not drawn wholly anew before `{move_text(split.scheme, move)}` reads it"
-            )
+            return f"{', '.join(sorted(left))} is not refreshed fully before `{move_text(split.scheme, move)}` uses it"
         if move.block in left and move.kept:
             return f"the refresh of {move.block} keeps {move.kept} of it"
         if conditional_law(split.derivation, move.block) is not None:

@@ -48,7 +48,7 @@ def refresh(split: Split, stages: Stages) -> Answer:
     or undecided where one of the laws is (`law_given_others`).
     """
     del stages
-    return laws_kept([(f"the law of {move.block}", law_given_others(split, move.block)) for move in refreshes(split)])
+    return laws_kept([(f"p({move.block} | rest)", law_given_others(split, move.block)) for move in refreshes(split)])
 
 
 def refreshes(split: Split) -> Iterator[Refresh]:
@@ -100,11 +100,11 @@ def _not_asked(split: Split, block: Block) -> str:
     dynamics = split.derivation.dynamics
     held = next((f.name for f in dynamics.declarations.functions if f.role == "potential" and block.name in f.of), "")
     if held:
-        return f"{block.name} is what {held} is a function of: no law of it is known, given the others"
+        return f"{held} is a function of {block.name}, so the conditional distribution of {block.name} is not known"
     if block.domain.name is not DomainName.REAL or len(block.shape.sizes) > 1:
-        return f"{block.name} is not a scalar or a column over all of the real numbers: it is not Gaussian"
+        return f"{block.name} is not a scalar or a column on the whole real line, so it is not Gaussian"
     if restricts_state(split.subject.dynamics.declarations):
-        return "an assumption restricts the state: what is left of a Gaussian there is none"
+        return "an assumption restricts the state, and a truncated Gaussian is not Gaussian"
     return ""
 
 

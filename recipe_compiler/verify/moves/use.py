@@ -55,7 +55,7 @@ def _identities(split: Split, E: Formula) -> list[Identity]:
     other = derive(replace(own.dynamics, H=E))
     slopes = tuple(c.subtract(one, two) for one, two in zip(other.grad_H, own.grad_H, strict=True))
     pushed = apply_matrix(c, blocks, add_matrices(c, own.D, own.Q), slopes)
-    where, says = split.subject.place("H"), "by the H here less that by the H used"
+    where, says = split.subject.place("H"), "by the H here minus that by the H used"
     return [
         Identity(f"the drift of {block.name} {says}", where, c.settled(left), _entries(split, E, n))
         for n, (block, left) in enumerate(zip(blocks, pushed, strict=True))

@@ -84,7 +84,7 @@ def explained_q(found: Proved) -> Explanation:
 
 
 def _not_stationary(decision: Refuted) -> Refuted:
-    by = f"exp(-H) is not stationary for the claimed equation, but would be with any skew Q: {decision.by}"
+    by = f"every skew Q would make exp(-H) stationary for the claimed equation, which it is not: {decision.by}"
     return replace(decision, by=by)
 
 
@@ -100,7 +100,7 @@ def _one_coordinate(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
             continue
         if found is not None:
             value = ("claimed drift less -D H' + D'", shown(found.value))
-            return sizes, Refuted("one coordinate leaves Q = 0, which forces the drift", (*found.text, value))
+            return sizes, Refuted("with one coordinate Q = 0, so D and H determine the drift", (*found.text, value))
     return None
 
 
@@ -116,7 +116,7 @@ def _around(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
             continue
         if found is not None:
             name, point = found
-            by = "stationary, but not representable: a current goes round the torus, which div(Q exp(-H)) has not"
+            by = "stationary, but no skew Q gives the drift: the mean current around the torus is not 0"
             return sizes, Refuted(by, (*point.text, (name, shown(point.value))))
     return None
 

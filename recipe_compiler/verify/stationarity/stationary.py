@@ -51,7 +51,7 @@ def stationary(subject: Subject) -> Answer:
         return Answer(Undecided(faults_of(error)), where=where)
     identities = (
         Identity("the residual", where, left, _residual(subject)),
-        Identity("the derived drift less that of the second engine", where, zero, _difference(subject)),
+        Identity("the derived drift minus that of the second engine", where, zero, _difference(subject)),
     )
     formulas = (subject.whole.H, *(x for m in (subject.whole.D, subject.whole.Q) for row in m or () for x in row))
     declarations = subject.dynamics.declarations

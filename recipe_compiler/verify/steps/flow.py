@@ -154,7 +154,7 @@ def _asked_of_stages(
     yield "the noise", noise
     for change in changes:
         if change.implicit and change.turns:
-            yield f"what {change.turns} substitutions leave of the equation of {change.moved[0]}", _left(split, change)
+            yield f"the residual of {change.moved[0]} after {change.turns} substitutions", _left(split, change)
 
 
 def _left(split: Split, change: Change) -> Scalars:
@@ -194,7 +194,7 @@ def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fract
 
         return entries
 
-    yield "what is not linear in what moves", asked(second.frozen)
+    yield "the part that is not linear in the moved blocks", asked(second.frozen)
     yield f"{z}' - {z} at eps = 0", asked(lambda law, f, D: second.starts(law))
     yield f"d E[{z}']/d eps - f(E[{z}'])", asked(lambda law, f, D: second.drifts(law, s, f))
     yield (

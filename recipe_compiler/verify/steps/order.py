@@ -141,7 +141,7 @@ def order_at_least(split: Split) -> Least | Undecided:
     bounded = bounded_blocks(split.subject)
     try:
         if any(isinstance(flow, Reflected) for flow in _numerical(split)):
-            return Undecided(("a step that is reflected is no smooth function of where it starts",))
+            return Undecided(("a reflected step is not a smooth function of its start",))
         numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
         leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
     except ModelError as error:

@@ -63,8 +63,8 @@ def _derived_alike(split: Split) -> Iterator[Identity]:
     """Yield for every piece that both engines derive the same f_k and D_k."""
     where = split.subject.place("D")
     for piece in split.pieces:
-        yield Identity(f"f of {piece.name} less that of the second engine", where, NOTHING, _f_apart(split, piece))
-        yield Identity(f"D of {piece.name} less that of the second engine", where, NOTHING, _D_apart(split, piece))
+        yield Identity(f"f of {piece.name} minus that of the second engine", where, NOTHING, _f_apart(split, piece))
+        yield Identity(f"D of {piece.name} minus that of the second engine", where, NOTHING, _D_apart(split, piece))
 
 
 def _f_apart(split: Split, piece: Piece) -> Scalars:
@@ -88,10 +88,10 @@ def _sums(split: Split) -> Iterator[Identity]:
     blocks = split.derivation.dynamics.declarations.blocks
     where = split.subject.place("D")
     for n, (block, left) in enumerate(zip(blocks, drift, strict=True)):
-        yield Identity(f"f[{block.name}] less the sum of the pieces", where, left, _f_left(split, n))
+        yield Identity(f"f[{block.name}] minus the sum of the pieces", where, left, _f_left(split, n))
     for a, (one, row) in enumerate(zip(blocks, D, strict=True)):
         for b, (other, left) in enumerate(zip(blocks, row, strict=True)):
-            says = f"D[{one.name},{other.name}] less the sum of the pieces"
+            says = f"D[{one.name},{other.name}] minus the sum of the pieces"
             yield Identity(says, where, left, _D_left(split, a, b))
 
 

@@ -94,7 +94,7 @@ def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
         return unknown(under)
     identities = [energy, *noiseless(split, piece)]
     for n, (block, there, here) in enumerate(zip(blocks, turned, piece.drift, strict=True)):
-        says = f"what is even in f[{block.name}] of {piece.name} under {under.says}"
+        says = f"the even part of f[{block.name}] of {piece.name} under {under.says}"
         identities.append(Identity(says, where, c.settled(c.add(there, here)), _even(split, piece, under, n)))
     return of_reflections(split, identities)
 
@@ -106,7 +106,7 @@ def energy_turned(split: Split, under: Flip) -> Identity | None:
     if H is None:
         return None
     left = c.settled(c.subtract(split.derivation.H, H))
-    return Identity(f"H less H under {under.says}", split.subject.place("H"), left, _energy(split, under))
+    return Identity(f"H minus H under {under.says}", split.subject.place("H"), left, _energy(split, under))
 
 
 def unknown(under: Flip) -> Answer:

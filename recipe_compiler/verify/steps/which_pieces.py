@@ -10,7 +10,7 @@ from types import MappingProxyType
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-OPEN = "did not come to an answer"
+OPEN = "was not decided"
 
 
 def which_pieces(found: Mapping[str, Answer], of_those: str = "", unsaid: Mapping[str, str] = NOTHING) -> Answer:

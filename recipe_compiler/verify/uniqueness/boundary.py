@@ -142,7 +142,7 @@ def boundary(subject: Subject) -> Answer:
 
 def _answer(subject: Subject, where: Place, reasons: frozenset[str]) -> Answer:
     declarations = subject.dynamics.declarations
-    tried = [f"the face of the domain on which {where_} is not looked at" for where_ in _restrictions(subject.dynamics)]
+    tried = [f"the face of the domain on which {where_} is not decided" for where_ in _restrictions(subject.dynamics)]
     found = _Found(given=set(reasons))
     try:
         for face in faces(declarations):

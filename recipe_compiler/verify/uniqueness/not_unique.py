@@ -220,7 +220,7 @@ def _energy(instance: _Instance, subject: Subject, at: AtValues | None) -> Other
         for slope in part.slopes:
             found = witness(slope, instance.dynamics.declarations, instance.sizes)
             if found is not None:
-                values = (*found.text, (f"a slope of {what}", shown(found.value)))
+                values = (*found.text, (f"a derivative of {what}", shown(found.value)))
                 return _other(instance, what, values, everywhere=everywhere)
     return None
 
@@ -245,7 +245,7 @@ def _other(instance: _Instance, what: str, values: tuple[tuple[str, str], ...], 
     rest = tuple((name, value) for name, value in values if name not in instance.zeros)
     law = ("also stationary", f"exp(-H)/(1 + {'H' if what == 'H' else f'({what})'}**2)")
     by = "a conserved quantity" + (f", where {' = '.join((*instance.zeros, '0'))}" if zero else "")
-    residual = f"{what} never changes" + (_excluded(instance) if zero else "")
+    residual = f"{what} is conserved" + (_excluded(instance) if zero else "")
     for_d = "all" if everywhere else tuple(instance.sizes.items()) or "all"
     return Other(Refuted(by, (*zero, *sizes, *rest, law), residual), for_d)
 

@@ -287,7 +287,7 @@ def _ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
             full.append(sizes)
         else:
             at_ = f" at {written(sizes)}" if sizes else ""
-            low.append(f"second engine{at_}: brackets span {best} of {n} directions at the points looked at")
+            low.append(f"second engine{at_}: brackets span {best} of {n} directions at the points tried")
     return tuple(low), tuple(full)
 
 

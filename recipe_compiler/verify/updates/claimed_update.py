@@ -146,7 +146,7 @@ def _of_another_order(subject: Subject, claimed: ClaimedStep, premises: Obligati
     """Refute a step whose leading part, of another order than eps, does not preserve exp(-H)."""
     if low < 0:
         return Answer(Undecided((f"the step grows like eps^({low}) as eps becomes small",)))
-    what = f"the residual of the part eps^({low}) of the step"
+    what = f"the residual of the eps^({low}) part of the step"
     answer = _decided(subject, claimed, premises, [_stationary(claimed, low, what)])
     match answer.decision:
         case Refuted(by):
@@ -163,7 +163,7 @@ def _of_fixed_size(subject: Subject, claimed: ClaimedStep, premises: Obligations
     """Decide a step that moves the state however small eps is."""
     blocks = claimed.declarations.blocks
     if is_nothing(claimed.update.mean_at(ZERO)):
-        words = "the part eps^0 of Cov[dz], noise that moves nothing back"
+        words = "the eps^0 part of Cov[dz], noise without a restoring drift"
         spread = next(x for row in claimed.update.covariance_at(ZERO) for x in row if not x.is_zero)
         answer = _decided(subject, claimed, premises, [Identity(words, claimed.where, spread, _spread_at(claimed))])
         match answer.decision:
@@ -188,7 +188,7 @@ def _of_fixed_size(subject: Subject, claimed: ClaimedStep, premises: Obligations
             by = f"the step does not vanish as eps -> 0 and changes the distribution of {names}: {by}"
             return replace(answer, decision=replace(answer.decision, by=by))
         case Proved(by, given) if found.whole:
-            given = tuple(sorted({*given, f"exp(-H) is a Gaussian law of {names} given the other blocks"}))
+            given = tuple(sorted({*given, f"{names} is conditionally Gaussian under exp(-H)"}))
             return replace(
                 answer, decision=Proved(f"an exact draw that preserves the distribution of {names}: {by}", given)
             )
@@ -252,7 +252,7 @@ def _half_square(block: Block) -> Formula:
 def _decided(subject: Subject, claimed: ClaimedStep, premises: Obligations, identities: list[Identity]) -> Answer:
     """Decide identities together with the agreement of the engines on the moments of the step."""
     agree = Identity(
-        "the moments of the step less those of the second engine", claimed.where, Tensor((), ()), disagreement(claimed)
+        "the moments of the step minus those of the second engine", claimed.where, Tensor((), ()), disagreement(claimed)
     )
     return decide(Question((*identities, agree), claimed.declarations, claimed.sizes, premises, subject.contradiction))
 

@@ -83,7 +83,7 @@ def expanded(e: Expr, g: Grading) -> Terms:
         case sympy.Function():
             return _taylor(e, g)
         case _:
-            raise NoExpansionError(f"{type(e).__name__} of the step size or a draw has no expansion that is known")
+            raise NoExpansionError(f"{type(e).__name__} of the step size or a draw has no known expansion")
 
 
 def added(parts: list[Terms]) -> Terms:
@@ -205,10 +205,10 @@ def _binomial(base: Expr, exponent: Fraction, g: Grading) -> Terms:
 def _taylor(e: Expr, g: Grading) -> Terms:
     """Return a function of one argument by Taylor's formula."""
     if len(e.args) != 1:
-        raise NoExpansionError(f"{type(e).__name__} of several arguments has no expansion that is known")
+        raise NoExpansionError(f"{type(e).__name__} of several arguments has no known expansion")
     terms = expanded(argument(e), g)
     if lowest(terms) < 0:
-        raise NoExpansionError(f"{type(e).__name__} of what grows as eps becomes small")
+        raise NoExpansionError(f"{type(e).__name__} of a term that grows as eps becomes small")
     first, rest = _split({(ZERO, ()): sympy.Integer(0)} | terms, e)
     x = sympy.Dummy(real=True)
     slope: Expr = e.func(x)

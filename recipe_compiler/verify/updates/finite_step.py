@@ -150,7 +150,7 @@ def _other_equation(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
     found = [(words, text(left)) for words, left in differ if not left.is_zero]
     said = [_unjudged(unit, k)] if unit != ONE else []
     if found:
-        said.append(f"it is another equation than that of D and Q: {found[0][0]} is {found[0][1]}")
+        said.append(f"it is not the equation of D and Q: {found[0][0]} is {found[0][1]}")
     return Remarks(tuple(said), tuple(found))
 
 
@@ -184,10 +184,10 @@ def _pairs(claimed: ClaimedStep, recipe: Derivation) -> Iterator[tuple[str, Tens
     blocks, unit = claimed.declarations.blocks, claimed.update.unit
     D = halved(claimed, claimed.update.covariance_at(unit))
     for block, f, own in zip(blocks, claimed.update.mean_at(unit), recipe.drift, strict=True):
-        yield f"its drift of {block.name} less the recipe's", f, own
+        yield f"its drift of {block.name} minus that of D, Q and H", f, own
     for i, a in enumerate(blocks):
         for j, b in enumerate(blocks):
-            yield f"its diffusion of {a.name}, {b.name} less D", D[i][j], recipe.D[i][j]
+            yield f"its diffusion of {a.name}, {b.name} minus D", D[i][j], recipe.D[i][j]
 
 
 def _scale(c: Calculus, pairs: list[tuple[Tensor, Tensor]]) -> Fraction:

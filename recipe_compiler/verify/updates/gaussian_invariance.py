@@ -213,5 +213,5 @@ def refresh_identity(update: Update, H: Formula, where: Place) -> tuple[Invarian
     sizes.
     """
     found = refresh(update, H)
-    words, left = next(((w, t) for w, t in found.conditions if not t.is_zero), ("the law of a step", Tensor((), ())))
+    words, left = next(((w, t) for w, t in found.conditions if not t.is_zero), ("moments of a step", Tensor((), ())))
     return found, Identity(words, where, left, conditions_at(update, H, found))

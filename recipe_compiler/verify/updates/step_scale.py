@@ -138,7 +138,7 @@ def _open(block: Block, formula: Formula, subject: Subject, unit: Fraction) -> l
     for term in terms_of(formula):
         own = orders(term)
         if own is None:
-            found.append(f"{block.name}: eps stands in a function in {text(term)}, whose order is not looked at")
+            found.append(f"{block.name}: {text(term)} has eps inside a function, whose order is not computed")
         elif min(own) >= (unit / 2 if is_noise(term) else unit):
             continue
         elif is_settled(own) and not any(True for _ in draws_in(term)):

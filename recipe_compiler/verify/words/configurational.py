@@ -12,7 +12,7 @@ ROLES: Mapping[str, NoiseRole] = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O"
 """What the pieces do that follow from Langevin dynamics, by their names."""
 BY = "between two O the word preserves diag(v, 1) (polynomials in eps omega): theta has the covariance of exp(-U)"
 LANGEVIN = "A moves theta by W.T inv(M) r, B moves r by -W grad U, O moves r alone and keeps N(0, M)"
-ON_LINE = "the law of its steps on the line, in rational numbers"
+ON_LINE = "the distribution of its steps on the line, in rational numbers"
 
 
 def claimed_configurational(scheme: Scheme) -> Answer:
@@ -25,9 +25,9 @@ def claimed_configurational(scheme: Scheme) -> Answer:
     where = scheme.source.place("claims.configurational")
     others = [name for name in dict.fromkeys(x.piece for x in letters(scheme.split)) if name not in ROLES]
     if scheme.pieces or scheme.flows or others:
-        what = f"the letters {', '.join(others)}" if others else "pieces or flows that are stated"
-        found = f"found {what}: known are A, B and O as they follow from Langevin dynamics, with exact flows"
-        return Answer(Undecided((found, "in a build `configurational` says it of its pieces")), where=where)
+        what = f"the letters {', '.join(others)}" if others else "stated pieces or flows"
+        found = f"found {what}, expected A, B and O as they follow from Langevin dynamics, with exact flows"
+        return Answer(Undecided((found, "in a build, see `configurational` for its pieces")), where=where)
     return Answer(exactness(scheme.word, ROLES, (LANGEVIN,)), where=where)
 
 
@@ -77,4 +77,4 @@ def _conservative(word: Word, roles: Mapping[str, NoiseRole]) -> Decision:
     if variance is None:
         return Refuted(says, (("det F", "1"), ("expected", "below 1")))
     held = (("eps omega", "1"), ("omega^2 Var theta / Var r", str(variance)), ("expected", "1"))
-    return Refuted(f"{says}; of the Gaussian laws that it keeps", held)
+    return Refuted(f"{says}; among the Gaussian distributions that it preserves", held)

@@ -29,7 +29,7 @@ def claimed_gradients(scheme: Scheme) -> Answer:
         tried = f"no piece is called {MOVE}: name the piece that moves the potential's block {MOVE}"
         return Answer(Undecided((tried,)), where=where)
     if len(kicks) != 1:
-        tried = f"the pieces that hold {POTENTIAL} are {', '.join(kicks) or 'none'}: expected one"
+        tried = f"found the pieces {', '.join(kicks) or 'none'} with {POTENTIAL}, expected one"
         return Answer(Undecided((tried,)), where=where)
     if kicks[0] not in held:
         tried = f"no piece is called {kicks[0]}: name the piece that evaluates the gradient {kicks[0]}"
@@ -57,7 +57,7 @@ def counted(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], give
         if name in moves:
             return Undecided((f"{name} evaluates the gradient and moves its argument: its flow decides how often",))
         if flows.get(name) == GENERALISED:
-            return Undecided((f"{name} takes the gradient within the flow {GENERALISED}",))
+            return Undecided((f"{name} evaluates the gradient within the flow {GENERALISED}",))
     count = gradients(scheme.split, kicks, moves)
     if count != scheme.claims.gradients:
         return Refuted(BY, (("gradients", str(count)),), given=given)

@@ -108,7 +108,7 @@ OF_THE_NOISE: dict[str, tuple[Wrong, str]] = {
     "the change of twice the time": (TWICE_THE_TIME, "E"),
 }  # fmt: skip
 MEAN = {"x": "d E[z']/d eps", "T": "d E[T(z)']/d eps"}
-NOT_LINEAR = "what is not linear in what moves"
+NOT_LINEAR = "the part that is not linear in the moved blocks"
 WRONG: list[tuple[Any, type, str, str, Wrong, str]] = [
     *((BAOAB, Entrywise, "O", fault, wrong, f"d {of}[z']/d eps") for fault, (wrong, of) in OF_THE_NOISE.items()),
     (BADODAB, Entrywise, "O", "the change of twice the time", TWICE_THE_TIME, MEAN["x"]),
@@ -270,4 +270,4 @@ def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pyte
 def test_a_fault_in_the_count_of_shares_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "shares", lambda word: dict.fromkeys("ABO", Fraction(1)))
     build = document(ROOT / "tests/mutants/steps/missing_half_kick.yaml")
-    expect(answer(build, "pieces"), "undecided", "the engines disagree on f[r] less the sum of the pieces")
+    expect(answer(build, "pieces"), "undecided", "the engines disagree on f[r] minus the sum of the pieces")

@@ -68,7 +68,7 @@ def test_a_few_of_many_data_show_what_all_do(likelihood):
     expect(found, "proved")
     (fact,) = [fact for fact in found.decision.given if "evenly spaced" in fact]
     assert fact.startswith("8 of the 40 data of data.csv, evenly spaced: forms of beta of full rank 3")
-    assert fact.endswith("the likelihood of each of the others is bounded by its law")
+    assert fact.endswith("the likelihood of each of the others is bounded")
 
 
 @pytest.mark.parametrize(
