@@ -292,7 +292,7 @@ NO_MODE = ("no minimum of U was found", "mu + tau*eta", "recipe run hmc TARGET",
 REFUSED: dict[str, tuple[Callable[[Path], rc.Model], Mapping[str, Any] | None, tuple[str, ...]]] = {
     "exchangeable components": (
         partial(stated, "gaussian_mixture", sizes={"K": 2}), GROUPS,
-        ("several modes: ", "chains do not help either: 8 chains ", "do not pass", "break the symmetry in the target"),
+        ("several modes: ", "chains do not help either: 8 chains ", "do not mix", "break the symmetry in the target"),
     ),
     "chains that leave the domain": (
         partial(stated, SPARSE, dynamics="sgrld_positive", scheme="euler", sizes={"d": 2}), None,

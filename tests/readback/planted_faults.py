@@ -252,7 +252,7 @@ PLANTED = (
     Planted("hmc_between", ("scheduled", "shipped"), {
         "moves in another order": ("draw_tau(theta_tau, theta_next, ", "draw_tau(theta_tau, theta_beta, ", "the theta that tau is drawn at"),
         "the noise of another draw": ("x, x_y, x_x, noise_beta, u_beta, P_beta)\n    for", "x, x_y, x_x, noise_r, u_beta, P_beta)\n    for", "other normals"),
-        "the gradient before the draw": ("gradient(grad_U_start, theta_beta, ", "gradient(grad_U_start, theta, ", "evaluated anew at"),
+        "the gradient before the draw": ("gradient(grad_U_start, theta_beta, ", "gradient(grad_U_start, theta, ", "evaluated again"),
         "U before the draw": ("U_at = potential(theta_beta, ", "U_at = potential(theta, ", "the theta that H is evaluated at"),
         "U of the end where it starts": ("U_start[0] = U_at", "U_start[0] = 0.0", "U where a trajectory starts"),
         "a refusal to the state before the draw": ("theta_at[i] if accept else theta_beta[i]", "theta_at[i] if accept else theta[i]", "what is left of theta"),
@@ -342,7 +342,7 @@ PLANTED = (
         "the largest forgotten": ("w_total_2 = w_part_0_2 + w_part_1_2 + w_part_2_2", "w_total_2 = w_part_0_2 + w_part_1_2", "the covariance[0,0] of the law of x"),
     }, each=6),
     Planted("hmc_of_shares", ("scheduled", "shipped"), {
-        "a word from before the shares": ("gradient(grad_U_start, theta_w, ", "gradient(grad_U_start, theta, ", "evaluated anew at"),
+        "a word from before the shares": ("gradient(grad_U_start, theta_w, ", "gradient(grad_U_start, theta, ", "evaluated again"),
     }, each=6),
     Planted("sets", ("scheduled", "shipped"), {
         "a mean of the variables of a set": ("mean_x[i] = R_c", "mean_x[i] = c[i] + 0.0 * R_c", "the mean[0] of the law of x"),
@@ -428,8 +428,8 @@ PLANTED = (
         "a sign of the likelihood": ("= -(part", "= (part", "log likelihood of datum 0"),
     }, after="log_likelihood"),
     Planted("two involutions", ("shipped",), {
-        "a Jacobian that is forgotten": (" + 3.0 * w_drawn[0]", "", "the ratio that an involution is accepted by"),
-        "a Jacobian of the wrong power": ("3.0 * w_drawn[0]", "2.0 * w_drawn[0]", "the ratio that an involution"),
+        "a Jacobian that is forgotten": (" + 3.0 * w_drawn[0]", "", "acceptance ratio of an involution"),
+        "a Jacobian of the wrong power": ("3.0 * w_drawn[0]", "2.0 * w_drawn[0]", "acceptance ratio of an involution"),
         "the law of another mean": ("w_drawn[0] = 0.5 +", "w_drawn[0] = 0.25 +", "the mean of w_drawn, entry 0"),
         "a draw of another width": ("_noise_scale(0.5625,", "_noise_scale(0.75,", "covariance of w_drawn[0]"),
         "the other way": ("_exp(w_drawn[0])", "_exp(-w_drawn[0])", "what theta becomes, entry 0"),
@@ -440,7 +440,7 @@ PLANTED = (
         "the acceptance of the first alone": (" + probability_2 / 2.0", "", "the acceptance of involutions"),
     }),
     Planted("involutions of matrices", ("shipped",), {
-        "a mean of the state that is not in the ratio": ("+ 0.4375 * w_drawn_inv_M_theta", "", "the ratio that"),
+        "a mean of the state that is not in the ratio": ("+ 0.4375 * w_drawn_inv_M_theta", "", "acceptance ratio of"),
         "a factor that is transposed": ("total += L_w_drawn[i, j] * noise_w_drawn[j]", "total += L_w_drawn[j, i] * noise_w_drawn[j]", "other than as L @ noise"),
         "a block that is not turned": ("r_image[i] = -r[i]", "r_image[i] = r[i]", "what r becomes"),
         "H - U of another momentum": ("rest_image = rest(r_image,", "rest_image = rest(r,", "the r that H is evaluated"),
@@ -490,7 +490,7 @@ PLANTED = (
     }, each=2),
     Planted("two words and a walk", ("scheduled",), {
         "the gradient of the first move, though it is evaluated anew": ("grad_U_at_v2[i] = grad_U_start_v2[i]", "grad_U_at_v2[i] = grad_U_start[i]", "the r that a step"),
-        "a gradient that is evaluated at the state of the first move": ("(grad_U_start_v2, theta_next_mapped", "(grad_U_start_v2, theta_next", "evaluated anew at"),
+        "a gradient that is evaluated at the state of the first move": ("(grad_U_start_v2, theta_next_mapped", "(grad_U_start_v2, theta_next", "evaluated again"),
         "U that is evaluated at the state of the first move": ("U_at_v2 = potential(theta_next_mapped", "U_at_v2 = potential(theta_next", "theta that H is evaluated"),
     }, each=2),
     Planted("rhmc_funnel", ("shipped",), {
@@ -521,7 +521,7 @@ PLANTED = (
     Planted("a function of some cycles", ("shipped",), {
         "code that is called twice": ("        move_along(theta_along, r_drawn_along, mu, Sigma, stream_along)\n", "        move_along(theta_along, r_drawn_along, mu, Sigma, stream_along)\n        move_along(theta_along, r_drawn_along, mu, Sigma, stream_along)\n", "what my_moves.py:along leaves of theta"),
         "a block that is not left when it is not due": ("theta_along[i] = theta[i]", "theta_along[i] = -theta[i]", "theta"),
-        "a schedule of every cycle": ("_is_due(cycles[0], 2)", "_is_due(cycles[0], 1)", "does a move in each cycle of 1"),
+        "a schedule of every cycle": ("_is_due(cycles[0], 2)", "_is_due(cycles[0], 1)", "does a move every 1 cycles"),
     }, each=2),
     Planted("a function of two blocks", ("shipped",), {
         "blocks that are exchanged": ("move_along(theta_along, r_along,", "move_along(r_along, theta_along,", "the theta that my_moves.py:along is given"),
@@ -566,21 +566,21 @@ PLANTED = (
     }, each=0),
     Planted("hmc of gaussian", ("scheduled",), {
         "the old U for the next move": ("U[entry] = U_next[entry]", "U[entry] = U[entry]", "does not keep the U that a step returns"),
-        "the old gradient for the next move": ("grad_U[entry] = grad_U_next[entry]", "grad_U[entry] = theta_next[entry]", "what a step made of grad_U"),
+        "the old gradient for the next move": ("grad_U[entry] = grad_U_next[entry]", "grad_U[entry] = theta_next[entry]", "keep the grad_U that a step returns"),
         "acceptance of the last move alone": ("acceptance_sum += acceptance[0]", "acceptance_sum = acceptance[0]", "does not add up its acceptance"),
         "the noise of the refresh to decide by": ("_fill_normals(noise_state, noise_accept)", "_fill_normals(noise_state, noise_r)", "a normal twice"),
     }, after="run", part=ITERATION),
     Planted("hmc of gaussian", ("shipped",), {
         "the old U for the next move": ("grad_U_2, U_0, acceptance_0 = cycle(", "grad_U_2, _, acceptance_0 = cycle(", "does not keep the U that a step returns"),
-        "the old gradient for the next move": ("grad_U_1, grad_U_2, U_0, acceptance_0 = cycle(", "grad_U_2, grad_U_1, U_0, acceptance_0 = cycle(", "what a step made of grad_U"),
+        "the old gradient for the next move": ("grad_U_1, grad_U_2, U_0, acceptance_0 = cycle(", "grad_U_2, grad_U_1, U_0, acceptance_0 = cycle(", "keep the grad_U that a step returns"),
         "acceptance of the last move alone": ("acceptance_sum += acceptance_0", "acceptance_sum = acceptance_0", "does not add up its acceptance"),
         "the noise of the refresh to decide by": ("noise_accept_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)", "noise_accept_0 = noise_r_0", "a normal twice"),
     }, after="run", part=ITERATION),
     Planted("every of gaussian", ("scheduled",), {
-        "the count of the move before": ("cycles[entry] = cycles_next[entry]", "cycles[entry] = cycles[entry]", "what a step made of cycles"),
+        "the count of the move before": ("cycles[entry] = cycles_next[entry]", "cycles[entry] = cycles[entry]", "keep the cycles that a step returns"),
     }, after="run", part=ITERATION),
     Planted("every of gaussian", ("shipped",), {
-        "the count of the move before": ("U_0, cycles_0, acceptance_0 = cycle(", "U_0, _, acceptance_0 = cycle(", "what a step made of cycles"),
+        "the count of the move before": ("U_0, cycles_0, acceptance_0 = cycle(", "U_0, _, acceptance_0 = cycle(", "keep the cycles that a step returns"),
     }, after="run", part=ITERATION),
     Planted("hmc of gaussian", ("scheduled",), {
         "U of another state at the start": ("U[0] = potential(theta, ", "U[0] = potential(r, ", "the first U at another theta"),

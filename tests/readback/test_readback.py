@@ -107,7 +107,7 @@ def test_a_program_whose_moves_begin_with_what_is_gone_is_not_believed(kind: typ
     program, cycle = text.module.program, text.module.program.cycle
     assert cycle is not None
     moved = replace(program, cycle=replace(cycle, moves=tuple(map(stale, cycle.moves))))
-    with pytest.raises(CompilerError, match="which is not the newest"):
+    with pytest.raises(CompilerError, match="not with the current"):
         text.read(replace(text.module, program=moved))
 
 
