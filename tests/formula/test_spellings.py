@@ -226,7 +226,7 @@ WRONG = [
     ("Piecewise((x, x > 0))", 1, "without a last case"),
     ("Piecewise((x, x > 0), (y, True), (1, True))", 1, "behind (value, True)"),
     ("Piecewise((x, x > 0), (1, y), (2, True))", 27, "expected a condition"),
-    ("Piecewise(x, y)", 1, "no pair"),
+    ("Piecewise(x, y)", 1, "not a pair"),
     ("Piecewise((True, x > 0), (1, True))", 12, "which is not a number"),
     ("And(x > 0, y > 0)", 1, "a condition"),
     ("x + (x > 0 & y > 0)", 8, "expected ')'"),

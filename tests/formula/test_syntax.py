@@ -153,7 +153,7 @@ def test_a_name_of_sixty_three_characters_is_the_longest():
     [
         ("(p.T*M.I*p)[0,0]", "inv(M) and matrix products @"),
         ("p.dot(p)", "u.T @ v"),
-        ("Sum(p[i]**2, (i, 0, d - 1))", "positions are numbers; for all of them write sum(v)"),
+        ("Sum(p[i]**2, (i, 0, d - 1))", "positions are numbers; over all of them write sum(v)"),
         ("sum(p[i]**2 for i in range(d))", "positions are numbers"),
     ],
 )

@@ -562,7 +562,7 @@ REJECTED: list[tuple[str, Edit, str]] = [
     ("sghmc", set_claim("d_psd", given=[]), "d_psd fails"),
     ("sghmc", set_claim("d_psd", given=["C is positive definite"]), "the document does not state"),
     *(
-        ("sghmc", set_claim("normalisable", given=[given]), "does not state the assumption|concerns no function|is not a formula")
+        ("sghmc", set_claim("normalisable", given=[given]), "does not state the|concerns no function|is not a formula")
         for given in ("exp(-H) has a finite integral", "it holds", "foo(")
     ),
     *(

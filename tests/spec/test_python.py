@@ -176,7 +176,7 @@ def test_a_transposed_factor_is_another_sum() -> None:
         (sympy.Sum(theta[i, 0], (i, 1, d - 1)), "expected the whole axis"),
         (sympy.Sum(theta[i, 0], (i, 0, d)), "expected the whole axis"),
         (sympy.Sum(c**i, (i, 0, 10**8)), "1 to 1000 terms"),
-        (sympy.Sum(M[i, j] * A[i, j] * M[j, i], *BOTH), "no matrix product"),
+        (sympy.Sum(M[i, j] * A[i, j] * M[j, i], *BOTH), "not a matrix product"),
         (sympy.Sum(i * theta[i, 0], (i, *ALL)), "expected entries and functions of them"),
     ],
     ids=str,
