@@ -82,7 +82,7 @@ def rows(command: str, *ends: tuple[str, str]) -> list[tuple[str, str]]:
         ("rerun draws.nc", "cannot be read as draws"),
         ("new other --target --from sghmc", "found `sghmc`, expected the name of a target that ships"),
         ("new other --target --build", "one"),
-        ("new mine", "NAME found a file of that name, expected a name that is free hint: it is left as it is"),
+        ("new mine", "NAME found a file of that name, expected a name that is free hint: `recipe check"),
         *((f"new -- {shlex.quote(name)}", "NAME")
           for name in ("../up", "a/b", ".hidden", "", "lambda", "a b", "-x", "a" * 100, "mine.yaml")),
     ],

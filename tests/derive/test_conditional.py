@@ -91,7 +91,7 @@ def test_laws_are_found(name: str) -> None:
 def test_what_is_not_shown_is_not_found(stated: str) -> None:
     target = document(stated)
     assert found_laws(target) == ()
-    assert laws_text(target).startswith("written: no block has")
+    assert laws_text(target).startswith("written: no block is found")
     assert "align" not in laws_latex(target)
 
 

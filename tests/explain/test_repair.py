@@ -311,7 +311,7 @@ def explained(text: str) -> dict[Topic, Explanation]:
 def test_that_no_repair_is_looked_for_is_said() -> None:
     text = TWO_MATRICES.replace('claims: {drift: {theta: "DRIFT", r: -C @ r - grad(U, theta)}}\n', "")
     found = explained(text.replace("[0, C]", "[0, -C]"))
-    assert found[Topic.NO_REPAIR].says == "repairs are not searched for D is positive semidefinite"
+    assert found[Topic.NO_REPAIR].says == "repairs are not searched for: D is positive semidefinite"
 
 
 def test_a_claimed_drift_that_holds_is_not_shown_twice() -> None:

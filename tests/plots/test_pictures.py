@@ -239,7 +239,7 @@ def test_the_forecast_of_a_gaussian_is_kept_by_coordinate(tmp_path: Path) -> Non
         np.testing.assert_allclose(forecast.autocorrelation[:, k], np.diag(after) / np.diag(S), atol=1e-6)
     assert fit.verdict.doubts
     assert fit.verdict.trust.startswith("trust: no")
-    with pytest.raises(TypeError, match="neither true nor false"):
+    with pytest.raises(TypeError, match="is not a boolean"):
         bool(fit.verdict)
     again = rc.Fit.read(fit.save(tmp_path / "fit.nc"))
     assert again.verdict == fit.verdict

@@ -127,7 +127,7 @@ MOVES: dict[str, dict[str, tuple[str, ...]]] = {
         "a count of no move": ("        tried[0] = 0.0", "        tried[0] = 1.0", "tried of no move"),
     },
     "every_steps": {
-        "steps that are due at other times": ("_is_due(cycles[0], 2)", "_is_due(cycles[0], 4)", "a move in each cycle of 4, which none"),
+        "steps that are due at other times": ("_is_due(cycles[0], 2)", "_is_due(cycles[0], 4)", "a move every 4 cycles, which no"),
     },
 }
 """Cycles of a Gaussian: a fault in loops and, where that is another in scalars, in these."""
@@ -217,7 +217,7 @@ PLANTED = (
         "a covariance for a precision": ("    _normal_by_precision(u_beta", "    _normal_by_covariance(u_beta", ""),
         "the old beta": ("    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)", "    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)\n    beta_drawn[0] = beta[0]", "does not store the draw in beta"),
         "drawn twice": ("    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)", "    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)\n    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)", "2 times"),
-        "L for L^-T": ("out[i] += -P[j, i] * out[j]", "out[i] += -P[i, j] * out[j]", "has not set: P[i, j]"),
+        "L for L^-T": ("out[i] += -P[j, i] * out[j]", "out[i] += -P[i, j] * out[j]", "an unset value: P[i, j]"),
         "a solve that is left out": ("out[i] = out[i] / P[i, i]\n    for i in range(size):\n        out[i] += noise[i]", "out[i] = out[i]\n    for i in range(size):\n        out[i] += noise[i]", "does not draw from the given distribution"),
         "sums in each other's place": ("    draw_beta(theta_beta, theta, inv_S, inv_S_m, x, x_y, x_x, ", "    draw_beta(theta_beta, theta, inv_S, inv_S_m, x, inv_S_m, x_x, ", "another x_y than its own"),
         "a stale beta": ("draw_tau(theta_tau, theta_beta, ", "draw_tau(theta_tau, theta, ", "the theta that tau is drawn at"),
@@ -278,7 +278,7 @@ PLANTED = (
     }, each=6),
     Planted("mixture", ("shipped",), {
         "the mean of another place": ("- mu[j]) ** 2", "- mu[0]) ** 2", "logit 1 of z[0]"),
-        "a one at another place": ("1.0 if j == k_z", "1.0 if j == 0", "does not put the one of z[1]"),
+        "a one at another place": ("1.0 if j == k_z", "1.0 if j == 0", "does not set the one of z[1]"),
     }, each=6),
     Planted("sticks", ("scheduled", "shipped"), {
         "the logarithm of the other share": ("sum_softplus += _softplus(logit_v[i])", "sum_softplus += _softplus(-logit_v[i])", "the draw of alpha"),
@@ -295,8 +295,8 @@ PLANTED = (
         "what is left of another stick": ("left_z = -sum_softplus_2", "left_z = sum_softplus_2", "the remaining weight beside the places of z"),
         "a level that is not compared": ("below_z = _told_below(below_z, level_z, left_z)", "below_z = below_z + 0.0", "does not compare the level of z[0]"),
         "what rows before told": ("_told_below(below_z, level_z", "_told_below(0.0, level_z", "drops the report of rows before z[1]"),
-        "another level told": ("_told_below(below_z, level_z", "_told_below(below_z, E_z", "the level of z[0] that is compared with what is left"),
-        "nothing told": ("too_few_z[0] = below_z", "too_few_z[0] = 0.0", "tells another number"),
+        "another level told": ("_told_below(below_z, level_z", "_told_below(below_z, E_z", "the level of z[0] compared with the remaining weight"),
+        "nothing told": ("too_few_z[0] = below_z", "too_few_z[0] = 0.0", "reports wrongly"),
         "a place drawn before the level": ("        E_z, s0, s1, s2, s3 = _next_exponential(s0, s1, s2, s3)\n        level_z += -E_z\n", "        level_z += -1.0\n", "expected a level and a place"),
         "a count that is not told": ("too_few[0] = too_few_z[0]", "too_few[0] = 0.0", "how many draws had too few places"),
     }, each=6),
@@ -311,10 +311,10 @@ PLANTED = (
     }, each=6),
     Planted("slices_of_data", ("scheduled", "shipped"), {
         "one count of two": ("too_few[0] = too_few_z[0] + too_few_z_[0]", "too_few[0] = too_few_z_[0]", "how many draws had too few places"),
-        "a count where a draw is not due": ("        too_few_z[0] = 0.0", "        too_few_z[0] = 1.0", "not due, tells"),
+        "a count where a draw is not due": ("        too_few_z[0] = 0.0", "        too_few_z[0] = 1.0", "which is not due"),
     }, each=6),
     Planted("one_of_three", ("scheduled", "shipped"), {
-        "one row of one": ("1.0 if i == k_k", "1.0 if i == 1", "does not put the one of k"),
+        "one row of one": ("1.0 if i == k_k", "1.0 if i == 1", "does not set the one of k"),
     }, each=6),
     Planted("removal", ("scheduled", "shipped"), {
         "the mean of those caught": ("(1.0 - sigmoid_of_state_2) ** 3", "sigmoid_of_state_2 ** 3", "parameter 1 of the law Poisson of left[0]"),

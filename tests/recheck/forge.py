@@ -105,7 +105,9 @@ def rename_a_claim(whole: Json, random: Random) -> None:
 
 
 def call_it_proved(whole: Json, random: Random) -> None:
-    by = random.choice(["index calculus for every size; second engine", "a current goes round the torus", "structure"])
+    by = random.choice(
+        ["index calculus for every size; second engine", "the mean current around the torus is not 0", "structure"]
+    )
     turn(claim_of(whole, "refuted", random), "proved", by=by)
     if random.random() < 0.5:
         trivial_points(whole, random)

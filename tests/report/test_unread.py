@@ -47,7 +47,7 @@ def lines_naming(findings: list[Finding], caveats: tuple[str, ...], key: str) ->
     reading |= {c.id for c in DYNAMICS if key == "diffusion" and "D" in (c.reads or ())}
     yield from (f.says for f in findings if f.verdict is not Verdict.PROVED and f.id in reading)
     remarks = (note for f in findings if isinstance(f.decision, Proved) for note in f.decision.remarks)
-    yield from (note for note in remarks if "equation than that" in note)
+    yield from (note for note in remarks if "not the equation of D and Q" in note)
     yield from (line for line in caveats if line.startswith((f"{key}:", f"claims.{key}:")))
 
 

@@ -117,7 +117,7 @@ def test_where_no_minimum_is_found_the_coordinate_is_named_that_u_falls_along() 
         find_mode(slope, starts)
 
 
-def test_three_searches_that_run_into_a_cleft_end_all() -> None:
+def test_three_searches_that_run_into_a_narrow_valley_end_all() -> None:
     """x_j is N(0, exp(2 s)), and nothing holds s: U falls without end as s does."""
     asked = list[float]()
 
@@ -129,6 +129,6 @@ def test_three_searches_that_run_into_a_cleft_end_all() -> None:
 
     starts = [Start(f"random state {k}", np.array([0.0, 1.0 + k, 0.5])) for k in range(7)]
     began = {start.theta[1] for start in starts}
-    with pytest.raises(RunError, match=r"a cleft of U, .*; 2 more searches found none"):
+    with pytest.raises(RunError, match=r"a narrow valley of U, .*; 2 more searches found none"):
         find_mode(slope, starts)
     assert set(asked) == {1.0, 2.0, 3.0}

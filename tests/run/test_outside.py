@@ -136,7 +136,7 @@ def test_what_lies_wide_around_narrow_draws_is_told(d: int, variance: float, con
         found = outside(mixture.potential, mixture.slope, mixture.within)
         assert 0.7 * (1.0 - share) <= found.expected <= 1.03 * (1.0 - share)  # a bound, that is near
         assert found.found < 0.01
-        assert "farther out than 1.25 times" in found.doubts[0]
+        assert "more than 1.25 times as far out" in found.doubts[0]
 
 
 @pytest.mark.parametrize("d", [2, *(pytest.param(d, marks=pytest.mark.slow) for d in (5, 20))])

@@ -242,9 +242,9 @@ TWO_FIELDS = (FIELD, f"{FIELD}, w: {{shape: N}}")
 @pytest.mark.parametrize(
     ("law", "said"),
     [
-        (f"{LAW} - y**4", "found one of y and a summand beside it that y stands in"),
+        (f"{LAW} - y**4", "found one of y and a summand beside it that contains y"),
         ("normal(y, 0, sigma) + normal(y - x @ beta, 0, 1)", "found one of y and a summand beside it"),
-        ("normal(y, x @ beta + y/2, sigma)", "found one of y that names it"),
+        ("normal(y, x @ beta + y/2, sigma)", "found one of y that uses it"),
         ("normal(y, w, sigma) + normal(w, y, sigma)", "found densities of y, w that use each other"),
         (f"{LAW} + normal(y, 0, 1)", "found two of y"),
         ("-(y - x @ beta)**2/2", "found none, expected a summand of log_likelihood"),

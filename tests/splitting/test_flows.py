@@ -89,11 +89,11 @@ def test_a_drift_that_is_a_root_shifts_the_root() -> None:
 @pytest.mark.parametrize(
     ("name", "selections", "piece", "why"),
     [
-        ("sgld", None, "O", "no polynomial in theta"),
-        ("rhmc", None, "A", "no polynomial in theta, r"),
+        ("sgld", None, "O", "not a polynomial in theta"),
+        ("rhmc", None, "A", "not a polynomial in theta, r"),
         ("cir", {"O": (Selection(D=None),)}, "O", "its noise depends on theta"),
         ("sgnht", {"T": (Selection(Q=(("r", "xi"),)),)}, "T", "of degree 2 in r, xi"),
-        ("hmc", {"H": (Selection(Q=None, H=("r",)), Selection(Q=None, H=("U",)))}, "H", "no polynomial in theta, r"),
+        ("hmc", {"H": (Selection(Q=None, H=("r",)), Selection(Q=None, H=("U",)))}, "H", "not a polynomial in theta, r"),
     ],
 )  # fmt: skip
 def test_a_piece_without_a_row_says_why(

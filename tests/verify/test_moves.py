@@ -139,7 +139,7 @@ def test_what_is_no_centred_gaussian_is_no_law_of_a_refresh(energy, verdict, say
 
 def test_no_law_is_looked_for_of_the_potentials_block():
     found = law_given_others(of("hmc", LEAPFROG, Refresh("theta")), "theta")
-    expect(found, "undecided", "theta is what U is a function of")
+    expect(found, "undecided", "U is a function of theta")
 
 
 def test_a_wrong_covariance_is_found_by_the_second_engine(monkeypatch):

@@ -94,8 +94,8 @@ def test_a_wrong_drift_has_no_q(name, old, new):
     ("name", "says", "witness"),
     [
         ("line_current", "a stationary distribution has zero current", "current of x"),
-        ("circle_drift", "stationary, but not representable", "mean of"),
-        ("torus_drift", "stationary, but not representable", "mean of"),
+        ("circle_drift", "stationary, but no skew Q gives the drift", "mean of"),
+        ("torus_drift", "stationary, but no skew Q gives the drift", "mean of"),
     ],
 )
 def test_a_current_that_is_forced_has_no_q(name, says, witness):
