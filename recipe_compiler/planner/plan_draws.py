@@ -65,7 +65,7 @@ def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan
     run |= {"step_size": "1" if stated.scheme.takes_time else None}
     run |= {name: str(n) for name, n in (("thin", thin), ("warmup", warmup)) if not states(stated, name)}
     build = restated(stated, {"run": run})
-    part = f"{min(1.0, counts):.2g} of per draw of {names[int(np.argmin(shares))]}, {thin} cycles apart"
+    part = f"{min(1.0, counts):.2g} per draw of {names[int(np.argmin(shares))]}, {thin} cycles apart"
     says = (
         f"plan: by {len(pilots.chains)} chains of {DRAWS} draws; its moves preserve exp(-H) at every step size",
         f"  thin: {build.run.thin}, warmup: {build.run.warmup} draws; effective sample size {part}",
