@@ -500,12 +500,6 @@ def other_current(id_: str, label: str, value: str) -> Edit:
     return edit
 
 
-def say_current(whole: Json) -> None:
-    whole["documents"]["dynamics"]["H"] = "sin(x)"
-    for claim in whole["claims"]:
-        claim["by"] = "stationary, but no skew Q gives the drift: the mean current around the torus is not 0"
-
-
 def rest_on_data(id_: str, fact: str) -> Edit:
     """Put another fact in the place of what a claim of a build rests on of its data."""
 
@@ -597,7 +591,6 @@ REJECTED: list[tuple[str, Edit, str]] = [
     *(("sghmc", add_to_energy(text), "") for text in ("10**10**9", "(10**999)**999", "2**(1/10**9)", "1e999999999")),
 ]  # fmt: skip
 ALWAYS: list[tuple[str, Edit, str]] = [
-    ("torus", say_current, ""),
     ("sine", set_claim("explosion", data={"W": "H"}), "explosion fails"),  # L H = H'' - H'**2, 9 x**4 at some x
     ("refuted by data", lambda whole: whole["documents"]["build"].pop("data"), "normalisable"),
     ("flat 0", set_potential(FLAT[0][2]), "normalisable does not fail as stated"),

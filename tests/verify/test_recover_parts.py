@@ -1,4 +1,4 @@
-"""The parts of the search for Q: verification, integral of the plane, homotopy, means over a torus."""
+"""The parts of the search for Q: verification, the integral of the plane, scalars as formulas."""
 
 from fractions import Fraction
 
@@ -6,9 +6,7 @@ import pytest
 import sympy as sp
 from answers import ROOT, document
 
-from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.entries import scalar
-from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Number
@@ -16,8 +14,6 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.recover.circles import mean
-from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.search import Recovery, from_integral, integral, recover, verified
 from recipe_compiler.verify.recover.skew_problem import Proposal, fields, problem_of
@@ -36,17 +32,11 @@ H: x**2/2 + exp(y) - y
 D: [[0, 0], [0, 0]]
 claims: {drift: {x: "-x**3*exp(y)*(exp(y) - 1) + x**3*exp(y)", y: "x**4*exp(y) - 3*x**2*exp(y)"}}
 """
-CURRENT = "state: {theta: {}, r: {}}\nH: 0\nD: [[0, 0], [0, 0]]\nclaims: {drift: {theta: 1, r: 2}}\n"
 TORUS = (OPEN / "torus_drift.yaml").read_text().replace("2*omega*cos(psi)**2", "omega")
 
 
 def problem(of=PLANE):
     return problem_of(subject_of(document(of)))
-
-
-def point(asked, *values):
-    z = [x for block in asked.subject.dynamics.declarations.blocks for x in coordinates(block, {})]
-    return Point(dict(zip(z, values, strict=True)), {}, ())
 
 
 # verification
@@ -87,33 +77,6 @@ def test_an_integral_that_is_no_polynomial_is_refused():
     assert integral(z, sp.exp(z), z) is None
     assert integral(z, sp.Integer(2), z) is None
     assert sp.expand(integral(z, z + a, 1 - z**2 - a * z) - z) == 0
-
-
-# the homotopy from infinity
-
-
-@pytest.mark.parametrize(("theta", "r"), [("1/2", "1"), ("6/5", "-3/10"), ("2", "1/10"), ("-1", "1/3")])
-def test_numbers_from_infinity_are_those_of_the_q_that_vanishes_there(theta, r):
-    asked = problem()
-    found = numbers_of(asked, point(asked, Fraction(theta), Fraction(r)), {})
-    assert found[0][1] == pytest.approx(-((1 + Fraction(theta) ** 2) ** Fraction(1, 2)), rel=1e-7)
-    assert found[1][0] == -found[0][1]
-    assert found[0][0] == found[1][1] == 0
-
-
-@pytest.mark.parametrize("of", [PLANE.replace("theta: {}", "theta: {domain: positive}"), CURRENT])
-def test_numbers_are_refused_where_rays_leave_the_domain_or_the_current_does_not_decay(of):
-    asked = problem(of)
-    assert numbers_of(asked, point(asked, Fraction(1), Fraction(1)), {}) is None
-
-
-def test_means_of_trigonometric_polynomials_over_a_torus_are_exact():
-    p, q, a = sp.symbols("p q a", real=True)
-    assert mean(sp.sin(p) ** 4 * sp.cos(p) ** 2 * a, (p, q)) == a / 16
-    assert mean(sp.sin(p) * sp.cos(q) ** 2 + sp.cos(2 * q) + 3, (p, q)) == 3
-    assert mean(sp.sin(p + q) ** 2, (p, q)) == sp.Rational(1, 2)
-    for other in (p * sp.sin(p), 1 / (2 + sp.sin(p)), sp.exp(sp.sin(p))):
-        assert mean(other, (p, q)) is None
 
 
 # scalars as formulas

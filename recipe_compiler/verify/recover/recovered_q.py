@@ -1,15 +1,14 @@
 """Does a skew Q give the claimed drift, with D and H as stated? (ma2015recipe, Theorem 2).
 
 Proved by a Q, written out and judged like any other. Refuted where the claimed equation does not leave exp(-H)
-stationary, where one coordinate leaves no room for a skew Q, and where a current goes round a torus.
+stationary, and where one coordinate leaves no room for a skew Q.
 """
 
 from dataclasses import replace
-from itertools import islice
 
 from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import points, witness
+from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
@@ -21,9 +20,6 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.equation.periodic import periodic
-from recipe_compiler.verify.recover.circles import current_around
-from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.search import search
 from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem, fields, problem_of
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
@@ -32,9 +28,6 @@ GAUGE = (
     "one representative of Q: A exp(H) may be added for any skew A(z) with sum_j d A_ij / d z_j = 0 in every row, "
     "and the drift stays the same"
 )
-LARGEST_NUMERIC = 4
-"""Numbers of a Q are shown for so many coordinates at most."""
-POINTS_TRIED = 12
 
 
 def lacks_q(dynamics: Dynamics) -> bool:
@@ -48,8 +41,7 @@ def recovered_q(subject: Subject) -> Answer:
     Proved by a Q that is written out and then judged as if the author had stated it: skew, and its drift equal to f.
     Under conditions on decay every equation that keeps exp(-H) has one (Ma, Chen, Fox 2015, Theorem 2), and many: Q + A
     exp(H) with any skew A, sum_j d_j A_ij = 0, has the same drift. Refuted where exp(-H) is not stationary for the
-    claimed equation; in one coordinate, where Q = 0 forces f = -D H' + D'; and where a current goes round a torus. That
-    no Q was found leaves it undecided, with numbers of one at a point where they can be computed.
+    claimed equation, and in one coordinate, where Q = 0 forces f = -D H' + D'. That no Q was found leaves it undecided.
 
     Example: SGNHT with H = U + r.T r/2 + d (xi - A)**2/2, D[r,r] = A I and the claimed drift (r, -grad U - xi r, r.T
     r/d - 1) has Q[theta,r] = -I, Q[r,xi] = r/d, the coefficients (-1, 1/d) being the solution of a linear system.
@@ -69,13 +61,12 @@ def recovered_q(subject: Subject) -> Answer:
     stationary = claimed_stationary(problem.subject) if outcome.stationary is None else outcome.stationary
     if isinstance(stationary.decision, Refuted):
         return replace(stationary, decision=_not_stationary(stationary.decision))
-    none = _around(problem) or _one_coordinate(problem)
+    none = _one_coordinate(problem)
     if none is not None:
         sizes, refuted = none
         return Answer(refuted, tuple(sizes.items()) or "all", where=where)
-    known = (*_existence(problem), *_numbers(problem)) if isinstance(stationary.decision, Proved) else ()
-    left = (*outcome.tried, *known)
-    return Answer(Undecided(left), where=where)
+    known = _existence(problem) if isinstance(stationary.decision, Proved) else ()
+    return Answer(Undecided((*outcome.tried, *known)), where=where)
 
 
 def explained_q(found: Proved) -> Explanation:
@@ -104,23 +95,6 @@ def _one_coordinate(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
     return None
 
 
-def _around(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
-    """Refute where all blocks are circles and a current goes round them."""
-    if not isinstance(periodic(problem.subject).decision, Proved):
-        return None
-    for sizes in problem.subject.sizes:
-        at = _fields(problem, sizes)
-        try:
-            found = None if at is None else current_around(problem, at, sizes)
-        except NoInstanceError:
-            continue
-        if found is not None:
-            name, point = found
-            by = "stationary, but no skew Q gives the drift: the mean current around the torus is not 0"
-            return sizes, Refuted(by, (*point.text, (name, shown(point.value))))
-    return None
-
-
 def _fields(problem: SkewProblem, sizes: Sizes) -> Fields | None:
     try:
         return fields(problem, sizes)
@@ -136,22 +110,3 @@ def _existence(problem: SkewProblem) -> tuple[str, ...]:
     if holes or min(dimensions) < 2:
         return ()
     return ("exp(-H) is stationary for the claimed equation, so that a Q exists; none was found as a formula",)
-
-
-def _numbers(problem: SkewProblem) -> tuple[str, ...]:
-    """Return numbers of a Q at one point, by the homotopy from infinity: no proof."""
-    declarations = problem.dynamics.declarations
-    for sizes in problem.subject.sizes:
-        if not 2 <= len(state(declarations, sizes)) <= LARGEST_NUMERIC:
-            continue
-        try:
-            for point in islice(points(declarations, sizes), POINTS_TRIED):
-                found = numbers_of(problem, point, sizes)
-                if found is not None and any(x for row in found for x in row):
-                    matrix = ", ".join("[" + ", ".join(f"{x + 0.0:.6g}" for x in row) + "]" for row in found)
-                    at = "; ".join(f"{name} = {value}" for name, value in point.text)
-                    return (f"numeric Q at {at}: [{matrix}] (homotopy from infinity, no proof)",)
-        except (NoInstanceError, NotScalarisableError, TooLargeError):
-            pass
-        return ()
-    return ()
