@@ -14,8 +14,8 @@ from recipe_compiler.verify.builds.normalisable import agreed, normalisable_buil
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.growth import Terms, confined
-from recipe_compiler.verify.infinity.lyapunov import LOW, is_growth
+from recipe_compiler.verify.growth.bounds import Terms
+from recipe_compiler.verify.infinity.lyapunov import LOW, confined, is_growth
 from recipe_compiler.verify.stationarity.explosion import by_integrals, decided, explosion
 
 

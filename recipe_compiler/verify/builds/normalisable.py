@@ -35,10 +35,9 @@ from recipe_compiler.verify.core.build_values import known_sizes, other_forms, s
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.growth.bounds import UNCONFINED
+from recipe_compiler.verify.growth.integral import EndCondition, Finite, finite
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
-from recipe_compiler.verify.integrability.coercive import finite
-from recipe_compiler.verify.integrability.ends import EndCondition, Finite
-from recipe_compiler.verify.integrability.growth import UNCONFINED
 from recipe_compiler.verify.integrability.infinite import fails
 from recipe_compiler.verify.integrability.marginal_law import SMOOTH, restricts
 from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable

@@ -27,10 +27,11 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.domain_faces import bounded
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.growth.bounds import Terms
+from recipe_compiler.verify.growth.integral import finite
 from recipe_compiler.verify.infinity.diffusions_on_line import through
-from recipe_compiler.verify.infinity.growth import Terms, grows
+from recipe_compiler.verify.infinity.lyapunov import grows
 from recipe_compiler.verify.infinity.stays_finite import by_lyapunov
-from recipe_compiler.verify.integrability.coercive import finite
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 HOLDS = "the Fokker-Planck equation holds"
@@ -149,7 +150,7 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
         left.remove(factor)
     if terms.is_abstract(left):
         return False
-    growth = terms.growth(left)
+    growth = terms.bound(left)
     if growth is None:
         return False
     power = sum(growth.powers.values(), Fraction(0)) - weight

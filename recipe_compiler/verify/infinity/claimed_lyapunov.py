@@ -25,7 +25,7 @@ from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.growth import Terms
+from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import LyapunovFunction, stated_function
 from recipe_compiler.verify.infinity.stays_finite import ShownFinite, checked, generated, inequality
 
@@ -63,7 +63,7 @@ def lyapunov_of(of: Equation) -> Answer:
 
 def _bounded(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Answer | None:
     """Return the refutation of a W that stays bounded as one block goes to infinity, whatever its parameters are."""
-    bounds = [terms.growth(term.factors) for part in candidate.parts for term in part.tensor.terms]
+    bounds = [terms.bound(term.factors) for part in candidate.parts for term in part.tensor.terms]
     if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
         return None
     known = [bound for bound in bounds if bound is not None and not bound.logs]

@@ -43,7 +43,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.integrability.ends import at_ends
+from recipe_compiler.verify.growth.integral import at_ends
 
 HALF_LINES = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 UNBOUNDED = HALF_LINES | {DomainName.REAL}
@@ -212,7 +212,7 @@ def reaches_infinity(of: Equation) -> Refuted | None:
         if not c.is_zero(current) or not is_positive(c.rules, noise):
             continue
         scale = c.subtract(_log(c, noise), c.collect(about, ()))
-        ends = at_ends(c, block, Coordinate(block.name), scale)
+        ends = at_ends(c, declarations, block, Coordinate(block.name), scale)
         for end in ends.conditions:
             if end.holds and end.end.endswith("oo"):
                 integrable = ("exp(H)/D and exp(-H)", f"integrable as {end.end}")

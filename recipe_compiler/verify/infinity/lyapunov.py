@@ -32,8 +32,7 @@ from recipe_compiler.tensor.terms import Coordinate, Index, Tensor, Term
 from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.infinity.growth import Growth, Terms, confined, covered
-from recipe_compiler.verify.integrability.growth import confinement
+from recipe_compiler.verify.growth.bounds import Bound, Terms
 
 SOME = " for some "
 """How a premise about growth ends, before the name of the constant."""
@@ -86,7 +85,7 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
     premise, that U >= -c (1 + |theta|**2), is that of W itself.
     """
     every = [term for part in parts for term in part.terms]
-    falling = [term for term in every if terms.is_nonnegative(_negative(term))]
+    falling = [term for term in every if not terms.signed([_negative(term)])]
     rising = [term for term in every if term not in falling]
     stronger = _strengthened(terms, weight, falling)
     covered = frozenset(block for _, block in terms.c.rules.depends)
@@ -99,7 +98,7 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
             found.open.append(text(_as_tensor(terms, term)))
             continue
         moving = [f for f in term.factors if terms.blocks([f]) and not terms.blocks([f]) & covered]
-        share = _share(terms.growth(moving), weight.degrees)
+        share = _share(terms.bound(moving), weight.degrees)
         if not moving:
             abstract.append(term)
         elif share is not None and share <= Fraction(1, 2):
@@ -138,14 +137,14 @@ def _strengthened(terms: Terms, weight: Weight, falling: Sequence[Term]) -> Mapp
     """Return the degrees of c (1 + W) - L W: those of W, or of what falls in L W, the larger ones."""
     found = dict(weight.degrees)
     for block in terms.unbounded:
-        own = tuple(_negative(t) for t in falling if terms.blocks(t.factors) == frozenset({block.name}))
-        confined = confinement(terms.c, terms.declarations, block, own)
-        if confined is not None:
-            found[block.name] = max(found.get(block.name, Fraction(0)), confined.degree)
+        own = tuple(map(_negative, falling))
+        falls = terms.confinement(block, own)
+        if falls is not None:
+            found[block.name] = max(found.get(block.name, Fraction(0)), falls.degree)
     return found
 
 
-def _share(growth: Growth | None, degrees: Mapping[str, Fraction]) -> Fraction | None:
+def _share(growth: Bound | None, degrees: Mapping[str, Fraction]) -> Fraction | None:
     share = None if growth is None else growth.share(degrees)
     return None if share is None or growth is None or (growth.logs and share == 1) else share
 
@@ -155,7 +154,7 @@ def _is_outweighed(
 ) -> bool:
     """Whether a term is at most c (1 + W), or less than what falls in L W."""
     falls = terms.falls_with_logarithm(term)
-    growth = terms.growth(f for f in term.factors if f is not falls)
+    growth = terms.bound(f for f in term.factors if f is not falls)
     if growth is None:
         return False
     by_W, by_both = growth.share(weight.degrees), growth.share(stronger)
@@ -245,6 +244,56 @@ def stated_function(subject: Subject, terms: Terms) -> LyapunovFunction | None:
     if stated is None:
         return None
     return _alone(terms, _function(subject, stated), f"{formula_text(stated)}, as stated", stated)
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A lower bound W >= sum_b c |z_b|**degrees[b] + abstract - C of a function, c > 0.
+
+    `abstract` is the part over the blocks that abstract functions depend on: nothing is known of its growth.
+    """
+
+    degrees: Mapping[str, Fraction]
+    abstract: Tensor
+
+
+def confined(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> Confined | str:
+    """Return what a function W grows like, W >= sum_b c |z_b|**g_b + abstract - C, or why that is not known.
+
+    A block with a definite form only where the others are bounded has no degree. U(theta) + r.T inv(M) r/2 has g_r = 2
+    and U as its abstract part.
+
+    Args:
+        terms: the calculus.
+        energy: W, a scalar in index notation.
+        besides: degrees of blocks that are confined in another way, as by |z_b|**2 next to W.
+    """
+    abstract = any(terms.is_abstract(term.factors) for term in energy.terms)
+    names = {block.name for block in covered(terms)} if abstract else set[str]()
+    own = [term for term in energy.terms if terms.blocks(term.factors) and terms.blocks(term.factors) <= names]
+    rest = [term for term in energy.terms if term not in own]
+    blocks = (block for block in terms.unbounded if block.name not in names)
+    found = terms.confined(blocks, rest, besides, pointwise=True)
+    if isinstance(found, str):
+        return found
+    return Confined({name: one.degree for name, one in found.items()}, terms.c.collect(own, ()))
+
+
+def covered(terms: Terms) -> tuple[Block, ...]:
+    """Return the blocks that abstract functions depend on and that are unbounded."""
+    names = {block for _, block in terms.c.rules.depends}
+    return tuple(block for block in terms.unbounded if block.name in names)
+
+
+def grows(terms: Terms, energy: Tensor) -> bool:
+    """Return whether an energy is shown to grow like a power in all unbounded blocks: H >= c |z|**g - C with c, g > 0.
+
+    Every power of |z| is then integrable against exp(-H).
+    """
+    if terms.growth_below(terms.unbounded, energy) is not None:
+        return True
+    found = confined(terms, energy, {})
+    return not isinstance(found, str) and all(block.name in found.degrees for block in terms.unbounded)
 
 
 def _function(subject: Subject, formula: Formula) -> LyapunovTerm:

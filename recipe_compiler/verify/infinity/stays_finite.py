@@ -25,7 +25,7 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.growth import Terms
+from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, LyapunovTerm, bound, candidates
 
 # The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.

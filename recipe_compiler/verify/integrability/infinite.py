@@ -26,7 +26,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.integrability.ends import EndCondition
+from recipe_compiler.verify.growth.integral import EndCondition
 
 POINTS = 8
 """Admissible parameters tried at each size."""

@@ -34,7 +34,7 @@ from recipe_compiler.verify.core.premises import smoothness, values
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
+from recipe_compiler.verify.growth.integral import abstract_energies, finite
 from recipe_compiler.verify.integrability.convex import convexity
 
 SMOOTH = " is smooth"

@@ -28,8 +28,7 @@ from recipe_compiler.verify.core.premises import assumptions, facts, smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once
-from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
-from recipe_compiler.verify.integrability.ends import Finite
+from recipe_compiler.verify.growth.integral import Finite, abstract_energies, finite
 from recipe_compiler.verify.integrability.infinite import infinite
 from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals, StatedLaw, restricts
 
