@@ -24,7 +24,7 @@ LAYERS = (
     {"scheme", "emit/support"},
     {"emit", "streams"},
     {"verify/core"},
-    {"verify/growth"},
+    {"ansatz", "verify/growth"},
     {"verify/equation", "verify/integrability", "verify/from_data"},
     {"verify/infinity"},
     {"verify/stationarity"},

@@ -27,18 +27,18 @@ def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
     1/(1 + y) + y/(1 + y) - 1 is: times 1 + y it is 1 + y - (1 + y) = 0. So is sum_i x_i - x_0 - x_1 with i of size 2,
     where the sum is written out. Large tensors (4000 terms, 600 positions) are left alone.
     """
-    cleared = _cleared(c, tensor)
-    if not cleared.terms:
+    left = cleared(c, tensor)
+    if not left.terms:
         return True
-    fixed = tuple(index for index in tensor.free if isinstance(index.size, int) and index.size > 1)
+    fixed = _fixed_axes(tensor)
     if not fixed and not any(_fixed_sums(term, tensor.free) for term in tensor.terms):
         return False
     if prod(index.size for index in fixed if isinstance(index.size, int)) > _PLACES:
         return False
-    return all(not _cleared(c, one).terms for one in _instances(c, tensor, fixed))
+    return all(not cleared(c, one).terms for one in instances(c, tensor))
 
 
-def _cleared(c: Arithmetic, tensor: Tensor) -> Tensor:
+def cleared(c: Arithmetic, tensor: Tensor) -> Tensor:
     """Return a multiple of the tensor by a nonzero expression, without sums in denominators where it can be had."""
     for _ in range(_ROUNDS):
         bases = _bases(tensor)
@@ -80,13 +80,21 @@ def _fixed_sums(term: Term, free: tuple[Index, ...]) -> tuple[Index, ...]:
     return sorted_indices(i for i in indices(term.factors) - set(free) if isinstance(i.size, int))
 
 
-def _instances(c: Arithmetic, tensor: Tensor, fixed: tuple[Index, ...]) -> Iterator[Tensor]:
-    """Yield the tensor at every place of its free indices of fixed size, sums over fixed sizes written out."""
+def instances(c: Arithmetic, tensor: Tensor) -> Iterator[Tensor]:
+    """Yield the tensor at every place of its free indices of fixed size, sums over fixed sizes written out.
+
+    x_i + sum_j y_j with i and j of size 2 is x_0 + y_0 + y_1 and x_1 + y_0 + y_1. Symbolic sizes stay.
+    """
+    fixed = _fixed_axes(tensor)
     ranges = [range(index.size) for index in fixed if isinstance(index.size, int)]
     for places in product(*ranges):
         at: dict[Index, Slot] = dict(zip(fixed, places, strict=True))
         one = c.rename(tensor, at)
         yield c.add(Tensor(one.free, ()), *(_written_out(c, term, one.free) for term in one.terms))
+
+
+def _fixed_axes(tensor: Tensor) -> tuple[Index, ...]:
+    return tuple(index for index in tensor.free if isinstance(index.size, int) and index.size > 1)
 
 
 def _written_out(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tensor:

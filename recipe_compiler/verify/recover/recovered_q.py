@@ -6,7 +6,7 @@ stationary, and where one coordinate leaves no room for a skew Q.
 
 from dataclasses import replace
 
-from recipe_compiler.algebra.dynamics.system import state
+from recipe_compiler.algebra.dynamics.system import block_vector, drift, state
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -20,8 +20,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.search import search
-from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem, fields, problem_of
+from recipe_compiler.verify.recover.search import SkewProblem, problem_of, search
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 GAUGE = (
@@ -81,25 +80,19 @@ def _not_stationary(decision: Refuted) -> Refuted:
 
 def _one_coordinate(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
     """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
+    stated = tuple(formula for _, formula in problem.dynamics.claims.drift or ())
     for sizes in problem.subject.sizes:
-        at = _fields(problem, sizes)
-        if at is None or len(at.z) != 1:
-            continue
         try:
-            found = None if is_zero(at.W[0]) else witness(at.W[0], problem.dynamics.declarations, sizes)
-        except (NoNormalFormError, NoInstanceError):
+            s = problem.subject.system(sizes)
+            claimed = block_vector(stated, problem.subject.setting(sizes))
+            W = [f - own for f, own in zip(claimed, drift(s), strict=True)]
+            found = None if len(W) != 1 or is_zero(W[0]) else witness(W[0], problem.dynamics.declarations, sizes)
+        except (NotScalarisableError, TooLargeError, NoNormalFormError, NoInstanceError):
             continue
         if found is not None:
             value = ("claimed drift less -D H' + D'", shown(found.value))
             return sizes, Refuted("with one coordinate Q = 0, so D and H determine the drift", (*found.text, value))
     return None
-
-
-def _fields(problem: SkewProblem, sizes: Sizes) -> Fields | None:
-    try:
-        return fields(problem, sizes)
-    except (NotScalarisableError, TooLargeError):
-        return None
 
 
 def _existence(problem: SkewProblem) -> tuple[str, ...]:
