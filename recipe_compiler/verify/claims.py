@@ -217,7 +217,6 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         _always,
         ("H",),
         excused="where it stays open beside an abstract potential",
-        rechecked=True,
     ),
     Claim(
         "marginal",
@@ -245,7 +244,6 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         ("D", "Q", "drift"),
         beside=("H",),
         excused="where Q is not found and D is constant",
-        rechecked=True,
     ),
     Claim(
         "explosion",
@@ -274,7 +272,6 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         boundary,
         has_boundary,
         EQUATION,
-        rechecked=True,
     ),
     Claim(
         "unique",

@@ -7,7 +7,6 @@ import pytest
 import sympy
 from processor_time import ends
 
-from recipe_compiler import recheck
 from recipe_compiler.algebra.scalars.entries import scalar
 from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.errors import DocumentError, ModelError, Place
@@ -18,6 +17,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.formula.symbolic import tree_of
 from recipe_compiler.formula.syntax import parse
+from recipe_compiler.kernel import pages
 
 WHERE = Place("spec.yaml", 1, 1)
 COLUMN, SQUARE = Shape("d"), Shape("d", "d")
@@ -98,7 +98,7 @@ def test_a_spelling_is_the_formula_that_it_means(spelling: str, means: str, shap
     assert read(spelling, shape) == read(means, shape)
 
 
-OPEN = recheck.Documents(
+OPEN = pages.Documents(
     {
         "dynamics": {
             "state": {"x": {}, "y": {}, "q": {"shape": 2}, "theta": {"shape": "d"}},
@@ -111,7 +111,7 @@ OPEN = recheck.Documents(
 
 @pytest.mark.parametrize(("spelling", "means", "shape"), MEANINGS)
 def test_the_checker_of_certificates_reads_the_same(spelling: str, means: str, shape: Shape | None):
-    page = recheck.Page(OPEN, {"d": "2", "x": "1/3", "y": "1/7"}, "spelled")
+    page = pages.Page(OPEN, {"d": "2", "x": "1/3", "y": "1/7"}, "spelled")
     shape = shape or Shape(None if "Matrix" in spelling else 2, 2)
     rows, cols = (size if isinstance(size, int) else 2 if size else 1 for size in (shape.rows, shape.cols))
     one, other = (page.fit(text, rows, cols) for text in (spelling, means))

@@ -2,7 +2,7 @@
 
 D = L L.T and Q = X - X.T of random block matrices L and X over blocks of sizes d, k and 1, and a random energy H. The
 claimed drift is the recipe written out in the language, A = D + Q: f_a = sum_b [-A_ab @ grad(H, b) + div(A_ab, b)].
-What is claimed wrongly certainly fails where the evaluator of `recheck.py` finds a residual at random exact points.
+What is claimed wrongly certainly fails where the evaluator of `kernel` finds a residual at random exact points.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from recipe_compiler import recheck
+from recipe_compiler.kernel import equations, field, pages
 from recipe_compiler.spec.model import Dynamics
 
 FAULTS = ("Gamma dropped", "Gamma flipped", "sign flipped", "transposed", "noise scaled", "energy scaled")
@@ -198,19 +198,19 @@ VALUES = ("d_symmetric", "d_psd", "q_skew")
 """Claims that fail too where something has no value."""
 
 
-def failing(page: recheck.Page, claims: Iterable[str]) -> Iterator[str]:
+def failing(page: pages.Page, claims: Iterable[str]) -> Iterator[str]:
     """Yield the claims about an equation that certainly fail at a point, by the other evaluator."""
     # the drift without Q + Q.T; of stationarity the equation itself: at a point, any coordinate may look like a line
     counted = {"claimed_drift": page.coordinates, "claimed_stationary": 1}
     for claim in claims:
         try:
-            found = recheck.CHECKS[claim](page, {"id": claim, "data": {}, "witness": None}, "")
+            found = equations.CHECKS[claim](page, {"id": claim, "data": {}, "witness": None}, "")
             if any(page.sign(x) for x in found[: counted.get(claim)]):
                 yield claim
-        except (recheck.UndefinedError, ZeroDivisionError):
+        except field.UndefinedError:
             if claim in VALUES:
                 yield claim
-        except recheck.UnreadError:  # a kink, or too large for the evaluator: no certainty here
+        except field.UnreadError:  # a kink, or too large for the evaluator: no certainty here
             continue
         finally:
             if claim == "periodic":  # formulas were read once around
@@ -218,14 +218,14 @@ def failing(page: recheck.Page, claims: Iterable[str]) -> Iterator[str]:
                 page.smooth = True
 
 
-def parsed(read: Dynamics) -> recheck.Documents:
+def parsed(read: Dynamics) -> pages.Documents:
     """Return dynamics as the other evaluator reads them."""
-    return recheck.Documents({"dynamics": json.loads(read.source.document)})
+    return pages.Documents({"dynamics": json.loads(read.source.document)})
 
 
 def certainly_failing(document: Document, read: Dynamics, random: Random) -> set[str]:
     """Return the claims about the equation that fail at an exact point."""
-    pages = [recheck.Page(parsed(read), point(document, sizes, random)) for sizes in SIZES]
+    pages = [pages.Page(parsed(read), point(document, sizes, random)) for sizes in SIZES]
     return {claim for page in pages for claim in failing(page, ("claimed_drift", "claimed_stationary"))}
 
 

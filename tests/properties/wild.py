@@ -2,7 +2,7 @@
 
 Nothing is right by construction. Entries are built of pieces that are nonnegative, equal or defined nearly everywhere,
 or only under the assumptions that the document may or may not make. What is certainly wrong with them is found at
-points, exactly or in balls, by `recheck.py`, which shares nothing with the compiler. Points take special values often
+points, exactly or in balls, by `kernel`, which shares nothing with the compiler. Points take special values often
 (0, 1, -1, one name equal to another), since that is where kinks and edges are.
 """
 
@@ -16,8 +16,10 @@ from typing import Any
 
 from dynamics import NONE, failing, negative, total
 from flint import fmpq
+from growth import FarPage, has_no_integral
 
 from recipe_compiler import recheck
+from recipe_compiler.kernel import field, pages
 from recipe_compiler.verdict import Finding
 
 Matrix = tuple[tuple[str, ...], ...]
@@ -278,22 +280,22 @@ PAGES, STATES, TRIES = 14, 5, 20
 SPECIAL = tuple(map(fmpq, ("0", "0", "1", "-1", "2", "-2", "1/2", "-1/2", "3")))
 
 
-def wrong_claims(document: Wild, parsed: recheck.Documents, random: Random) -> dict[str, str]:
+def wrong_claims(document: Wild, parsed: pages.Documents, random: Random) -> dict[str, str]:
     """Return the claims that certainly fail, with the point at which they do."""
     found = dict[str, str]()
     for k in range(PAGES):
         for page, is_first in _pages(document, parsed, random, special=k % 2 == 0):
             claims = ["d_symmetric", "d_psd", "q_skew"]
             claims += ["claimed_drift", "claimed_stationary"] if document.drift else []
-            claims += ["normalisable", "periodic"] if is_first and k % 2 else []
-            for claim in failing(page, claims):
+            once = is_first and k % 2
+            claims += ["periodic"] if once else []
+            wrong = [*failing(page, claims), *["normalisable"] * bool(once and has_no_integral(page))]
+            for claim in wrong:
                 found.setdefault(claim, f"{page.texts}, z = {[x for _, x in page.made]}")
     return found
 
 
-def _pages(
-    document: Wild, parsed: recheck.Documents, random: Random, *, special: bool
-) -> Iterator[tuple[recheck.Page, bool]]:
+def _pages(document: Wild, parsed: pages.Documents, random: Random, *, special: bool) -> Iterator[tuple[FarPage, bool]]:
     """Yield some admissible pages with the same parameters, and whether it is the first of them."""
     draw = partial(random.choice, SPECIAL) if special else lambda: fmpq(random.randint(-400, 400), 97)
     # parameters are special in half of the generic points
@@ -305,16 +307,16 @@ def _pages(
     d = random.randint(1, 6)
     zeros = {b: str([0] * d) if b == VECTOR else "0" for b in document.blocks}
     sizes = {SIZE: str(d)} if VECTOR in document.blocks else {}
-    page = recheck.Page(parsed, {**sizes, **{p: str(x) for p, x in constants.items()}, **zeros})
+    page = FarPage(parsed, {**sizes, **{p: str(x) for p, x in constants.items()}, **zeros})
     seen = 0
     for _ in range(TRIES):
         z = [draw() for _ in range(page.coordinates)]
         if special and random.random() < 0.3:
             z[random.randrange(len(z))] = random.choice([*z, *constants.values()])
-        page.move(dict(enumerate(map(recheck.constant, z))))
+        page.move(dict(enumerate(map(field.constant, z))))
         try:
             page.admissible()
-        except (recheck.FailureError, recheck.UnreadError, ZeroDivisionError):
+        except (field.FailureError, field.UnreadError):
             continue
         seen += 1
         yield page, seen == 1
@@ -322,14 +324,14 @@ def _pages(
             return
 
 
-def contradiction(finding: Finding, parsed: recheck.Documents) -> str:
+def contradiction(finding: Finding, parsed: pages.Documents) -> str:
     """Return why a claim that is refuted certainly does not fail at its witness; empty where it does."""
     witness = dict(getattr(finding.decision, "witness", ()))
     for_d = finding.for_d if isinstance(finding.for_d, str) else dict(finding.for_d)
     try:
         recheck.refuted({"id": finding.id, "witness": witness, "for_d": for_d, "data": {}}, parsed, [], "")
-    except recheck.UnreadError:
+    except field.UnreadError:
         return ""
-    except recheck.FailureError as why:
+    except field.FailureError as why:
         return f"{why}, at {witness}"
     return ""

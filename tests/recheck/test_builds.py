@@ -13,6 +13,8 @@ from code_moves import HMC, MOVES, code
 from cycles import document
 
 from recipe_compiler import recheck
+from recipe_compiler.kernel import moves as moves_of
+from recipe_compiler.kernel import words
 from recipe_compiler.spec.catalogue import NAMED
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
@@ -121,39 +123,9 @@ def set_claim(id_: str, **parts: Any) -> Edit:
     return lambda whole: claim_in(whole, id_).update(parts)
 
 
-def add(id_: str, fact: str) -> Edit:
-    return lambda whole: claim_in(whole, id_)["given"].append(fact)
-
-
-def forget(id_: str, fact: str) -> Edit:
-    return lambda whole: claim_in(whole, id_)["given"].remove(fact)
-
-
-def assume_nothing(whole: Json) -> None:
-    add("irreducible", BY_AUTHOR)(whole)
-    del whole["documents"]["target"]["assume"]
-
-
-def vanish(whole: Json) -> None:
-    claim = claim_in(whole, "stationary")
-    claim["given"] = [fact.replace("-> oo as", "-> 0 as") for fact in claim["given"]]
-
-
-UNDECLARED = "the document does not state"
 REJECTED: list[Any] = [
-    *((with_code, add(id_, KEPT), "") for id_ in ("metropolis", "stationary", "refresh", "normalisable")),
     (with_code, lambda whole: whole["claims"].remove(claim_in(whole, "code")), "apply, but it has"),
-    *(slow(with_code, forget(id_, KEPT), f"{id_} omits that it depends on the code of my_moves.py:turn")
-      for id_ in ("code", "cycle", "exact")),
-    *(slow(with_code, add(id_, "the code of my_moves.py:swap preserves exp(-H)"),
-           f"{id_} depends on code outside the cycle") for id_ in ("cycle", "exact")),
     slow(bound, lambda whole: whole["documents"]["build"]["bind"].update(G="diag(ones + theta**2)*w"), "w has no val"),
-    *(slow(MIXTURE, add(id_, BY_AUTHOR), "") for id_ in ("cycle", "stationary")),
-    slow(MIXTURE, assume_nothing, ""),
-    slow(FUNNEL, vanish, ""),
-    *(slow(REMOVAL, add("defined", given), UNDECLARED) for given in (
-        "mu is counts", "area is integer", "left is one_hot", "left is positive", "left <= catch1")),
-    *(slow(TRIALS, add("defined", given), UNDECLARED) for given in ("k <= w", "t is integer")),
     (BAOAB, set_claim("order", data={"order": "1"}), "its letters do not give order 1"),
     slow(BAOAB, set_claim("order", data={"order": "3"}), ""),
     slow(BAOAB, set_claim("palindrome", by="it is not: letter 1 is B/2, letter 5 is A/2"), ""),
@@ -175,25 +147,11 @@ def test_what_was_changed_is_rejected_though_sealed(path: Path | Callable[[], Pa
         recheck.recheck(sealed(settled(changed)))
 
 
-def test_two_files_of_one_name_are_two_words() -> None:
-    """A claim that names one of them twice in the place of both is rejected."""
-    path = coded(code("turn"), code("turn").replace("my_moves", "b/my_moves"))
-    (path.parent / "b").mkdir(exist_ok=True)
-    (path.parent / "b/my_moves.py").write_text(MOVES, encoding="utf-8")
-    whole = of(path)
-    both = KEPT.replace("my_moves", "b/my_moves")
-    assert {KEPT, both} <= {*claim_in(whole, "exact")["given"]}
-    assert said(whole)["exact"].startswith("trusted")
-    forget("exact", both)(whole)
-    with pytest.raises(recheck.FailureError, match=r"exact omits .* the code of b/my_moves\.py:turn"):
-        recheck.recheck(sealed(settled(whole)))
-
-
 def test_named_words_are_those_of_the_schemes() -> None:
-    assert set(recheck.WORDS) == set(NAMED)
-    for name, text in recheck.WORDS.items():
+    assert set(words.WORDS) == set(NAMED)
+    for name, text in words.WORDS.items():
         own = [(x.piece, str(x.share)) for x in letters(named_scheme(name).split)]
-        assert [(piece, str(share)) for piece, share in recheck.letters(text.split())] == own
+        assert [(piece, str(share)) for piece, share in words.letters(text.split())] == own
 
 
 REGRESSION = BUILDS / "gibbs_regression.yaml"
@@ -246,5 +204,5 @@ WORD, DRAWN, PART = {"metropolis": {}}, {"refresh": "r"}, {"refresh": {"r": "1/2
 )
 def test_what_is_forgotten_after_a_refusal(cycle: list[Json], left: set[str]) -> None:
     """That of the first word: what is drawn wholly anew before the next one."""
-    moves = [*recheck.every_move(cycle)]
-    assert recheck.forgotten(moves, moves.index(WORD)) == left
+    moves = [*moves_of.every_move(cycle)]
+    assert moves_of.forgotten(moves, moves.index(WORD)) == left

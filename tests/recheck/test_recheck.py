@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,12 +23,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from certificates import DOCUMENTS, ROOT, Json, claim_in, rejected, said, sealed, settled, turn
 from certificates import of as shipped
-from forge import EDITS, FORGED_FROM, LAST, WRONG, forgeries, passes, prove_what_is_wrong
+from forge import EDITS, FORGED_FROM, LAST, SEEN, WRONG, forgeries, passes, prove_what_is_wrong
 from reports import certificate_of
 
 from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
+from recipe_compiler.kernel import formulas, pages
+from recipe_compiler.kernel.equations import CHECKS
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
@@ -76,9 +79,7 @@ TEXTS: dict[str, str | tuple[str, dict[str, str]]] = {
     "circle": f'state: {{x: {{domain: "circle(0, 3)"}}, y: {{}}}}\nH: cos(2*pi*x/3) + y**2\n{IN_PLANE}',
     "torus": "state: {x: {domain: circle}, y: {domain: circle}}\nH: 0\nD: [[1, 0], [0, 1]]\n"
     "claims: {drift: {x: 1, y: 1}}\n",
-    "valley": f"state: {{x: {{}}, y: {{}}}}\nH: x**2 + y**2*exp(-x**2)\n{IN_PLANE}",
     "position": 'state: {r: {shape: d}}\nH: norm2(r)/2 + r[3]**2\nD: [["I"]]\nQ: [["0"]]\n',
-    "sine": "state: {x: {}}\nH: x**2/2 + sin(x**3)\nD: [[1]]\nQ: [[0]]\n",
     "squares": 'state: {x: {}, y: {}}\nH: x**2/2 + y**2/2\nD: [["1 + x**2 + y**2 - x*y/2", "x*y"], '
     '["x*y", "1 + x**4 + y**2"]]\nQ: [[0, 0], [0, 0]]\n',
     "negative": 'state: {v: {}, w: {}}\nH: v**2/2 + w**2/2\nD: [["1", "v"], ["v", "1"]]\nQ: [["0", "0"], ["0", "0"]]\n',
@@ -88,8 +89,6 @@ TEXTS: dict[str, str | tuple[str, dict[str, str]]] = {
     'assume: ["1 - p - q >= 0"]\nH: 0\nD: [["p - p**2", "-p*q"], ["-p*q", "q - q**2"]]\nQ: [["0", "0"], ["0", "0"]]\n',
     "rotation": "state: {x: {shape: d}}\nparameters: {P: {shape: [d, d], is: positive definite}, "
     'S: {shape: [d, d], is: skew}}\nH: x.T @ P @ x / 2\nD: [["I"]]\nclaims: {drift: {x: "-P @ x - S @ P @ x"}}\n',
-    "stated": "state: {theta: {shape: d}}\nfunctions: {U: {of: theta, role: potential}}\nH: U(theta)\nD: [[I]]\n"
-    'Q: [["0"]]\nclaims: {lyapunov: U(theta)}\n',
     "spelled": """
 state: {x: {}, y: {}}
 parameters: {a: {is: positive}}
@@ -105,28 +104,7 @@ claims:
     "given by its author": (LANGEVIN.replace("MORE", "sizes: {d: 2}\ndata: {file: data.csv, y: y}"), {
         "target": "name: one\nstate: {a: {}, b: {}}\ndata: {y: {shape: N}}\nassume: [normalisable]\n"
         "log_likelihood: -sqrt(1 + (y - a*b)**2)\n", "data.csv": "y\n1\n2\n4\n"}),
-    "refuted by data": (LANGEVIN.replace("MORE", "sizes: {p: 2}\ndata: {file: data.csv, x: [x1, x2], y: y}"), {
-        "target": "name: one\nstate: {beta: {shape: p}}\ndata: {x: {shape: [N, p]}, y: {shape: N, in: [0, 1]}}\n"
-        "log_likelihood: y*(x @ beta) - softplus(x @ beta)\n", "data.csv": "x1,x2,y\n1,2,0\n2,-1,1\n-1,1,0\n3,1,1\n"}),
 }  # fmt: skip
-FLAT = (
-    ("theta: {shape: 2}", "theta[0]**2", "theta[0]**2 + theta[1]**2"),
-    ("a: {}, b: {}", "(a - b)**2", "(a - b)**2 + b**2"),
-    ("a: {}, s: {domain: positive, transform: log}", "a**2/s**2 + log(s)", "a**2/s**2 + s"),
-)
-"""Blocks of a target, a potential with an end that it does not rise to, and one that rises to all."""
-BARELY = (
-    ("a: {}, b: {}", "log(1 + a**2 + b**2)", "101*log(1 + a**2 + b**2)/100"),
-    ("a: {}", "log(1 + a**2)/2", "51*log(1 + a**2)/100"),
-)
-"""Blocks, a potential whose integral diverges in all of them together, and one whose integral barely does not."""
-OWN = {state: f'name: own\nstate: {{{state}}}\npotential: "POTENTIAL"\n' for state, *_ in (*FLAT, *BARELY)}
-for k, (state, flat, steep) in enumerate((*FLAT, *BARELY)):
-    TEXTS[f"flat {k}"] = LANGEVIN.replace("MORE\n", ""), {"target": OWN[state].replace("POTENTIAL", flat)}
-    TEXTS |= {
-        f"own flat {k}": OWN[state].replace("POTENTIAL", flat),
-        f"steep {k}": OWN[state].replace("POTENTIAL", steep),
-    }
 ENDS = {
     'constraint: "interval(a, b)"': True,
     'domain: "interval(0, b)", transform: logit': True,
@@ -181,7 +159,7 @@ def slow(*row: Any) -> Any:
 def test_what_was_certified_is_rechecked(path: Path) -> None:
     found, says = json.loads(certificate_of(path)), rechecked(path)
     for claim in found["claims"]:
-        if claim["verdict"] != "undecided" and claim["id"] in recheck.CHECKS.keys() - recheck.SOFT:
+        if claim["verdict"] != "undecided" and claim["id"] in CHECKS.keys() - {"explosion"}:
             assert says[claim["id"]].startswith("rechecked")
         assert claim["id"] in RECHECKED or not says[claim["id"]].startswith("rechecked")
 
@@ -190,32 +168,22 @@ CURRENTS = ("line_current", "vector_current", "half_line_current", "student_curr
 GIVEN = "granted, not declared: exp(-U) has a finite integral"
 SAID: list[Any] = [
     *((name, id_, "", "rechecked:") for name in CURRENTS for id_ in ("claimed_stationary", "explosion")),
-    ("cubic_force", "explosion", "", "rechecked"),
-    ("sghmc", "explosion", "", "tried at sizes d = 1; d = 2"),
+    ("cubic_force", "explosion", "refuted", "trusted"),  # by growth
+    *(("sghmc", id_, "proved", "trusted") for id_ in ("explosion", "normalisable")),
     *((name, "unique", "", "rechecked: H is conserved at the point") for name in ("sghmc", "hmc", "sgld")),
-    ("sine", "explosion", "", "tried"),
-    ("refuted by data", "normalisable", "refuted", "trusted"),
     ("equal a == b", "claimed_drift", "", "rechecked"),
-    *((f"{kind} 0", "normalisable", "refuted", "rechecked: exactly") for kind in ("flat", "own flat")),
-    ("steep 0", "normalisable", "proved", "tried at sizes"),
     *(slow(*row) for row in (
         ("equal a + b == 1", "claimed_drift", "", "rechecked"),
         ("equal exp(a) == b", "claimed_drift", "", "trusted"),
         ("squares", "d_psd", "", "rechecked"),
         *(("spelled", id_, "proved", "rechecked") for id_ in ("d_psd", "claimed_drift")),
-        ("valley", "normalisable", "proved", "tried"),  # exp(-x**2) sqrt(pi) exp(x**2/2) has a finite integral
         ("position", "stationary", "proved", "rechecked at sizes d = 4; d = 5"),
-        ("position", "normalisable", "proved", "tried at sizes d = 4"),
         ("multinomial", "d_psd", "proved", "rechecked"),  # at a point that is searched for
         ("circle", "periodic", "proved", "rechecked"),
         ("torus", "claimed_stationary", "proved", "rechecked"),
         *((name, "d_psd", "refuted", "rechecked: exactly") for name in ("negative", "bounded")),
         ("rotation", "recovered_q", "", "rechecked at sizes d = 1; d = 2; d = 3"),
-        ("stated", "explosion", "", "tried at sizes d = 1; d = 2"),
         (KIDIQ, "noise_budget", "", "rechecked"),
-        *((f"flat {k}", "normalisable", "refuted", "rechecked: exactly") for k in range(1, 5)),
-        *((f"own flat {k}", "normalisable", "refuted", "rechecked: exactly") for k in (1, 2)),
-        *((f"steep {k}", "normalisable", "proved", "tried at sizes") for k in (1, 2)),
     )),
 ]  # fmt: skip
 
@@ -231,7 +199,6 @@ def test_what_is_said_of_a_claim(name: str, id_: str, verdict: str, start: str) 
     ("name", "id_", "words"),
     [
         ("sghmc", "normalisable", GIVEN),
-        ("refuted by data", "normalisable", "data, which no certificate holds"),
         slow("squares", "d_psd", "Gram matrices exactly"),
         slow(KIDIQ, "normalisable", "granted, not declared: the 434 data of kidiq.csv: forms of beta of full rank 3"),
         *(slow("given by its author", id_, f"{GIVEN}, as the document states") for id_ in ("normalisable", "unique")),
@@ -258,18 +225,13 @@ def test_what_rests_on_laws_of_functions_is_let_pass(name: str) -> None:
     assert rechecked(ROOT / f"tests/errata/corrected/{name}.yaml")
 
 
-def test_an_odd_drift_runs_off_to_both_ends() -> None:
-    changed = of("cubic_force")
-    in_witness("explosion", "end", "y -> -oo")(changed)
-    assert said(sealed(changed))["explosion"].startswith("rechecked")
-
-
 # The program
 
 
 def test_it_runs_from_anywhere_without_the_compiler(tmp_path: Path) -> None:
     alone, good, bad = tmp_path / "recheck.py", tmp_path / "good.json", tmp_path / "bad.json"
-    alone.write_text((ROOT / "recipe_compiler/recheck.py").read_text(encoding="utf-8"), encoding="utf-8")
+    shutil.copy(ROOT / "recipe_compiler/recheck.py", alone)
+    shutil.copytree(ROOT / "recipe_compiler/kernel", tmp_path / "kernel")
     good.write_text(certificate_of(DOCUMENTS[0]), encoding="utf-8")
     bad.write_text(certificate_of(DOCUMENTS[0]).replace('"proved"', '"refuted"', 1), encoding="utf-8")
     ended = [
@@ -301,7 +263,7 @@ def printed(text: str, folder: Path, capsys: pytest.CaptureFixture[str], code: i
 def test_what_is_trusted_is_named_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = certificate_of(written("name: own\nstate: {a: {shape: 2}}\npotential: norm2(a)\n"))
     last = printed(text, tmp_path, capsys).splitlines()[-1]
-    assert last.endswith("c.json  not rechecked, but trusted: defined, gradient")
+    assert last.endswith("c.json  not rechecked, but trusted: defined, gradient, normalisable")
 
 
 def test_a_refuted_claim_is_said_to_be_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -357,7 +319,7 @@ def test_it_derives_the_claims_that_the_compiler_asks(path: Path) -> None:
         document = load(path)
     except DocumentError:
         pytest.skip("it is faulty, and asked nothing")
-    found = recheck.Documents(documents(document)).applicable()
+    found = recheck.applicable(recheck.Documents(documents(document)))
     assert [(*claim, claim not in recheck.ADVISORY) for claim in found] == of_the_compiler(document)
 
 
@@ -371,13 +333,13 @@ def test_its_copy_of_the_tables_says_what_they_say() -> None:
     assert {claim.id for claim in rows.values() if claim.excused} == set(recheck.EXCUSED)
     assert {claim.id for claim in rows.values() if claim.stops} == recheck.STOPS
     assert {claim.id: claim.rests_on for claim in rows.values() if claim.rests_on} == recheck.RESTS_ON
-    assert {*recheck.CHECKS, *OF_WORDS} <= RECHECKED <= {id_ for _, id_ in copied}
+    assert {*CHECKS, *OF_WORDS} <= RECHECKED <= {id_ for _, id_ in copied}
 
 
 def test_it_reads_every_function_of_the_language() -> None:
     language = {*ELEMENTWISE, *ELEMENTWISE_PAIRS, *MATRIX_FUNCTIONS, *CALCULUS}
-    meant = {head.partition("(")[0] for head in recheck.MEANINGS}
-    assert language <= {*recheck.MATRIX, *recheck.PAIRS, *recheck.CALCULUS, *meant}
+    meant = {head.partition("(")[0] for head in formulas.MEANINGS}
+    assert language <= {*formulas.MATRIX, *formulas.PAIRS, *formulas.CALCULUS, *meant}
 
 
 @pytest.mark.parametrize(
@@ -385,7 +347,7 @@ def test_it_reads_every_function_of_the_language() -> None:
 )
 def test_slopes_of_log_gamma_are_read(text: str, value: str) -> None:
     d = recheck.Documents({"dynamics": {"state": {"x": {"domain": "positive"}}, "H": "loggamma(x)", "D": [["1"]]}})
-    page = recheck.Page(d, {"x": "1"})
+    page = pages.Page(d, {"x": "1"})
     assert abs(float(arb(page.value(page.scalar(text))).mid()) - float(value)) < 1e-15
 
 
@@ -437,10 +399,6 @@ def set_kinds(kind: str) -> Edit:
     return lambda whole: [one.update({"is": kind}) for _, one in whole["documents"]["dynamics"]["parameters"]]
 
 
-def set_potential(potential: str) -> Edit:
-    return lambda whole: whole["documents"]["target"].update(potential=potential)
-
-
 def refute_at_a_point(whole: Json) -> None:
     witness = {**whole["points"][-1], "the residual": "1"}
     turn(claim_in(whole, "stationary"), "refuted", witness=witness, residual="1")
@@ -470,17 +428,6 @@ def unreadable(place: int, text: str) -> Edit:
         refuted = (one for one in whole["claims"] if one["verdict"] == "refuted" and one["id"] in IDENTITIES)
         witness = next(refuted)["witness"]
         witness[list(witness)[place]] = text
-
-    return edit
-
-
-def contain_by(W: str) -> Edit:
-    """Call proved that nothing explodes that does, with a Lyapunov function or without."""
-
-    def edit(whole: Json) -> None:
-        if claim_in(whole, "explosion")["verdict"] != "refuted":
-            pytest.skip("not refuted")
-        call("explosion", "proved", by="for almost every initial state", data={"W": W} if W else {})(whole)
 
     return edit
 
@@ -517,22 +464,9 @@ def forget_kinds_of_data(whole: Json) -> None:
         one[1] = [pair for pair in one[1] if pair[0] != "in"] if isinstance(one[1], list) else {"shape": ["N", "d"]}
 
 
-def turn_integral(verdict: str) -> Edit:
-    """Call an integral that diverges finite, or one that is finite divergent."""
-    steep = {"what must be positive for theta -> oo": "-1", "what must be positive for a -> oo": "-1"}
-    return call("normalisable", verdict, witness=steep if verdict == "refuted" else None)
-
-
-def out_of_bounds(power: str) -> Edit:
-    """Refute an integral by a curve that leaves a bounded domain."""
-    witness = {"x": "9/8", "y": "1", "region": f"x = u0*s**({power}), with s >= 1", "H in the region": "-1"}
-    return call("normalisable", "refuted", witness=witness)
-
-
 ENERGY_AT = {"d": "2", "theta": "[0, 0]", "r": "[1, 1]", "U(theta)": "theta[0]**2 + theta[1]**2"}
 SYMMETRIC_THERE = {**ENERGY_AT, "K(theta)": "[[9, theta[0]], [theta[1], 9]]", "what is left": "1"}
 BEYOND = {"p": "2", "q": "1", "v": "[1, 0]", "v.T @ D of (z0, z1) @ v": "-2"}
-BOUND = "U >= -c (1 + norm2(theta)) for some c"
 REJECTED: list[tuple[str, Edit, str]] = [
     ("sghmc", refute_at_a_point, ""),
     ("c_transposed", lambda whole: [one.update(required=one["verdict"] != "refuted") for one in whole["claims"]], ""),
@@ -550,25 +484,8 @@ REJECTED: list[tuple[str, Edit, str]] = [
         for text in ("[nothing]", "unknown(1)", "x.__class__", "((", "", "[1, 2, 3, 4, 5]")
         for place in (0, -1)
     ),
-    ("sghmc", forget("normalisable", "M is positive definite"), "normalisable fails"),
-    ("sghmc", forget("normalisable", "exp(-U) has a finite integral"), "normalisable fails"),
-    ("sghmc", forget("explosion", BOUND), "explosion fails"),
     ("sghmc", set_claim("d_psd", given=[]), "d_psd fails"),
     ("sghmc", set_claim("d_psd", given=["C is positive definite"]), "the document does not state"),
-    *(
-        ("sghmc", set_claim("normalisable", given=[given]), "does not state the|concerns no function|is not a formula")
-        for given in ("exp(-H) has a finite integral", "it holds", "foo(")
-    ),
-    *(
-        ("sghmc", call("explosion", "proved", by=f"Lyapunov function {W}", data={"W": W}), "explosion fails")
-        for W in ("1", "-norm2(r)", "exp(-H)", "log(1 + norm2(r))", "H - 2*norm2(theta)**2")
-    ),
-    *(
-        (path.stem, contain_by(W), "explosion fails|not a Lyapunov")
-        for path in DOCUMENTS
-        if path.parent.name == "explosion"
-        for W in ("", "H", "x**2", "norm2(x)", "log(1 + norm2(x))")
-    ),
     *(
         (name, call("unique", "proved", by="D is positive definite"), "H is conserved")
         for name in ("sghmc", "hmc", "sgld")
@@ -580,24 +497,11 @@ REJECTED: list[tuple[str, Edit, str]] = [
         for label, value in (("current of x", "2"), ("current of y", "-3"), ("current of z", "1"))
     ),
     *(
-        ("cubic_force", in_witness("explosion", key, text), "")
-        for key, text in (("end", "x -> oo"), ("drift of y", "a*y**5"), ("D of y", "y**2"), ("drift of y", "-a*y**3"))
-    ),
-    *(
         (f"tests/mutants/updates/{name}", lengthen(factor), "claimed_update fails")
         for name in ("sgld", "sghmc_sequential", "sgnht", "langevin_exact", "refresh")
         for factor in ("2", "1/2", "1 + 1/10**9", "sqrt(2)")
     ),
     *(("sghmc", add_to_energy(text), "") for text in ("10**10**9", "(10**999)**999", "2**(1/10**9)", "1e999999999")),
-]  # fmt: skip
-ALWAYS: list[tuple[str, Edit, str]] = [
-    ("sine", set_claim("explosion", data={"W": "H"}), "explosion fails"),  # L H = H'' - H'**2, 9 x**4 at some x
-    ("refuted by data", lambda whole: whole["documents"]["build"].pop("data"), "normalisable"),
-    ("flat 0", set_potential(FLAT[0][2]), "normalisable does not fail as stated"),
-    ("own flat 0", turn_integral("proved"), "normalisable"),
-    ("steep 0", turn_integral("refuted"), "normalisable"),
-    *((f"circle of three, {domain}", out_of_bounds(power), "normalisable")
-      for domain in ("circle(0, 3)", "interval(0, 3)") for power in ("1", "1/2")),
 ]  # fmt: skip
 FEW: list[tuple[str, Edit, str]] = [
     *(("squares", in_gram(*change), "") for change in (
@@ -606,20 +510,11 @@ FEW: list[tuple[str, Edit, str]] = [
       for x in ("5", "-5")),
     ("multinomial", call("d_psd", "refuted", witness=BEYOND), ""),
     ("rotation", in_claim("recovered_q", "data", "Q[x,x]", "2*S"), ""),
-    ("stated", forget("explosion", 0), "explosion fails"),  # that -U' theta grows no faster than theta**2
-    (KIDIQ, rest_on_data("normalisable", "the 434 data of other.csv: forms of beta of full rank 3"), ""),
-    (KIDIQ, rest_on_data("normalisable", "exp(-U) has a finite integral, as the document states under `assume`"), ""),
-    (KIDIQ, rest_on_data("stationary", "the 434 data of kidiq.csv: forms of beta of full rank 3"), ""),
-    ("specs/builds/cir_categories", forget_kinds_of_data, ""),
-    *((f"flat {k}", set_potential(steep), "normalisable does not fail as stated")
-      for k, (_, _, steep) in enumerate((*FLAT, *BARELY)) if k),
-    *((f"own flat {k}", turn_integral("proved"), "normalisable") for k in (1, 2)),
-    *((f"steep {k}", turn_integral("refuted"), "normalisable") for k in (1, 2)),
 ]  # fmt: skip
 """Documents, a change, and what the re-checker says of it."""
 
 
-@pytest.mark.parametrize(("name", "edit", "match"), [*some(REJECTED, 3), *ALWAYS, *(slow(*row) for row in FEW)])
+@pytest.mark.parametrize(("name", "edit", "match"), [*some(REJECTED, 3), *(slow(*row) for row in FEW)])
 def test_what_was_changed_is_rejected_though_sealed(name: str, edit: Edit, match: str) -> None:
     changed = of(name)
     before = recheck.canonical(changed)
@@ -682,10 +577,16 @@ def test_what_is_forged_is_right_before(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_not_proved(name: str) -> None:
+    path = ROOT / f"tests/recheck/wrong/{name}.yaml"
+    assert claim_in(json.loads(certificate_of(path)), WRONG[name])["verdict"] != "proved"
+
+
+@pytest.mark.parametrize("name", SEEN)
 def test_what_is_wrong_is_not_sealed_as_proved(name: str) -> None:
     changed = of(f"tests/recheck/wrong/{name}")
     prove_what_is_wrong(changed, Random(1))
-    with pytest.raises(recheck.FailureError, match=f"{WRONG[name]} fails|{WRONG[name]}: a term grows as fast"):
+    with pytest.raises(recheck.FailureError, match=f"{WRONG[name]} fails"):
         recheck.recheck(sealed(settled(changed)))
 
 
@@ -728,29 +629,3 @@ def test_an_advisory_claim_of_a_later_version_is_trusted() -> None:
 @pytest.mark.parametrize("changed", [{"required": True}, {"id": "units"}, {"id": "d_psd: rechecked"}, {"required": 0}])
 def test_any_other_claim_that_is_not_asked_is_rejected(changed: Json) -> None:
     assert rejected(with_another(**changed))
-
-
-# What it finds by itself
-
-
-def of_parts(**parts: Any) -> recheck.Documents:
-    return recheck.Documents({"dynamics": parts})
-
-
-FACE = {"state": [["x", {"domain": "positive"}]], "D": [["x**2"]], "Q": [["0"]]}
-PLANE = {"state": [["x", {}], ["y", {}]], "D": [["1", "0"], ["0", "1"]], "Q": [["0", "-sin(x**3)"], ["sin(x**3)", "0"]]}
-
-
-@pytest.mark.parametrize(
-    ("id_", "H", "parts", "fails"),
-    [
-        *(("boundary", f"{factor}*log(x)", FACE, factor == "5/2") for factor in ("1/2", "3/2", "5/2")),
-        # D exp(-H) = x**(2 - factor)
-        *(slow("explosion", f"{factor}*log(1 + x**2 + y**2)", PLANE, factor == "5/4") for factor in ("5/4", "2")),
-        # with the current 3*x**2*cos(x**3) in y
-    ],
-)
-def test_what_is_lost_at_an_end_is_seen(id_: str, H: str, parts: Json, fails: bool) -> None:
-    claim = {"id": id_, "given": [], "data": {}, "for_d": "all", "by": "growth", "witness": None}
-    with pytest.raises(recheck.FailureError, match=f"{id_} fails") if fails else contextlib.nullcontext():
-        recheck.proved(claim, of_parts(H=H, **parts), [], "seed")
