@@ -23,7 +23,7 @@ if __package__:
     from recipe_compiler.kernel import equations, field, formulas, moves, pages, words
 else:  # as a program, wherever it was copied to with its neighbour
     sys.path.insert(0, str(Path(__file__).parent))
-    from kernel import equations, field, formulas, moves, pages, words  # ty: ignore[unresolved-import]
+    from kernel import equations, field, formulas, moves, pages, words  # ty: ignore[import-not-found]
 
 VERSION, MOST_BYTES = 1, 20_000_000
 Json = dict[str, Any]
