@@ -19,6 +19,7 @@ LAYERS = (
     {"algebra/dynamics"},
     {"spec"},
     {"derive"},
+    {"trace"},
     {"program"},
     {"splitting"},
     {"scheme", "emit/support"},

@@ -1,7 +1,7 @@
 """The limit of small steps at fixed sizes: as text, beside the equation of D and Q, and what finite steps leave."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
@@ -11,21 +11,11 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.read import (
-    NORMAL,
-    ONE,
-    UNREAD,
-    Read,
-    Seen,
-    Texts,
-    TracedProblem,
-    not_zero,
-    refuted,
-    with_needs,
-)
+from recipe_compiler.lint.read import UNREAD, Read, Seen, Texts, TracedProblem, decide, seen, with_needs
+from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.trace.series import ONE, ZERO
+from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.core.sizes import written
-from recipe_compiler.verify.updates.expansion import ZERO
-from recipe_compiler.verify.updates.step_residual import MomentCoefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +62,7 @@ def equation(read: Read) -> LimitEquation:
     if low < unit:
         why = f"the step does not shrink like eps: it has a part eps^({low})"
         return LimitEquation(problem.at, reason=problem.no_step_size or why)
-    none = sympy.Integer(0)
-    n = len(problem.z)
-    part = parts.get(unit, MomentCoefficient((none,) * n, ((none,) * n,) * n))
+    part = parts.get(unit) or nothing(problem)
     drift = tuple((str(x), formula(f)) for x, f in zip(problem.z, part.mean, strict=True))
     diffusion = tuple(
         (f"{x}, {y}", formula(part.covariance[i][j] / 2))
@@ -85,30 +73,33 @@ def equation(read: Read) -> LimitEquation:
     return LimitEquation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
 
 
+def same_equation(read: Read) -> Seen:
+    """Return whether the limit is the equation of the D and Q of the document: f and D equal, entry by entry."""
+    return with_needs(read, _same)
+
+
 def _same(read: Read) -> Seen:
-    problem = read.problem
-    unit = read.unit
+    problem, unit = read.problem, read.unit
     parts = read.parts(unit)
     if min(parts, default=unit) < unit:
         return Seen(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
-    part = parts.get(unit)
-    left = not_zero(differences(problem, part, ONE))
-    if not left:
-        return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
-    k = _scale(problem, part)
-    if k not in (None, ONE):
-        scaled = not_zero(differences(problem, part, k))
-        if not scaled:
-            how = f"; {read.step_size(k)}" if unit != ONE else f", a step eps being one of {k} eps"
-            return Seen(problem.at, holds=True, by=f"{NORMAL}{how}")
-        left = left if unit == ONE else scaled
-    says = f"; {read.step_size(k or ONE)}" if unit != ONE else ""
-    unknown = Seen(problem.at, reason=f"{left[0][0]} did not reduce to zero, no witness found{says}")
-    return refuted(problem, left, f"exact witness{says}") or unknown
+    part = parts.get(unit) or nothing(problem)
+    scale = _scale(problem, part)
+    found = decide(problem, [*differences(problem, part, ONE)])
+    how = f"; {read.step_size(ONE)}" if unit != ONE else ""
+    if scale != ONE and not isinstance(found.decision, Proved):
+        scaled = decide(problem, [*differences(problem, part, scale)])
+        if unit != ONE or isinstance(scaled.decision, Proved):
+            found, how = (
+                scaled,
+                f"; {read.step_size(scale)}" if unit != ONE else f", a step eps being one of {scale} eps",
+            )
+    own = seen(problem, found)
+    return replace(own, by=own.by and f"{own.by}{how}", reason=own.reason and f"{own.reason}{how}")
 
 
-def _scale(problem: TracedProblem, part: MomentCoefficient | None) -> Fraction | None:
-    """Return what the limit is of the equation of D and Q in the first entry where neither is zero, if it is a number.
+def _scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
+    """Return what the limit is of the equation of D and Q in the first entry where neither is zero, 1 if no number.
 
     Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
     """
@@ -116,25 +107,22 @@ def _scale(problem: TracedProblem, part: MomentCoefficient | None) -> Fraction |
         if is_zero(whole) or is_zero(whole - less):
             continue
         ratio = sympy.cancel(whole / (whole - less))
-        is_scale = isinstance(ratio, sympy.Rational) and ratio > 0
-        return fraction(ratio) if is_scale else None
-    return None
+        return fraction(ratio) if isinstance(ratio, sympy.Rational) and ratio > 0 else ONE
+    return ONE
 
 
-def differences(problem: TracedProblem, part: MomentCoefficient | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
+def nothing(problem: TracedProblem) -> Coefficients[Expr]:
+    """Return moments that vanish."""
+    none = (sympy.Integer(0),) * len(problem.z)
+    return Coefficients(none, (none,) * len(problem.z))
+
+
+def differences(problem: TracedProblem, part: Coefficients[Expr], k: Fraction) -> Iterator[tuple[str, Expr]]:
     """Yield the limit less k times the equation of D and Q, entry by entry: the drift, then the diffusion by rows."""
     scale = rational(k)
     system = problem.subject.system(problem.sizes)
-    none = sympy.Integer(0)
-    n = len(problem.z)
-    part = part or MomentCoefficient((none,) * n, ((none,) * n,) * n)
     for x, f, own in zip(problem.z, part.mean, second.drift(system), strict=True):
         yield f"the drift of {x} minus that of D and Q", f - scale * own
     for i, x in enumerate(problem.z):
         for j, y in enumerate(problem.z):
             yield f"the diffusion of {x}, {y} minus D", part.covariance[i][j] / 2 - scale * system.D[i][j]
-
-
-def same_equation(read: Read) -> Seen:
-    """Return whether the limit is the equation of the D and Q of the document: f and D equal, entry by entry."""
-    return with_needs(read, _same)

@@ -7,6 +7,7 @@ p (1 + eps g) + o(eps), L* (g p) being its negative: the error is of order eps. 
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations_with_replacement
 from math import factorial, prod
 
@@ -17,12 +18,12 @@ from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.moments import Moments
 from recipe_compiler.lint.read import UNREAD, Read, TracedProblem
+from recipe_compiler.trace.moments import Moments, expectation
+from recipe_compiler.trace.scalars import Poly, value_of
+from recipe_compiler.trace.series import Series
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import written
-from recipe_compiler.verify.updates.expansion import Terms, multiplied
-from recipe_compiler.verify.updates.gaussian_moments import expectation
 
 SHORT = 120
 """Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
@@ -35,8 +36,7 @@ def finite_steps(read: Read) -> str:
         unit = read.unit
         if min(read.parts(unit), default=2 * unit) != unit:
             return ""
-        moments = read.moments_to(2 * unit)
-        for power, left in _residuals(problem, moments, 2 * unit):
+        for power, left in _residuals(problem, read.reading_to(2 * unit).moments, 2 * unit):
             if is_zero(left):
                 continue
             if power == unit:
@@ -51,7 +51,7 @@ def finite_steps(read: Read) -> str:
     return ""
 
 
-def _residuals(problem: TracedProblem, moments: Moments, top: Fraction) -> Iterator[tuple[Fraction, Expr]]:
+def _residuals(problem: TracedProblem, moments: Moments[Poly], top: Fraction) -> Iterator[tuple[Fraction, Expr]]:
     """Yield what a step changes of exp(-H), divided by that, power by power.
 
     Raises:
@@ -64,10 +64,10 @@ def _residuals(problem: TracedProblem, moments: Moments, top: Fraction) -> Itera
     while True:
         some = False
         for along in combinations_with_replacement(range(len(z)), degree):
-            moment = _moment([moments.change[i].terms for i in along], moments, top)
-            some = some or bool(moment)
+            moment = _moment([moments.change[i] for i in along], moments)
+            some = some or any(power <= top for power in moment.parts)
             count = factorial(degree) // prod(factorial(along.count(i)) for i in set(along))
-            for (power, _), value in moment.items():
+            for power, value in ((power, value_of(x)) for power, x in moment.parts.items() if power <= top):
                 for i in along:
                     value = slope(value, z[i]) - value * slopes[i]
                 found.setdefault(power, []).append(value * sympy.Rational((-1) ** degree * count, factorial(degree)))
@@ -77,12 +77,9 @@ def _residuals(problem: TracedProblem, moments: Moments, top: Fraction) -> Itera
     yield from ((power, sympy.Add(*found[power])) for power in sorted(found))
 
 
-def _moment(factors: Sequence[Terms], moments: Moments, top: Fraction) -> Terms:
-    """Return E of a product of entries of dz up to a power."""
-    found = factors[0]
-    for other in factors[1:]:
-        found = multiplied(found, other, top)
-    return {key: value for key, value in expectation(found, moments.groups, top).items() if key[0] <= top}
+def _moment(factors: Sequence[Series[Poly]], moments: Moments[Poly]) -> Series[Poly]:
+    """Return E of a product of entries of dz."""
+    return expectation(moments.S, reduce(moments.S.multiply, factors), moments.draws)
 
 
 def _brief(problem: TracedProblem, e: Expr) -> str:

@@ -16,15 +16,14 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.gaussian_invariance import kept
 from recipe_compiler.lint.involution import Involution, involution
 from recipe_compiler.lint.metropolis_witness import departure
 from recipe_compiler.lint.proposal import ZERO, Proposal, both_ways, proposals
 from recipe_compiler.lint.read import UNREAD, Read, Seen, TracedProblem, not_zero
 from recipe_compiler.lint.step_definedness import needed_at_every_step_size
 from recipe_compiler.lint.visited import NotFollowedError, expanded
+from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
 from recipe_compiler.verify.core.premises import restricts_state
-from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 
 HOW = "an involution, accepted by its ratio"
 NONSINGULAR = "covariances of draws are nonsingular"
@@ -165,7 +164,7 @@ def law_is_kept(proposal: Proposal) -> bool:
     """
     if proposal.refreshed is None:
         return True
-    return not not_zero(kept(proposal.z, proposal.refreshed.moments, proposal.problem.H).conditions)
+    return not not_zero(invariance_at(proposal.z, proposal.refreshed.moments, proposal.problem.H).conditions)
 
 
 def is_even(proposal: Proposal) -> bool:

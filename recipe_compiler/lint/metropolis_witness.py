@@ -28,11 +28,10 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, ball, evaluate
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.lint.gaussian_invariance import kept
 from recipe_compiler.lint.proposal import Proposal
 from recipe_compiler.lint.read import UNREAD, Texts, not_zero
 from recipe_compiler.lint.visited import NotFollowedError, Visited
-from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
+from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
 
 POINTS = 12
 STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
@@ -70,7 +69,7 @@ def departure(proposal: Proposal) -> Refutation | None:
 
 def _is_drawn_right(proposal: Proposal) -> bool:
     drawn = proposal.refreshed
-    return drawn is None or not not_zero(kept(proposal.z, drawn.moments, proposal.problem.H).conditions)
+    return drawn is None or not not_zero(invariance_at(proposal.z, drawn.moments, proposal.problem.H).conditions)
 
 
 def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:

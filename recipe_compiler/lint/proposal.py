@@ -29,7 +29,7 @@ from recipe_compiler.lint.visited import (
     replaced,
     symbols_of,
 )
-from recipe_compiler.verify.updates.step_residual import MomentCoefficient
+from recipe_compiler.trace.moments import Coefficients
 
 ZERO = sympy.Integer(0)
 
@@ -39,7 +39,7 @@ class Refreshed:
     """Coordinates that are drawn before anything is accepted: y = at(z, w), and the draws that lead to y."""
 
     coordinates: tuple[Symbol, ...]
-    moments: MomentCoefficient
+    moments: Coefficients[Expr]
     """E[y - z] and Cov[y], in all coordinates."""
     at: tuple[tuple[int, Symbol, int], ...]
     """Where a trace has such a coordinate of y, or -y: the place, the coordinate, the sign."""
@@ -286,7 +286,7 @@ def _refreshed(
         raise NotFollowedError(f"{z[drawn[0]]} is drawn by a function of the document")
     at = {k: n for n, k in enumerate(drawn)}
     plain = left.visited.plain
-    moments = MomentCoefficient(
+    moments = Coefficients(
         tuple(plain(mean[at[k]]) - z[k] if k in at else ZERO for k in range(len(z))),
         tuple(
             tuple(plain(spread[at[i]][at[j]]) if i in at and j in at else ZERO for j in range(len(z)))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import sympy
 from sympy import Expr, Symbol
@@ -20,17 +21,18 @@ from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.answer import Operation, Trace
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.moments import Moments, moments_of
-from recipe_compiler.lint.series import Meaning
+from recipe_compiler.lint.series import Meaning, TraceReading
 from recipe_compiler.lint.step_definedness import is_symmetric, needed
+from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.trace.of_scalars import known_to
+from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.updates.expansion import NoExpansionError
-from recipe_compiler.verify.updates.step_residual import MomentCoefficient, NotAStepError, by_powers
+from recipe_compiler.verify.updates.claimed_step import step_size, values_at
 
-ONE, TWO = Fraction(1), Fraction(2)
-UNREAD = (NoExpansionError, NotAStepError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
+UNREAD = (NoExpansionError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
 """What may keep a step from being read: the claim is undecided then."""
 TRIED = 6
 """Entries for which a witness is looked for."""
@@ -106,57 +108,53 @@ class Read:
 
     def __init__(self, problem: TracedProblem) -> None:
         self.problem = problem
-        self._moments: Moments | None = None
-        self._unit: Fraction | None = None
-        self._needs: Obligations | None = None
 
-    @property
-    def moments(self) -> Moments:
-        """Return the moments of the step.
+    @cached_property
+    def reading(self) -> TraceReading:
+        """The trace as series, with the moments of the step.
 
         Raises:
             NoExpansionError: they are not known.
         """
-        if self._moments is None:
-            self._moments = moments_of(self.problem.trace, meaning(self.problem))
-            for draws, entries in self.problem.trace.groups:
-                if not is_symmetric(entries, len(draws), self._moments.reading):
-                    raise NoExpansionError("a covariance that is not known to be symmetric")
-        return self._moments
+        found = self.reading_to(ONE)
+        for draws, entries in self.problem.trace.groups:
+            if not is_symmetric(entries, len(draws), found):
+                raise NoExpansionError("a covariance that is not known to be symmetric")
+        return found
 
-    @property
+    def reading_to(self, power: Fraction) -> TraceReading:
+        """Return the reading, its moments known at least up to a power of eps.
+
+        Raises:
+            NoExpansionError: they are not known as far.
+        """
+        found = known_to(lambda top: TraceReading(self.problem.trace, meaning(self.problem), top), power)
+        if found.known < power:
+            raise NoExpansionError(f"the step is known up to eps^({found.known}) only")
+        return found
+
+    @cached_property
     def needs(self) -> Obligations:
-        """Return what the step needs to be defined, and what of it is not shown."""
-        if self._needs is None:
-            try:
-                region = region_at(self.problem.subject.dynamics.declarations, self.problem.sizes)
-                self._needs = needed(self.problem.trace, self.moments.reading, region)
-            except UNREAD as reason:
-                self._needs = Obligations(frozenset(), (str(reason),))
-        return self._needs
+        """What the step needs to be defined, and what of it is not shown."""
+        try:
+            region = region_at(self.problem.subject.dynamics.declarations, self.problem.sizes)
+            return needed(self.problem.trace, self.reading, region)
+        except UNREAD as reason:
+            return Obligations(frozenset(), (str(reason),))
 
-    def parts(self, top: Fraction) -> dict[Fraction, MomentCoefficient]:
+    def parts(self, top: Fraction) -> dict[Fraction, Coefficients[Expr]]:
         """Return the moments by powers of eps, those that vanish left out.
 
         Raises:
             NoExpansionError: they are not known as far.
         """
-        moments = self.moments_to(top)
-        return {power: part for power, part in by_powers(moments.step, top).items() if not is_nothing(part)}
+        found = self.reading if self.reading.known >= top else self.reading_to(top)
+        parts = {power: values_at(found.moments, power) for power in found.moments.powers(top)}
+        return {power: part for power, part in parts.items() if not all(map(is_zero, part.entries))}
 
-    def moments_to(self, power: Fraction) -> Moments:
-        """Return the moments, known at least up to a power of eps.
-
-        Raises:
-            NoExpansionError: they are not known as far.
-        """
-        if self.moments.known >= power:
-            return self.moments
-        return moments_of(self.problem.trace, meaning(self.problem), power)
-
-    @property
+    @cached_property
     def unit(self) -> Fraction:
-        """Return the power of the step size that one step takes of time.
+        """The power of the step size that one step takes of time.
 
         It is 1, or the power at which the covariance starts where all that is of lower order vanishes: `theta -
         h**2/2*grad + h*noise` takes time of order h**2. A step with anything of order h, as `theta - h*grad + h*noise`,
@@ -165,31 +163,23 @@ class Read:
         Raises:
             NoExpansionError: the moments are not known.
         """
-        if self._unit is None:
-            self._unit = ONE if self.parts(ONE) else self._later()
-        return self._unit
-
-    def _later(self) -> Fraction:
+        if self.parts(ONE):
+            return ONE
         try:
             found = self.parts(TWO)
         except NoExpansionError:
             return ONE
         low = min(found, default=ONE)
-        spread = found[low].covariance if found else ()
-        return ONE if all(is_zero(x) for row in spread for x in row) else low
+        return ONE if not found or all(is_zero(x) for row in found[low].covariance for x in row) else low
 
     @property
     def says(self) -> str:
-        """Return as what the step size is read, to be put behind a verdict; empty where it is the argument itself."""
+        """As what the step size is read, to be put behind a verdict; empty where it is the argument itself."""
         return f"; {self.step_size()}" if self.unit != ONE else ""
 
     def step_size(self, scale: Fraction = ONE) -> str:
         """Return as what the step size is read: a multiple of a power of the argument."""
-        name = self.problem.step_size
-        power = name if self.unit == ONE else f"{name}**{self.unit}"
-        power = power if self.unit.denominator == 1 else f"{name}**({self.unit})"
-        above = power if scale.numerator == 1 else f"{scale.numerator}*{power}"
-        return f"step size read as eps = {above}{'' if scale.denominator == 1 else f'/{scale.denominator}'}"
+        return step_size(self.unit, scale, self.problem.step_size)
 
 
 def meaning(problem: TracedProblem) -> Meaning:
@@ -252,24 +242,30 @@ def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
     return replace(found, given=problem.trace.given)
 
 
-def refuted(
-    problem: TracedProblem, conditions: Sequence[tuple[str, Expr]], by: str, potential: str = ""
-) -> Seen | None:
-    """Return the refutation by the first of some scalars that has a witness among those that are not zero."""
+def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> Answer:
+    """Decide that scalars vanish, each with its words; refuted by the first that has a witness among some."""
     left = not_zero(conditions)
+    if not left:
+        return Answer(Proved(NORMAL))
     for words, e in left[:TRIED]:
         found = witness(e, problem.subject.dynamics.declarations, problem.sizes)
         if found is not None:
-            point = (*found.text, *((("potential", potential),) if potential else ()), (words, shown(found.value)))
-            return Seen(problem.at, by=by, witness=point, residual=formula(e))
-    return None
+            return Answer(Refuted("exact witness", (*found.text, (words, shown(found.value))), formula(e)))
+    words, e = left[0]
+    return Answer(Undecided((f"{words} did not reduce to zero, no witness found",), formula(e)))
+
+
+def seen(problem: TracedProblem, answer: Answer) -> Seen:
+    """Return an answer about one choice of sizes."""
+    match answer.decision:
+        case Proved(by):
+            return Seen(problem.at, holds=True, by=by)
+        case Refuted(by, point, residual):
+            return Seen(problem.at, by=by, witness=point, residual=residual)
+        case Undecided(tried, residual):
+            return Seen(problem.at, reason="; ".join(tried), residual=residual)
 
 
 def not_zero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
     """Return the scalars, with their words, that are not seen to vanish."""
     return [(words, e) for words, e in conditions if not is_zero(e)]
-
-
-def is_nothing(part: MomentCoefficient) -> bool:
-    """Whether a part of the moments vanishes."""
-    return all(is_zero(x) for x in (*part.mean, *(x for row in part.covariance for x in row)))

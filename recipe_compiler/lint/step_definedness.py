@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.positivity.prove import Shown, deeper, parts, scalar
@@ -13,9 +12,10 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.answer import Partial, Trace
-from recipe_compiler.lint.series import NONE, ScalarSeries, TraceReading
+from recipe_compiler.lint.series import TraceReading
 from recipe_compiler.lint.visited import Evaluation, NotFollowedError, symbols_of
-from recipe_compiler.verify.updates.expansion import NoExpansionError
+from recipe_compiler.trace.scalars import NO_DRAW, Poly, value_of, written
+from recipe_compiler.trace.series import NoExpansionError, Series
 
 NEEDS = {"division": "!=", "root": ">", "power": ">"}
 """What the base of a power has to be."""
@@ -77,24 +77,25 @@ def _everywhere(at: Evaluation, place: int, op: str, offset: int, region: Region
 def _shown(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:
     """Return what shows that an operation is defined where eps is small, None if nothing does."""
     try:
-        x = reading.leading(reading.of(partial.argument))
+        x = reading.S.leading(reading.of(partial.argument))
     except NoExpansionError:
         return None
     if partial.what in FUNCTIONS:
         return _function_shown(FUNCTIONS[partial.what], x, region)
-    if not x.terms:
+    if not x.parts:
         return frozenset() if partial.what == "root" else None
-    op = ">=" if partial.what == "root" and len(x.terms) == 1 else NEEDS[partial.what]
+    op = ">=" if partial.what == "root" and sum(map(len, x.parts.values())) == 1 else NEEDS[partial.what]
     return _leading_sign(x, op, region)
 
 
-def _function_shown(function: Function, x: ScalarSeries, region: Region) -> frozenset[str] | None:
+def _function_shown(function: Function, x: Series[Poly], region: Region) -> frozenset[str] | None:
     """Return what shows that an elementwise function is defined and smooth at its argument."""
     given: set[str] = set()
     for need in function.needs:
         if need.offset or need.cosine:  # the argument at eps = 0 decides, where it does not grow
-            known = x.low > 0 or _is_plain(x, Fraction(0))
-            found = _sign(need.of(x.first), need.op, region) if x.low >= 0 and known else None
+            first = x.parts.get(Fraction(0), {})
+            known = x.low >= 0 and set(first) <= {NO_DRAW}
+            found = _sign(need.of(value_of(first)), need.op, region) if known else None
         else:
             found = _leading_sign(x, need.op, region)
         if found is None:
@@ -106,15 +107,11 @@ def _function_shown(function: Function, x: ScalarSeries, region: Region) -> froz
     return None if off is None else off | given
 
 
-def _leading_sign(x: ScalarSeries, op: str, region: Region) -> frozenset[str] | None:
+def _leading_sign(x: Series[Poly], op: str, region: Region) -> frozenset[str] | None:
     """Return what shows the sign of the lowest power of an expansion that no draw occurs in."""
-    if not x.terms or not _is_plain(x, x.low):
+    if not x.parts or set(x.parts[x.low]) != {NO_DRAW}:
         return None
-    return _sign(next(value for (power, _), value in x.terms.items() if power == x.low), op, region)
-
-
-def _is_plain(x: ScalarSeries, power: Fraction) -> bool:
-    return all(key == (power, NONE[1]) for key in x.terms if key[0] == power)
+    return _sign(value_of(x.parts[x.low]), op, region)
 
 
 def _sign(c: Expr, op: str, region: Region) -> frozenset[str] | None:
@@ -128,11 +125,11 @@ def _covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region:
         read = [reading.of(place) for place in entries]
     except NoExpansionError:
         return None
-    low = min((x.low for x in read if x.terms), default=Fraction(0))
-    flat = [x.terms.get((low, ()), sympy.Integer(0)) for x in read]
-    a = tuple(tuple(flat[i * n : (i + 1) * n]) for i in range(n))
-    if any(key[0] != low or key[1] for x in read for key in x.terms):
+    low = min((x.low for x in read if x.parts), default=Fraction(0))
+    if any(power != low or set(terms) != {NO_DRAW} for x in read for power, terms in x.parts.items()):
         return None
+    flat = [value_of(x.parts.get(low, {})) for x in read]
+    a = tuple(tuple(flat[i * n : (i + 1) * n]) for i in range(n))
     return _semidefinite(a, region)
 
 
@@ -150,5 +147,5 @@ def _semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
 
 def is_symmetric(entries: tuple[int, ...], n: int, reading: TraceReading) -> bool:
     """Whether C_ij = C_ji of an n x n covariance, given row by row, as far as the normal form sees it."""
-    written = [reading.written(reading.of(place)) for place in entries]
-    return all(is_zero(written[i * n + j] - written[j * n + i]) for i in range(n) for j in range(i))
+    flat = [written(reading.of(place), reading.meaning.eps) for place in entries]
+    return all(is_zero(flat[i * n + j] - flat[j * n + i]) for i in range(n) for j in range(i))

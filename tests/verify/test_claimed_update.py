@@ -1,5 +1,6 @@
 """Reading a claimed step: order, draws, moments, powers of eps; by both engines."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -8,17 +9,19 @@ from answers import document
 from sympy import Symbol
 
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.ordered_update import stated_step
-from recipe_compiler.derive.update import read_update
 from recipe_compiler.errors import Place
 from recipe_compiler.tensor.show import text
-from recipe_compiler.verify.updates.claimed_step import claimed_step, disagreement
-from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
-from recipe_compiler.verify.updates.gaussian_moments import StepMoments
-from recipe_compiler.verify.updates.step_moments import step_moments
-from recipe_compiler.verify.updates.step_residual import MomentCoefficient, NotAStepError, at_zero, by_powers, residual
+from recipe_compiler.trace.gaussian import invariance_at
+from recipe_compiler.trace.moments import Coefficients, expectation
+from recipe_compiler.trace.of_formulas import tensor_moments
+from recipe_compiler.trace.of_scalars import grouped, scalar_moments
+from recipe_compiler.trace.scalars import PolyRing, Scalars, value_of
+from recipe_compiler.trace.series import Arithmetic, NoExpansionError
+from recipe_compiler.trace.stated_step import stated_step
+from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.updates.claimed_step import claimed_step, residual_of
 
-ONE, NONE = Fraction(1), sympy.Integer(0)
+ONE, TWO, NONE = Fraction(1), Fraction(2), sympy.Integer(0)
 theta, r = sympy.symbols("theta r", real=True)
 eps, m, V, C = sympy.symbols("eps m V C", positive=True)
 U = sympy.Function("U", real=True)(theta)
@@ -44,14 +47,14 @@ def phase(theta, r, *, more="", noise=""):
 def test_an_estimated_gradient_is_one_draw_however_often_it_is_written():
     step = stated_step(phase("theta - eps*grad_tilde(U, theta)", "r - eps*grad_tilde(U, theta)"))
     assert len(step.draws) == 1
-    assert text(read_update(step).covariance_at(Fraction(2))[0][1]) == "V[i,j]"
+    assert text(tensor_moments(step).at(TWO).covariance[0][1]) == "V[i,j]"
 
 
 def test_moments_of_products_of_draws_and_of_updated_blocks():
     dynamics = phase("theta + norm2(next(r))*theta", "r + sqrt(2*eps)*C @ w", noise="w: {shape: d}")
-    update = read_update(stated_step(dynamics))
-    assert text(update.mean_at(ONE)[0]) == "2 sum_jk theta[i] C[j,k]**2"
-    assert text(update.covariance_at(ONE)[1][1]) == "2 sum_k C[k,i] C[k,j]"
+    part = tensor_moments(stated_step(dynamics)).at(ONE)
+    assert text(part.mean[0]) == "2 sum_jk theta[i] C[j,k]**2"
+    assert text(part.covariance[1][1]) == "2 sum_k C[k,i] C[k,j]"
 
 
 @pytest.mark.parametrize(
@@ -65,53 +68,79 @@ def test_moments_of_products_of_draws_and_of_updated_blocks():
     ],
 )
 def test_the_engines_read_the_same_moments(update):
-    asked = claimed_step(phase(*update), Place(""))
+    asked = claimed_step(subject_of(phase(*update)), Place(""))
     for sizes in asked.sizes:
-        assert all(is_zero(entry) for entry in disagreement(asked)(sizes))
+        assert all(is_zero(entry) for entry in asked.disagreement(sizes))
 
 
 def test_the_engines_see_when_their_moments_differ():
-    asked = claimed_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, 2*eps*C)"), Place(""))
+    asked = claimed_step(
+        subject_of(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, 2*eps*C)")), Place("")
+    )
     other = stated_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, eps*C)"))
-    asked.moments[("d", 2),] = step_moments(other, {"d": 2})
-    assert not all(is_zero(entry) for entry in disagreement(asked)({"d": 2}))
+    asked = replace(asked, at=lambda sizes: scalar_moments(other, sizes))
+    assert not all(is_zero(entry) for entry in asked.disagreement({"d": 2}))
 
 
-# moments at fixed sizes
+# series and moments at fixed sizes
+
+
+def scalars(top: Fraction) -> Scalars:
+    return Scalars(Arithmetic(PolyRing(), top), eps, {})
+
+
+def parts(e, top=TWO):
+    return {power: value_of(x) for power, x in scalars(top).series(e).parts.items() if not is_zero(value_of(x))}
 
 
 def test_orders_of_a_step_at_fixed_sizes():
-    naive = StepMoments((theta, r), eps, (eps * r / m, -eps * sympy.diff(U, theta)), ((NONE, NONE), (NONE, eps**2 * V)))
-    limit, finite = by_powers(naive).values()
-    assert is_zero(residual(naive.z, limit, ENERGY))
-    assert is_zero(residual(naive.z, finite, ENERGY) - V * (r**2 - m) / (2 * m**2))
-    assert limit == MomentCoefficient((r / m, -sympy.diff(U, theta)), ((NONE, NONE), (NONE, NONE)))
+    limit = Coefficients((r / m, -sympy.diff(U, theta)), ((NONE, NONE), (NONE, NONE)))
+    finite = Coefficients((NONE, NONE), ((NONE, NONE), (NONE, V)))
+    assert is_zero(residual_of((theta, r), limit, ENERGY))
+    assert is_zero(residual_of((theta, r), finite, ENERGY) - V * (r**2 - m) / (2 * m**2))
 
 
 def test_exact_damping_has_its_limit():
-    moments = StepMoments((r,), eps, ((sympy.exp(-C * eps) - 1) * r,), ((m * (1 - sympy.exp(-2 * C * eps)),),))
-    limit = by_powers(moments)[ONE]
-    assert is_zero(limit.mean[0] + C * r)
-    assert is_zero(limit.covariance[0][0] - 2 * C * m)
-    assert is_zero(residual(moments.z, limit, ENERGY))
+    mean, covariance = parts((sympy.exp(-C * eps) - 1) * r), parts(m * (1 - sympy.exp(-2 * C * eps)))
+    assert is_zero(mean[ONE] + C * r)
+    assert is_zero(covariance[ONE] - 2 * C * m)
+    assert is_zero(residual_of((r,), Coefficients((mean[ONE],), ((covariance[ONE],),)), r**2 / (2 * m)))
 
 
-@pytest.mark.parametrize(
-    ("mean", "spread", "power"), [(r, eps, 0), (eps * r, V, 0), (sympy.sqrt(eps) * r, eps, Fraction(1, 2))]
-)
-def test_a_moment_that_does_not_shrink_like_eps_has_a_lower_power(mean, spread, power):
-    assert min(by_powers(StepMoments((r,), eps, (mean,), ((spread,),)))) == power
-
-
-def test_a_moment_that_grows_is_no_step():
-    with pytest.raises(NotAStepError, match="grows as eps becomes small"):
-        at_zero(StepMoments((r,), eps, (r / eps,), ((eps,),)))
+@pytest.mark.parametrize(("e", "power"), [(r, 0), (sympy.sqrt(eps) * r, Fraction(1, 2)), (r / eps, -1)])
+def test_the_lowest_power_is_that_of_the_step(e, power):
+    assert min(parts(e)) == power
 
 
 def test_expansion_about_a_small_step():
-    found = by_power(sympy.sqrt(eps + eps**2 * C) * (1 - sympy.exp(-eps)) / eps, eps, Fraction(3, 2))
-    assert [*found] == [Fraction(1, 2), Fraction(3, 2)]
-    assert [sympy.simplify(value) for value in found.values()] == [1, C / 2 - sympy.Rational(1, 2)]
+    found = parts(sympy.sqrt(eps + eps**2 * C) * (1 - sympy.exp(-eps)) / eps, Fraction(3))
+    assert [*found][:2] == [Fraction(1, 2), Fraction(3, 2)]
+    assert [sympy.simplify(value) for value in found.values()][:2] == [1, C / 2 - sympy.Rational(1, 2)]
     for other in (sympy.log(eps), sympy.Function("g")(Symbol("x"), eps)):
         with pytest.raises(NoExpansionError):
-            by_power(other, eps, ONE)
+            parts(other)
+
+
+@pytest.mark.parametrize("e", [1 / (1 + eps * C), sympy.exp(eps * C), sympy.sqrt(1 + eps), (1 + eps * r) ** C])
+def test_a_series_is_what_its_derivatives_are(e):
+    for power, value in parts(e, Fraction(3)).items():
+        n = int(power)
+        assert is_zero(value - sympy.diff(e, eps, n).subs(eps, 0) / sympy.factorial(n))
+
+
+def test_expectations_are_sums_over_pairings():
+    read = scalars(Fraction(3))
+    v, w = draws = sympy.symbols("v w", real=True)
+    entries = {(v, v): 2 * eps, (v, w): eps * C, (w, v): eps * C, (w, w): 3 * eps}
+    group = grouped(draws, {pair: read.series(x) for pair, x in entries.items()}, read)
+    found = expectation(read.S, read.series(v**2 * w**2 + v * w**2), [group])
+    assert {power: sympy.expand(value_of(x)) for power, x in found.parts.items()} == {TWO: 6 + 2 * C**2}
+
+
+@pytest.mark.parametrize(("F", "kept"), [((0, 0), True), ((1, 0), False)])
+def test_a_law_stays_only_if_its_mean_and_covariance_do(F, kept):
+    x, y = z = sympy.symbols("x y", real=True)
+    noise = tuple(tuple(sympy.Rational(3 * k, 4) for k in row) for row in ((2, 1), (1, 2)))
+    part = Coefficients((y / 2 - x + F[0], x / 2 - y + F[1]), noise)
+    found = invariance_at(z, part, (x**2 - x * y + y**2) / 3)
+    assert all(is_zero(e) for _, e in found.conditions) == kept

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from recipe_compiler.algebra.dynamics.system import System, system
 from recipe_compiler.algebra.scalars.entries import Setting
-from recipe_compiler.derive.ordered_update import stated_step
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.trace.stated_step import stated_step
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.assumed_relations import with_equalities
 from recipe_compiler.verify.core.generalise_size import any_size, decided, largest_size

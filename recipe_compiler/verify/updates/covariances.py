@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.psd import semidefinite
-from recipe_compiler.derive.ordered_update import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
 from recipe_compiler.formula.declaration import Declarations
@@ -15,6 +14,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index
+from recipe_compiler.trace.stated_step import ClaimedDraw, Step
 from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
 from recipe_compiler.verify.core.premises import assumptions, facts
 from recipe_compiler.verify.core.sizes import Sizes

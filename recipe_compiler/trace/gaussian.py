@@ -1,0 +1,190 @@
+"""A step that moves blocks by a fixed amount however small eps is: does it leave their law under exp(-H) as it is?
+
+Where exp(-H) is Gaussian in what is moved given the rest, with precision P, S = inv(P) and mean m, a step z' = F z + g
++ N(0, Sigma) leaves that law as it is if and only if F m + g = m and F S F.T + Sigma = S. With grad H = P (z - m) and
+J = F - I these are E[dz] = J S grad H, which has no m, and F S F.T + Sigma - S = 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics.system import gradient as scalar_gradient
+from recipe_compiler.algebra.scalars import matrices
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.derive.recipe import col_slots, gradient, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.inverses import grid_indices
+from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Tensor
+from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.trace.series import C
+from recipe_compiler.trace.tensors import with_indices
+
+NOT_AFFINE = "the step at eps = 0 is not affine, or its noise depends on what it moves"
+
+
+class NotAffineError(Exception):
+    """The step at eps = 0 is not seen to be an affine step of what has a Gaussian law."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invariance(Generic[C]):
+    """What a step at eps = 0 moves, and what must vanish for its law under exp(-H) to stay: words and coefficients."""
+
+    moved: tuple[str, ...]
+    conditions: tuple[tuple[str, C], ...]
+    """Of the mean, then of the covariance, for every row."""
+    is_drawn_anew: bool
+    """Whether what is moved is drawn anew, whatever it was: F = 0."""
+
+
+def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declarations) -> Invariance[Tensor]:
+    """Return the conditions under which a step at eps = 0 keeps the law of the blocks it moves, for every size.
+
+    r' = c r + N(0, (1 - c**2) M) with H = r.T inv(M) r/2 has J = (c - 1) I and S = M: (c - 1) r = (c - 1) M inv(M) r,
+    and c**2 M + (1 - c**2) M - M = 0.
+
+    Args:
+        part: E[dz] and Cov[dz] at eps = 0, block by block.
+        H: the energy.
+        declarations: of the step.
+
+    Raises:
+        NotAffineError: the moved blocks are not Gaussian under exp(-H), are coupled in H, or not moved affinely.
+        ModelError: an H that has no entrywise meaning.
+    """
+    c = calculus(declarations)
+    rows = zip(declarations.blocks, part.mean, part.covariance, strict=True)
+    places = [a for a, (_, x, row) in enumerate(rows) if not all(y.is_zero for y in (x, *row))]
+    blocks = [declarations.blocks[a] for a in places]
+    slopes = gradient(c, declarations.blocks, convert(H, declarations))
+    S = [_covariance(c, block, slopes[a], blocks) for a, block in zip(places, blocks, strict=True)]
+    mean, after = [part.mean[a] for a in places], [_next(c, declarations.blocks[a], part.mean[a]) for a in places]
+    noise = {(a, b): part.covariance[p][q] for a, p in enumerate(places) for b, q in enumerate(places)}
+    slopes_of_mean = [c.diff(x, Coordinate(block.name, col_slots(block))) for x in mean for block in blocks]
+    for entry in (*slopes_of_mean, *noise.values()):
+        _demand_free(c, entry, blocks, NOT_AFFINE)
+    pull = [
+        c.total(c.multiply(inverse, _as_column(c, block, slopes[a])), *col_slots(block))
+        for a, block, inverse in zip(places, blocks, S, strict=True)
+    ]
+    found: list[tuple[str, Tensor]] = []
+    for a, row in enumerate(blocks):
+        drift = [_along(c, mean[a], block, _as_column(c, block, v)) for block, v in zip(blocks, pull, strict=True)]
+        change = c.add(mean[a], *(c.scale(x, -1) for x in drift))
+        found.append((f"the change of the mean of {row.name} in a step", c.settled(change)))
+        for b, col in enumerate(blocks):
+            pair = (row, after[a]), (col, after[b])
+            spread = [_spread(c, *pair, block, x) for block, x in zip(blocks, S, strict=True)]
+            before = [c.scale(S[a], -1)] if a == b else []
+            change = c.settled(c.add(noise[a, b], *spread, *before))
+            found.append((f"the change of Cov({row.name}, {col.name}) in a step", change))
+    return Invariance(tuple(block.name for block in blocks), tuple(found), all(map(c.is_zero, slopes_of_mean)))
+
+
+def _covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]) -> Tensor:
+    """Return the covariance of a block under exp(-H), given all others: the inverse of its Hessian."""
+    P = c.settled(c.diff(slope, Coordinate(block.name, col_slots(block))))
+    if P.is_zero:
+        raise NotAffineError(f"H is not quadratic in {block.name}")
+    _demand_free(c, P, moved, f"H is not quadratic in {block.name}")
+    for other in moved:
+        if other != block and not c.is_zero(c.diff(slope, Coordinate(other.name, col_slots(other)))):
+            raise NotAffineError(f"{block.name} and {other.name} are coupled in H")
+    if not block.shape.sizes:
+        return c.power(P, -1)
+    row, col = grid_indices(block.shape.sizes[0])
+    return c.inverse(Grid(row, col, with_indices(Tensor((), P.terms), (row, col))), (row, col))
+
+
+def _next(c: Calculus, block: Block, mean: Tensor) -> Tensor:
+    return c.add(c.coordinate(block.name, *row_slots(block)), mean)
+
+
+def _as_column(c: Calculus, block: Block, x: Tensor) -> Tensor:
+    return c.rename(x, dict(zip(row_slots(block), col_slots(block), strict=True)))
+
+
+def _along(c: Calculus, x: Tensor, block: Block, v: Tensor) -> Tensor:
+    """Return sum_j dx/dz_j v_j over a block."""
+    both = c.multiply(c.diff(x, Coordinate(block.name, col_slots(block))), v)
+    return c.total(with_indices(both, col_slots(block)), *col_slots(block))
+
+
+def _spread(c: Calculus, x: tuple[Block, Tensor], y: tuple[Block, Tensor], block: Block, S: Tensor) -> Tensor:
+    """Return sum_kl dx/dz_k S_kl dy/dz_l over a block, x with the indices of a row and y with those of a column."""
+    k, n = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kn")
+    left = c.diff(x[1], Coordinate(block.name, k))
+    right = _as_column(c, y[0], c.diff(y[1], Coordinate(block.name, n)))
+    middle = c.rename(S, dict(zip((*row_slots(block), *col_slots(block)), (*k, *n), strict=True)))
+    return c.total(with_indices(c.multiply(left, middle, right), (*k, *n)), *k, *n)
+
+
+def _demand_free(c: Calculus, tensor: Tensor, blocks: Sequence[Block], why: str) -> None:
+    for block in blocks:
+        by = Coordinate(block.name, tuple(Index(size, "k") for size in block.shape.sizes))
+        if not c.is_zero(c.diff(tensor, by)):
+            raise NotAffineError(why)
+
+
+def invariance_at(
+    z: tuple[Symbol, ...], part: Coefficients[Expr], H: Expr, moved: Sequence[Symbol] = ()
+) -> Invariance[Expr]:
+    """Return the same conditions at fixed sizes, by the second engine; the moved coordinates may be coupled in H.
+
+    In two coordinates, F = [[0, 1], [1, 0]]/2 keeps N(0, S) with S = [[2, 1], [1, 2]] if Sigma = S - F S F.T = 3 S/4:
+
+        >>> x, y = z = sympy.symbols("x y", real=True)
+        >>> noise = tuple(tuple(sympy.Rational(3 * k, 4) for k in row) for row in ((2, 1), (1, 2)))
+        >>> part = Coefficients((y / 2 - x, x / 2 - y), noise)
+        >>> [sympy.simplify(change) for _, change in invariance_at(z, part, (x**2 - x * y + y**2) / 3).conditions]
+        [0, 0, 0, 0, 0, 0]
+
+    Args:
+        z: all n coordinates.
+        part: E[dz] (n) and Cov[dz] (n x n) at eps = 0.
+        H: the energy.
+        moved: coordinates that may be moved; all that are, if none is given.
+
+    Raises:
+        NotAffineError: H is not quadratic in what is moved, or that is not moved affinely.
+        NoNormalFormError: as for `algebra.zero.is_zero`.
+        matrices.TooLargeError: P is too large to invert.
+    """
+    rows = zip(z, part.mean, part.covariance, strict=True)
+    places = [k for k, (x, m, row) in enumerate(rows) if x in moved or (not moved and not _all_zero((m, *row)))]
+    own = tuple(z[k] for k in places)
+    mean = tuple(part.mean[k] for k in places)
+    noise: Rows = tuple(tuple(part.covariance[i][j] for j in places) for i in places)
+    slope, J = scalar_gradient(H, own), tuple(scalar_gradient(x, own) for x in mean)
+    P = tuple(scalar_gradient(x, own) for x in slope)
+    not_quadratic = f"H is not quadratic in {', '.join(map(str, own))}"
+    _demand_constant(P, own, not_quadratic)
+    _demand_constant((*J, *noise), own, NOT_AFFINE)
+    if is_zero(matrices.determinant(P)):
+        raise NotAffineError(not_quadratic)
+    S, F = matrices.inverse(P), matrices.add((matrices.identity(len(own)), J))
+    pull = [matrices.dot(row, slope) for row in S]
+    after = matrices.product(matrices.product(F, S), matrices.transpose(F))
+    change = matrices.add((after, noise, tuple(tuple(-x for x in row) for row in S)))
+    found: list[tuple[str, Expr]] = []
+    for x, m, row, line in zip(own, mean, J, change, strict=True):
+        found.append((f"the change of the mean of {x} in a step", m - matrices.dot(row, pull)))
+        found += [(f"the change of Cov({x}, {y}) in a step", entry) for y, entry in zip(own, line, strict=True)]
+    return Invariance(tuple(map(str, own)), tuple(found), all(_all_zero(row) for row in F))
+
+
+def _all_zero(entries: Sequence[Expr]) -> bool:
+    return all(map(is_zero, entries))
+
+
+def _demand_constant(a: Rows, own: tuple[Symbol, ...], why: str) -> None:
+    if not all(is_zero(sympy.diff(x, y)) for row in a for x in row for y in own):
+        raise NotAffineError(why)

@@ -1,0 +1,134 @@
+"""The moments of a claimed step at fixed sizes, by the second engine: its formulas are read entry by entry.
+
+Nothing is shared with index notation but the arithmetic of series.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Protocol, TypeVar, cast
+
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.matrices import Rows, identity
+from recipe_compiler.algebra.scalars.symbols import coordinates, extent, label, positions
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.trace.moments import Moments, moments
+from recipe_compiler.trace.scalars import Poly, PolyDraw, PolyRing, Scalars
+from recipe_compiler.trace.series import TWO, ZERO, Arithmetic, NoExpansionError, Series
+from recipe_compiler.trace.stated_step import ClaimedDraw, Step
+
+TOPS = (TWO, 2 * TWO)
+"""Powers of eps up to which moments are read: the second where the first does not tell enough of them."""
+
+
+def scalar_moments(step: Step, sizes: Mapping[str, int], only: Sequence[int] = ()) -> Moments[Poly]:
+    """Return E[dz] (n) and Cov[dz] (n x n) of a claimed step at fixed sizes, up to eps**2, by the second engine.
+
+    They are those of all coordinates, or of those of some blocks `only`.
+
+    Raises:
+        NoExpansionError: no expansion about eps = 0 is known, or a third moment of a gradient's noise is needed.
+        entries.NotScalarisableError, matrices.TooLargeError: as for `entries.rows`.
+    """
+    return known_to(lambda top: _moments(step, Setting(step.declarations, sizes), top, only), TWO)
+
+
+class Known(Protocol):
+    """What was read of a step, with some powers of eps."""
+
+    @property
+    def known(self) -> Fraction:
+        """The highest power up to which its moments are known."""
+        ...
+
+
+R = TypeVar("R", bound=Known)
+
+
+def known_to(read: Callable[[Fraction], R], least: Fraction) -> R:
+    """Return what is known up to a power of eps, if it can be, read with as many powers as that takes.
+
+    Raises:
+        NoExpansionError: no expansion about eps = 0 is known.
+    """
+    few, many = TOPS
+    try:
+        found = read(few)
+        if found.known >= least:
+            return found
+    except NoExpansionError:  # of a root of a high power
+        pass
+    return read(many)
+
+
+def _moments(step: Step, at: Setting, top: Fraction, only: Sequence[int]) -> Moments[Poly]:
+    read = Scalars(Arithmetic(PolyRing(), top), Symbol("eps", positive=True), {})
+    new: dict[Expr, Expr] = {}
+    values: dict[str, tuple[Expr, ...]] = {}
+    for a in step.order:
+        block = step.declarations.blocks[a]
+        values[block.name] = tuple(x for row in _entries(step.new[a], at, new) for x in row)
+        places = positions(block.shape, at.sizes)
+        new |= {_next(block.name, here): x for here, x in zip(places, values[block.name], strict=True)}
+    draws = [_draw(item, at, read, new) for item in step.draws]
+    blocks = [step.declarations.blocks[a] for a in only or range(len(step.new))]
+    z = (x for block in blocks for x in coordinates(block, at.sizes))
+    after = (x for block in blocks for x in values[block.name])
+    change = [read.S.subtract(read.series(x), read.constant(y)) for x, y in zip(after, z, strict=True)]
+    if any(dz.low < 0 for dz in change):
+        raise NoExpansionError("the step grows as eps becomes small")
+    return moments(read.S, change, draws)
+
+
+def _draw(item: ClaimedDraw, at: Setting, read: Scalars, new: Mapping[Expr, Expr]) -> PolyDraw:
+    """Return draws made together over the power of eps that they are of, which is noted."""
+    symbols = tuple(Symbol(label(item.name, here), real=True) for here in positions(item.shape, at.sizes))
+    stated = item.covariance
+    entries = identity(extent(item.shape, at.sizes)[0]) if stated is None else _entries(stated, at, new)
+    pairs = zip(product(symbols, symbols), (x for row in entries for x in row), strict=True)
+    found = {pair: read.series(x) for pair, x in pairs}
+    return grouped(symbols, found, read, item.says, gaussian=item.gaussian)
+
+
+def grouped(
+    symbols: tuple[Symbol, ...],
+    covariance: Mapping[tuple[Symbol, Symbol], Series[Poly]],
+    read: Scalars,
+    says: str = "",
+    *,
+    gaussian: bool = True,
+) -> PolyDraw:
+    """Return draws made together over the power of eps that they are of, half the lowest one of their covariance.
+
+    Raises:
+        NoExpansionError: it grows as eps becomes small.
+    """
+    low = min((x.low for x in covariance.values() if x.parts), default=min(x.known for x in covariance.values()))
+    low = ZERO if low > 1000 else low
+    if low < 0:
+        raise NoExpansionError(f"the covariance of {says or 'a draw'} grows as eps becomes small")
+    read.powers.update(dict.fromkeys(symbols, low / 2))
+    shifted = {pair: read.S.shift(x, -low) for pair, x in covariance.items()}
+    return PolyDraw(symbols, lambda v, w: shifted[v, w], read.S, says, gaussian)
+
+
+def _entries(formula: Formula, at: Setting, new: Mapping[Expr, Expr]) -> Rows:
+    """Return the entries of a formula, updated blocks put in."""
+    found = rows(_with_names(formula), at)
+    return tuple(tuple(cast(Expr, x.xreplace(dict(new))) for x in row) for row in found)
+
+
+def _with_names(formula: Formula) -> Formula:
+    """Return a formula with updated blocks as symbols of their own."""
+    if isinstance(formula, ex.Next):
+        return ex.Symbol(f"next.{formula.block}", formula.shape, Role.NOISE)
+    old = parts(formula)
+    return rebuild(formula, [_with_names(part) for part in old], lambda shape: shape) if old else formula
+
+
+def _next(block: str, here: tuple[int, ...]) -> Symbol:
+    return Symbol(label(f"next.{block}", here), real=True)
