@@ -93,16 +93,40 @@ def test_student_in_any_dimension(k: Fraction, extra: Fraction) -> None:
         (lambda c, x: c.multiply(c.applied("log", x), c.applied("exp", c.scale(x, -1))), AT_ZERO[1], LOGARITHM, -1),
         (lambda c, x: c.power(c.applied("log", x), 3), AT_ZERO[1], (0, 0, 3), -1),
         (lambda c, x: c.subtract(c.power(x, -2), c.power(x, -1)), AT_ZERO[1], (0, 2, 0), 1),
+        (lambda c, x: c.add(c.power(c.applied("log", x), 4), c.scale(c.power(x, -1), -2)), AT_ZERO[1], (0, 1, 0), -2),
+        (lambda c, x: c.power(c.subtract(c.applied("log", x), c.constant(3)), 2), AT_ZERO[1], (0, 0, 2), 1),
+        (lambda c, x: c.scale(c.applied("log", c.scale(x, 2)), -3), AT_ZERO[1], LOGARITHM, 3),
+        (lambda c, x: c.multiply(c.applied("tanh", x), c.power(x, -2)), AT_ZERO[1], None, None),
+        (lambda c, x: c.applied("log1p", x), UP, LOGARITHM, 1),
         (lambda c, x: c.power(c.add(c.power(x, 2), x), Fraction(3, 2)), UP, (0, 3, 0), 1),
     ],
 )
 def test_the_largest_order_at_an_end(energy, end, order, factor) -> None:  # type: ignore[no-untyped-def]
     block = replace(X, domain=POSITIVE)
     c = with_distance(calculus(Declarations(blocks=(block,))))
+    if order is None:
+        with pytest.raises(UnknownGrowthError):
+            leading_at(c, energy(c, c.coordinate("x")), Coordinate("x"), end)
+        return
     found = leading_at(c, energy(c, c.coordinate("x")), Coordinate("x"), end)
     assert found is not None
     assert found.order == order
     assert factor is None or found.factor == c.constant(factor)
+
+
+@pytest.mark.parametrize(
+    "energy",
+    [
+        lambda c, x: c.add(c.power(x, 2), c.applied("log1p", x)),
+        lambda c, x: c.multiply(x, c.power(c.applied("log", x), 3)),
+        lambda c, x: c.applied("sin", c.power(x, -1)),
+        lambda c, x: c.power(c.add(x, c.constant(2)), -2),
+    ],
+)
+def test_what_stays_bounded_at_0(energy) -> None:  # type: ignore[no-untyped-def]
+    block = replace(X, domain=POSITIVE)
+    c = with_distance(calculus(Declarations(blocks=(block,))))
+    assert leading_at(c, energy(c, c.coordinate("x")), Coordinate("x"), AT_ZERO[1]) is None
 
 
 @pytest.mark.parametrize(

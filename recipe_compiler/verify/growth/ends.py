@@ -90,6 +90,12 @@ def with_distance(c: Calculus) -> Calculus:
     return Calculus(replace(rules, positive=rules.positive | {Y}, nonnegative=rules.nonnegative | {Y}))
 
 
+def with_boundary(declarations: Declarations) -> tuple[Block, ...]:
+    """Return the blocks whose domain has a boundary: neither the real line nor a circle."""
+    inner = {DomainName.REAL, DomainName.CIRCLE}
+    return tuple(block for block in declarations.blocks if block.domain.name not in inner)
+
+
 def ends_of(c: Calculus, declarations: Declarations, block: Block, h: Tensor) -> tuple[End, ...] | None:
     """Return the ends of a coordinate's domain, and both sides of 0 where h may be singular inside it.
 
@@ -322,6 +328,8 @@ def _bounded(c: Calculus, atom: Applied, y: Coordinate, *, far: bool) -> Growth:
     powers = _polynomial(c, atom.args[0], y)
     if not far and FUNCTIONS[atom.fn].smooth and powers and min(powers) >= 0:
         value = c.applied(atom.fn, powers.pop(Fraction(0), c.zero(*atom.args[0].free)))
+        if value.is_zero:
+            return Growth((0, -min(powers), 0), 0, c.constant(1))
         if is_positive(c.rules, value):
             return Growth(BOUNDED, 1, value, (0, -min(powers), 0))
     return Growth(BOUNDED, 0, c.constant(1))

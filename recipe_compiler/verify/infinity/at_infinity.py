@@ -24,10 +24,10 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.domain_faces import bounded
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
+from recipe_compiler.verify.growth.ends import with_boundary
 from recipe_compiler.verify.growth.integral import finite
 from recipe_compiler.verify.infinity.diffusions_on_line import through
 from recipe_compiler.verify.infinity.lyapunov import grows
@@ -76,7 +76,7 @@ def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> An
 
 def _has_faces(of: Equation) -> bool:
     """Whether something moves where there are ends that it need not be steep at to go through."""
-    ends = bounded(of.subject.dynamics.declarations)
+    ends = with_boundary(of.subject.dynamics.declarations)
     return bool(ends) and not all(entry.is_zero for entry in of.current)
 
 

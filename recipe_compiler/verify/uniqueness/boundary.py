@@ -9,6 +9,7 @@ In one dimension a face is reached if and only if the scale density 1/(D p) is i
 e > -1 being needed for exp(-H) to be.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -22,92 +23,243 @@ from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.rationals import rational
-from recipe_compiler.algebra.structure.asymptotics import EdgeSize
-from recipe_compiler.errors import Place
-from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Formula,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Role,
-    Symbol,
-    Transpose,
-)
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import Derivation, row_slots
+from recipe_compiler.errors import ModelError, Place
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.show import text as tensor_text
+from recipe_compiler.tensor.signs import is_positive
+from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.domain_faces import Face, NotKnownError, bounded, density_at, faces, written
 from recipe_compiler.verify.core.parity import is_even
-from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
+from recipe_compiler.verify.core.premises import depends_on_state, facts, restricts_state
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.growth.bounds import Terms
+from recipe_compiler.verify.growth.ends import (
+    AT_ZERO,
+    LOGARITHM,
+    End,
+    Order,
+    UnknownGrowthError,
+    Y,
+    growth_of,
+    holds,
+    leading,
+    placed,
+    product_of,
+    with_boundary,
+    with_distance,
+)
+from recipe_compiler.verify.growth.integral import common_slots, lowered_term, slack_of
 from recipe_compiler.verify.recover.search import UNKNOWN, represented, states_equation
-from recipe_compiler.verify.uniqueness.boundary_rows import row_size
-
-# Is each coordinate of a bounded block a diffusion by itself? D is then diagonal, and H a sum over coordinates.
-
-
-def is_alone(subject: Subject, face: Face) -> bool:
-    """Whether each coordinate of a block is a diffusion by itself.
-
-    D[b,b]: [n, n] is diagonal there, and H a sum over coordinates. Feller's condition s + e < 1 then tells whether the
-    face is reached (Feller 1952). False decides nothing.
-    """
-    if not is_diagonal(own(subject, face)):
-        return False
-    terms = subject.whole.H.terms if isinstance(subject.whole.H, Add) else (subject.whole.H,)
-    return all(_is_separate(term, face) for term in terms)
-
-
-def _is_separate(term: Formula, face: Face) -> bool:
-    """Whether a term of H is free of a block, or a sum over its coordinates alone."""
-    inside = [n for n in nodes(term) if isinstance(n, Symbol) and n.role is Role.BLOCK]
-    if any(isinstance(n, FunctionAt) and face.block.name in n.of for n in nodes(term)):
-        return False
-    if not any(n.name == face.block.name for n in inside):
-        return True
-    if any(n.name != face.block.name for n in inside):
-        return False
-    match term:
-        case Multiply(left, right) if not depends_on_state(left):
-            return _is_separate(right, face)
-        case Multiply(left, right) if not depends_on_state(right):
-            return _is_separate(left, face)
-        case MatMul(Transpose(Symbol() as left), Symbol() as right):
-            return left == right
-        case Apply("sum" | "norm2", (arg,)):
-            return not any(isinstance(n, Apply) and n.fn in {"sum", "norm2", "dot"} for n in nodes(arg))
-        case _:
-            return not face.block.shape.sizes
-
-
-def own(subject: Subject, face: Face) -> Formula:
-    """Return D[b, b] of the block b of a face, n_b x n_b."""
-    D = subject.whole.D or ()
-    return D[face.number][face.number]
-
-
-def is_diagonal(formula: Formula) -> bool:
-    """Whether a formula is a diagonal matrix as written, or a scalar."""
-    match formula:
-        case Identity() | Apply("diag", _):
-            return True
-        case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
-            return is_diagonal(right if not left.shape.sizes else left)
-        case _:
-            return not formula.shape.sizes
-
 
 REFLECTED = "chains are reflected at "
 """How the rule begins that a proof may rest on."""
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """A face of the domain of one block: `theta = 0`, `theta = b`, or `sum(theta) = 1` of a simplex."""
+
+    block: Block
+    number: int
+    says: str
+    end: End | None
+    """Where a coordinate goes; None for the face on which the coordinates of a simplex sum to 1."""
+
+    @property
+    def y(self) -> Coordinate:
+        """The distance to the face, of each coordinate of the block."""
+        return Coordinate(Y, () if self.end is None else row_slots(self.block))
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """exp(-H) at a face: at most C y**exponent, or falling faster than every power of y where `barrier` is positive."""
+
+    exponent: Expr
+    barrier: Expr | None
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RowSize:
+    """|row| <= C y**power at a face, and no smaller where it `is_exact`."""
+
+    power: Fraction
+    is_exact: bool
+
+
+def faces(declarations: Declarations) -> Iterator[Face]:
+    """Yield the faces of all bounded blocks; one face stands for all coordinates of a block.
+
+    y > 0 is the distance: theta = y at the face `theta = 0`, theta = b - y at the upper end b of an interval, and
+    sum(theta) = 1 - y at the last face of a simplex.
+
+    Raises:
+        UnknownGrowthError: an end of an interval depends on the state.
+    """
+    for number, block in enumerate(declarations.blocks):
+        if block not in with_boundary(declarations):
+            continue
+        ends = AT_ZERO[1:]
+        if block.domain.name is DomainName.INTERVAL:
+            low, high = (convert(edge, declarations) for edge in block.domain.bounds)
+            if low.free or high.free or any(depends_on_state(edge) for edge in block.domain.bounds):
+                raise UnknownGrowthError(f"the ends of the domain of {block.name}")
+            ends = (End(low, 1), End(high, -1))
+        for end in ends:
+            yield Face(block, number, f"{block.name} = {end.name[:-1]}", end)
+        if block.domain.name is DomainName.SIMPLEX:
+            yield Face(block, number, f"sum({block.name}) = 1", None)
+
+
+@dataclass(frozen=True, slots=True)
+class AtFace:
+    """A face, and how the parts of an equation behave near it."""
+
+    subject: Subject
+    of: Derivation
+    face: Face
+    terms: Terms
+    """With a calculus that knows that y is positive."""
+
+    @property
+    def block(self) -> Block:
+        """The block of the face."""
+        return self.face.block
+
+    def scalar(self, tensor: Tensor) -> Expr:
+        """Return the first entry of a tensor of parameters at the smallest sizes; the others are alike."""
+        sizes = self.subject.sizes[0]
+        return sympy.expand(written_out(tensor, sizes, leaf_of(self.subject.dynamics.declarations, sizes))[0])
+
+    def density(self) -> Density:
+        """Return the behaviour of p = exp(-H).
+
+        p ~ y**e at distance y, faster than every power where there is a barrier. For H = theta - (a - 1) log(theta) at
+        theta = 0 the exponent is e = a - 1; a term 1/theta makes the barrier 1. Only terms of H matter that are not
+        bounded near the face; each must be a sum of functions of one coordinate, or have a lower bound that is one.
+
+        Raises:
+            UnknownGrowthError: another term is not bounded, or the exponent depends on the state.
+        """
+        c, exact = self.terms.c, True
+        singular = c.zero()
+        for term in self.of.H.terms:
+            if self._is_bounded(term):
+                continue
+            lowered = None if self.face.end is None else lowered_term(c, term)
+            exact = exact and lowered is None
+            for one in (Tensor((), (term,)) if lowered is None else lowered).terms:
+                singular = c.add(singular, self._separated(one))
+        found = leading(c, singular, self.face.y, far=False)
+        exact = exact and (found is None or found.is_complete)
+        if found is None or found.order < LOGARITHM:
+            return Density(sympy.Integer(0), None, exact)
+        if blocks_in(c, found.factor):
+            raise UnknownGrowthError(f"its exponent {tensor_text(found.factor)} depends on the state")
+        factor = self.scalar(found.factor)
+        if found.order == LOGARITHM:
+            return Density(factor, None, exact)
+        return Density(sympy.Integer(0), factor, exact)
+
+    def _is_bounded(self, term: Term) -> bool:
+        """Whether a term is bounded on bounded sets, up to the faces; what has no face in it is smooth inside."""
+        names = {block.name for block in with_boundary(self.terms.declarations)}
+        return not self.terms.blocks(term.factors) & names or self.terms.any_bound(term.factors) is not None
+
+    def _separated(self, term: Term) -> Tensor:
+        """Return what a coordinate near the face gives to a term of H, as a function of its distance y.
+
+        Coordinates that stay inside give what is bounded. Faces that meet have independent normals, so that a product
+        of powers above -1 of the distances is integrable.
+        """
+        c, block = self.terms.c, self.block
+        at, slack = common_slots(c, block, term), slack_of(c, block, term)
+        others = {one.name for one in with_boundary(self.terms.declarations)} - {block.name}
+        if self.terms.blocks(term.factors) & others and (at is not None or slack is not None):
+            raise UnknownGrowthError(f"{self._text(term)} joins several bounded coordinates")
+        if self.face.end is None and slack is not None:
+            return slack
+        if self.face.end is None or (at is None and slack is not None):
+            if at is None and slack is None:
+                raise UnknownGrowthError(self._text(term))
+            return c.zero()
+        if at is None:
+            raise UnknownGrowthError(self._text(term))
+        x = Coordinate(block.name, row_slots(block))
+        alone = c.rename(Tensor(at, (term,)), dict(zip(at, x.at, strict=True)))
+        return placed(c, alone, x, self.face.end.place(c, self.face.y))
+
+    def _text(self, term: Term) -> str:
+        return tensor_text(Tensor((), (term,)))
+
+    def row(self, entry: Tensor) -> RowSize | None:
+        """Return s with |row| <= C y**s for the row that an entry of D or Q has at the face; None where it is zero.
+
+        D = diag(theta) has s = 1 at theta = 0. On the last face of a simplex, with the normal (1, ..., 1), it is the
+        sum of all rows of the block: diag(w) - w w.T has w_j (1 - sum(w)) there, s = 1.
+
+        Raises:
+            UnknownGrowthError: the size is not known.
+        """
+        c, y = self.terms.c, self.face.y
+        if self.face.end is None:
+            entry = c.total(entry, *(index for index in row_slots(self.block) if index in entry.free))
+            entry = placed(c, entry, self.block.name, c.subtract(c.constant(1), c.coordinate(Y)))
+        else:
+            entry = placed(c, entry, Coordinate(self.block.name, row_slots(self.block)), self.face.end.place(c, y))
+        orders: dict[Order, list[Tensor]] = {}
+        for term in entry.terms:
+            own = [factor for factor in term.factors if holds(factor, y)]
+            rest = Term(term.coefficient, tuple(factor for factor in term.factors if factor not in own))
+            growth = product_of(c, (growth_of(c, factor, y, far=False) for factor in own))
+            if growth is None or growth.order[0] or growth.order[2] or not self._is_bounded(rest):
+                raise UnknownGrowthError(self._text(term))
+            scale = c.scale(c.multiply(c.collect([rest], entry.free), growth.scale), growth.sign)
+            orders.setdefault(growth.order, []).append(scale)
+        if not orders:
+            return None
+        largest = max(orders)
+        total = c.add(*orders[largest])
+        exact = not blocks_in(c, total) and self._is_diagonal_positive(total)
+        return RowSize(-largest[1], exact)
+
+    def _is_diagonal_positive(self, total: Tensor) -> bool:
+        """Whether a factor is positive, or is where the two indices of a matrix agree."""
+        factors = (tuple(f for f in term.factors if not isinstance(f[0], Delta)) for term in total.terms)
+        terms = [Term(term.coefficient, own) for term, own in zip(total.terms, factors, strict=True)]
+        return is_positive(self.terms.c.rules, Tensor(total.free, tuple(terms)))
+
+    def is_diagonal(self) -> bool:
+        """Whether D[b, b] of the block b of the face is a diagonal matrix, or a scalar."""
+        entry = self.of.D[self.face.number][self.face.number]
+        return len(entry.free) < 2 or all(any(isinstance(a, Delta) for a, _ in t.factors) for t in entry.terms)
+
+    def is_alone(self) -> bool:
+        """Whether each coordinate of the block is a diffusion by itself.
+
+        D[b,b]: [n, n] is diagonal there, and H a sum over coordinates. Feller's condition s + e < 1 then tells whether
+        the face is reached (Feller 1952). False decides nothing.
+        """
+        own = frozenset({self.block.name})
+        H = [term for term in self.of.H.terms if self.terms.blocks(term.factors) & own]
+        alone = all(
+            self.terms.blocks(t.factors) == own and common_slots(self.terms.c, self.block, t) is not None for t in H
+        )
+        return self.is_diagonal() and alone
 
 
 @dataclass(slots=True)
 class _Found:
-    """What is known of one face: in words, from which declarations, under which rule of reflection."""
+    """What is known of the faces: in words, from which declarations, under which rule of reflection."""
 
     says: list[str] = field(default_factory=list[str])
     given: set[str] = field(default_factory=set[str])
@@ -117,7 +269,7 @@ class _Found:
 def has_boundary(dynamics: Dynamics) -> bool:
     """Whether the domain of the state has a boundary: a bounded block, or an assumption about the state."""
     restricted = (depends_on_state(side) for c in dynamics.declarations.assume for side in (c.left, c.right))
-    return bool(bounded(dynamics.declarations)) or any(restricted)
+    return bool(with_boundary(dynamics.declarations)) or any(restricted)
 
 
 def boundary(subject: Subject) -> Answer:
@@ -134,26 +286,27 @@ def boundary(subject: Subject) -> Answer:
     """
     where = subject.place("state", "H")
     of = represented(subject)
-    if of is None:
+    if of is None or of.subject.derivation is None:
         why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
         return Answer(Undecided((f"{why}: the current is not known",)), where=where)
-    return _answer(of.subject, where, of.given)
+    return _answer(of.subject, of.subject.derivation, where, of.given)
 
 
-def _answer(subject: Subject, where: Place, reasons: frozenset[str]) -> Answer:
+def _answer(subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str]) -> Answer:
     declarations = subject.dynamics.declarations
     tried = [f"the face of the domain on which {where_} is not decided" for where_ in _restrictions(subject.dynamics)]
     found = _Found(given=set(reasons))
+    terms = Terms(with_distance(derivation.calculus), declarations)
     try:
         for face in faces(declarations):
-            decision = _at_face(subject, face, found)
-            if isinstance(decision, Refuted) and restricts_state(subject.dynamics.declarations):
+            decision = _at_face(AtFace(subject, derivation, face, terms), found)
+            if isinstance(decision, Refuted) and restricts_state(declarations):
                 tried.append(f"not known whether {face.says} is a face of the domain under the assumptions")
                 continue
             if isinstance(decision, Refuted):
                 return Answer(decision, where=where)
             tried += decision.tried if isinstance(decision, Undecided) else ()
-    except NotKnownError as reason:
+    except UnknownGrowthError as reason:
         tried.append(f"not known: {reason}")
     tried += [subject.contradiction] if subject.contradiction else []
     given = tuple(sorted(found.given))
@@ -170,112 +323,109 @@ def _restrictions(dynamics: Dynamics) -> list[str]:
     ]
 
 
-def _at_face(subject: Subject, face: Face, found: _Found) -> Decision | None:
+def _at_face(at: AtFace, found: _Found) -> Decision | None:
     """Decide one face; None where it is proved, and `found` says how."""
+    says = at.face.says
     try:
-        p, exact, reasons = density_at(subject, face)
-        rows = _rows(subject, face)
-    except NotKnownError as reason:
-        return Undecided((f"not known: {reason}",))
-    found.given |= reasons
+        p = at.density()
+        rows = _rows(at)
+    except (UnknownGrowthError, ModelError) as reason:
+        return Undecided((f"not known at {says}: {reason}",))
+    if not p.is_exact:
+        found.given |= facts([at.subject.dynamics.H], at.subject.dynamics.declarations)
     if p.barrier is not None:
-        return _at_barrier(subject, face, p.barrier, exact, found)
+        return _at_barrier(at, p, p.barrier, found)
     e = p.exponent
-    decision = _integrable(subject, face, e, exact, found)
+    decision = _integrable(at, p, found)
     if decision is not None:
         return decision
-    open_ = [(name, size, _above(subject, e + rational(size.power), found)) for name, size in rows.items()]
-    left = [(name, size) for name, size, shown in open_ if not shown]
+    left = [(name, size) for name, size in rows.items() if not _above(at, e + rational(size.power), found)]
     smallest = min((size.power for size in rows.values()), default=Fraction(0))
-    found.data += [
-        (f"exponent of exp(-H) at {face.says}", written(e)),
-        (f"least of D, Q at {face.says}", str(smallest)),
-    ]
-    reach = _reach(subject, face, e, exact, rows)
+    found.data += [(f"exponent of exp(-H) at {says}", written(e)), (f"least of D, Q at {says}", str(smallest))]
+    reach = _reach(at, p, rows)
     if not left:
-        found.says.append(f"D and Q times exp(-H) vanish at {face.says}{reach}")
+        found.says.append(f"D and Q times exp(-H) vanish at {says}{reach}")
         return None
-    return _reflected(subject, face, e, left, reach, found)
+    return _reflected(at, e, left, reach, found)
 
 
-def _rows(subject: Subject, face: Face) -> dict[tuple[str, int], EdgeSize]:
+def _rows(at: AtFace) -> dict[tuple[str, int], RowSize]:
     """Return the sizes of the entries in the row of a face."""
-    found: dict[tuple[str, int], EdgeSize] = {}
-    for name, matrix in (("D", subject.whole.D), ("Q", subject.whole.Q)):
-        for b, formula in enumerate((matrix or ())[face.number]):
-            if _is_zero(subject, name, face.number, b):
-                continue
-            size = row_size(subject, face, formula)
-            if size is not None:
-                found[name, b] = size
-    return found
+    row = at.face.number
+    sizes = ((name, b, at.row(entry)) for name, M in (("D", at.of.D), ("Q", at.of.Q)) for b, entry in enumerate(M[row]))
+    return {(name, b): size for name, b, size in sizes if size is not None}
 
 
-def _is_zero(subject: Subject, name: str, a: int, b: int) -> bool:
-    if subject.derivation is None:
-        return False
-    return (subject.derivation.D if name == "D" else subject.derivation.Q)[a][b].is_zero
+def written(e: Expr) -> str:
+    """Return an exponent as text, without the positions: the exponents of all coordinates are alike."""
+    return str(e).replace("[0]", "")
 
 
-def _at_barrier(subject: Subject, face: Face, barrier: Expr, exact: bool, found: _Found) -> Decision | None:
-    if _above(subject, barrier, found):
-        found.says.append(f"exp(-H) falls faster than every power of the distance at {face.says}: not reached")
+def _at_barrier(at: AtFace, p: Density, barrier: Expr, found: _Found) -> Decision | None:
+    says = at.face.says
+    if _above(at, barrier, found):
+        found.says.append(f"exp(-H) falls faster than every power of the distance at {says}: not reached")
         return None
-    against = _negative(subject, barrier) if exact else None
+    against = _negative(at.subject, barrier) if p.is_exact else None
     if against is not None:
-        what = (f"coefficient of the largest term of H at {face.says}", str(_value(barrier, against)))
-        return Refuted("leading term at the face", (*_parameters(subject, against), what), "exp(-H) is not integrable")
-    return Undecided((f"the sign of {written(barrier)}, the leading coefficient of H at {face.says}",))
+        what = (f"coefficient of the largest term of H at {says}", str(_value(barrier, against)))
+        return Refuted(
+            "leading term at the face", (*_parameters(at.subject, against), what), "exp(-H) is not integrable"
+        )
+    return Undecided((f"the sign of {written(barrier)}, the leading coefficient of H at {says}",))
 
 
-def _integrable(subject: Subject, face: Face, e: Expr, exact: bool, found: _Found) -> Decision | None:
+def _integrable(at: AtFace, p: Density, found: _Found) -> Decision | None:
     """Return a refutation, or that it is open, unless exp(-H) is integrable at a face."""
-    if _above(subject, e + 1, found):
+    e, says = p.exponent, at.face.says
+    if _above(at, e + 1, found):
         return None
-    against = _negative(subject, e + 1, or_zero=True) if exact else None
+    against = _negative(at.subject, e + 1, or_zero=True) if p.is_exact else None
     if against is not None:
-        at = (f"exponent of exp(-H) in the distance to {face.says}", str(_value(e, against)))
-        says = f"exp(-H) ~ y**({written(e)}) is not integrable at {face.says}"
-        return Refuted("leading exponents", (*_parameters(subject, against), at), says)
-    return Undecided((f"not shown: {written(e)} > -1, the exponent of exp(-H) at {face.says}",))
+        exponent = (f"exponent of exp(-H) in the distance to {says}", str(_value(e, against)))
+        why = f"exp(-H) ~ y**({written(e)}) is not integrable at {says}"
+        return Refuted("leading exponents", (*_parameters(at.subject, against), exponent), why)
+    return Undecided((f"not shown: {written(e)} > -1, the exponent of exp(-H) at {says}",))
 
 
-def _reach(subject: Subject, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], EdgeSize]) -> str:
+def _reach(at: AtFace, p: Density, rows: dict[tuple[str, int], RowSize]) -> str:
     """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
-    noise = rows.get(("D", face.number))
-    if noise is None or len(rows) > 1 or not (exact and noise.is_exact) or face.is_total or not is_alone(subject, face):
+    noise = rows.get(("D", at.face.number))
+    exact = noise is not None and p.is_exact and noise.is_exact and at.face.end is not None
+    if noise is None or len(rows) > 1 or not exact or not at.is_alone():
         return ""
-    c = e + rational(noise.power)
-    if _shown(subject, c - 1, ">=") is not None:
+    k = p.exponent + rational(noise.power)
+    if _shown(at.subject, k - 1, ">=") is not None:
         return ": not reached (Feller)"
-    if _shown(subject, 1 - c, ">") is not None:
+    if _shown(at.subject, 1 - k, ">") is not None:
         return ": reached (Feller)"
-    return f": reached where {written(c)} < 1 (Feller)"
+    return f": reached where {written(k)} < 1 (Feller)"
 
 
 def _reflected(
-    subject: Subject, face: Face, e: Expr, left: list[tuple[tuple[str, int], EdgeSize]], reach: str, found: _Found
+    at: AtFace, e: Expr, left: list[tuple[tuple[str, int], RowSize]], reach: str, found: _Found
 ) -> Decision | None:
     """Decide a face that something of the flux reaches, by the rule of reflection that keeps the law."""
+    subject, face = at.subject, at.face
     reversed_: list[str] = []
     conditions: list[Expr] = []
     for (name, b), size in left:
         conditions.append(e + rational(size.power))
         place = f"{name}[{face.block.name},{subject.names[b]}]"
-        if not _above(subject, conditions[-1] + 1, found):
+        if not _above(at, conditions[-1] + 1, found):
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
         other = subject.dynamics.declarations.blocks[b]
-        if name == "D" and b == face.number and is_diagonal(own(subject, face)) and not face.is_total:
+        if name == "D" and b == face.number and at.is_diagonal() and face.end is not None:
             continue
         entry = (subject.whole.Q or ())[face.number][b]
         even = is_even(subject.whole.H, other.name) and is_even(entry, other.name)
-        if name == "Q" and other not in bounded(subject.dynamics.declarations) and even:
+        if name == "Q" and other not in with_boundary(subject.dynamics.declarations) and even:
             reversed_.append(other.name)
             continue
         return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
     if len(reversed_) < len(left) and reversed_:
         return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
-    where = " or ".join(dict.fromkeys(f"{written(c)} <= 0" for c in conditions if not c.is_number))
+    where = " or ".join(dict.fromkeys(f"{written(k)} <= 0" for k in conditions if not k.is_number))
     rule = f"{REFLECTED}{face.says}"
     if reversed_:
         rule += f", {', '.join(reversed_)} reversed with it"
@@ -285,11 +435,10 @@ def _reflected(
     return None
 
 
-def _above(subject: Subject, e: Expr, found: _Found) -> bool:
+def _above(at: AtFace, e: Expr, found: _Found) -> bool:
     """Whether e > 0 for all parameters."""
-    shown = _shown(subject, e, ">")
-    if shown is not None:
-        found.given |= shown
+    shown = _shown(at.subject, e, ">")
+    found.given |= shown or set()
     return shown is not None
 
 
