@@ -37,7 +37,7 @@ MOST_BYTES = 200 * 2**20
 LEFT = 0.75
 """The part of it that is left then, so that not every entry looks for room."""
 
-LIBRARIES = ("sympy", "python-flint", "numpy", "scipy", "clarabel", "z3-solver", "numba")
+LIBRARIES = ("sympy", "python-flint", "numpy", "scipy", "clarabel", "numba")
 LARGEST = 2**24
 """Bytes of a file that is read to tell whether it has changed."""
 

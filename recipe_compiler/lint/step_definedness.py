@@ -137,7 +137,7 @@ def _semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
     """Return what shows that a symmetric matrix is positive semidefinite."""
     try:
         found = parts(a, region)
-        proofs = [part.by_signs or deeper(part, a, region) for part in found or ()]
+        proofs = [part.by_signs or deeper(part) for part in found or ()]
     except NoNormalFormError:
         return None
     if found is None or not all(isinstance(proof, Shown) for proof in proofs):

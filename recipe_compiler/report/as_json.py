@@ -32,7 +32,7 @@ VERSION = 1
 KEPT = slice(6, None, 30)
 """Among the points drawn at each size: a plain one and a wide one."""
 
-PROVERS = (OWN, "sympy", "python-flint", "z3-solver", "clarabel")
+PROVERS = (OWN, "sympy", "python-flint", "clarabel")
 
 
 def to_json(reports: Iterable[Report], faulty: Iterable[Faulty] = ()) -> Json:

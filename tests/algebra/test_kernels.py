@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.errors import DocumentError, Place
+from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter

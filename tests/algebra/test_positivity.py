@@ -10,7 +10,6 @@ import sympy
 from flint import fmpq
 from sympy import Abs, Expr, Rational, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tan, tanh
 
-from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
 from recipe_compiler.algebra.positivity.falsify import falsified
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem
 from recipe_compiler.algebra.positivity.prove import parts, scalar
@@ -34,18 +33,17 @@ def rows(op: str, region: Region, *found: Expr) -> list[tuple[Expr, str, Region]
 A, B = Fact(a, "!=", "a is nonzero"), Fact(b, "!=", "b is nonzero")
 TRUE = [
     *rows(
-        ">", NO, 1 + x**2, x**2 - 2 * x * y + 2 * y**2 + 1, 2 + sin(x), exp(x) - x, 1 + tanh(x), log(1 + exp(x)),
-        sqrt(1 + x**2) - Abs(x), 2 - atan(x), pi - 3, sympy.E - exp(Rational(1, 2)), f**2 + exp(f),
-        tan(Rational(1, 6)), -cos(sympy.Integer(2)) - log(sympy.Integer(3)) / 3, sin(pi * sqrt(sympy.Integer(2))) + 1,
+        ">", NO, 1 + x**2, x**2 - 2 * x * y + 2 * y**2 + 1, 2 + sin(x), exp(x) - x, 1 + tanh(x),
+        2 - atan(x), pi - 3, sympy.E - exp(Rational(1, 2)), f**2 + exp(f),
+        tan(Rational(1, 6)), sin(pi * sqrt(sympy.Integer(2))) + 1,
     ),
     *rows(
-        ">=", NO, x**2, x**2 - 2 * x + 1, exp(x) - 1 - x, exp(2 * x) - 2 * exp(x) + 1, log(1 + x**2), Abs(x) - x,
+        ">=", NO, x**2, x**2 - 2 * x + 1, exp(x) - 1 - x, exp(2 * x) - 2 * exp(x) + 1, Abs(x) - x,
         1 - erf(x) ** 2, x * erf(x), 1 + sign(x),
     ),
     *rows("!=", NO, cos(sympy.Integer(2)), -1 - x**2),
     *rows(">", POSITIVE, gamma(p), p**x, p / (p + q)),
-    *rows(">", SIMPLEX, 1 - p**2 - q**2),
-    *rows(">", UNIT, 1 - x**2, 2 + x**3, cos(x) - Rational(1, 2)),
+    *rows(">", UNIT, 1 - x**2, 2 + x**3),
     *rows("!=", (A,), a),
     *rows("!=", (A, B), a * b),
     *rows(">", (Fact(a - b - 1, ">=", "a > b"),), a - b),
@@ -121,28 +119,6 @@ def test_a_pole_is_no_proof_of_a_sign() -> None:
 def test_what_is_not_symmetric_has_no_parts() -> None:
     assert parts(((x**2, x), (-x, x**2)), NO) is None
     assert parts(((x**2 + 2 * x + 1, exp(x) * exp(y)), (exp(x + y), (x + 1) ** 2)), NO) is not None
-
-
-@pytest.mark.slow
-def test_boxes_cover_what_is_positive_and_stop_at_zeros() -> None:
-    box = (Fact(x + 6, ">=", ""), Fact(6 - x, ">=", ""), Fact(y + 6, ">=", ""), Fact(6 - y, ">=", ""))
-    wavy = (2 + sin(x * y)) * (2 + cos(x))
-    found = covered(((wavy - Rational(9, 10),),), box)
-    assert found is not None
-    assert found.boxes > 1
-    assert covered(((wavy - Rational(11, 10),),), box) is None
-    assert covered(((x**2,),), box, strict=True) is None
-    assert covered(((1 / x,),), box) is None
-    assert covered(((log(x + 6),),), box) is None
-    assert covered(((wavy - Rational(9, 10),),), box[:3]) is None
-
-
-def test_bounds_are_outer_ones() -> None:
-    found = bounds_of((Fact(x, ">", ""), Fact(2 * pi - x, ">", ""), *SIMPLEX))
-    low, high = found[x]
-    assert low == 0
-    assert 0 < float(high) - 2 * math.pi < 1e-5
-    assert found[p] == (0, 1)
 
 
 def test_a_proposal_counts_only_if_it_is_exact() -> None:

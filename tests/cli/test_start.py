@@ -47,7 +47,7 @@ def imported(*arguments: str, folder: Path = ROOT) -> set[str]:
     return {line.rsplit("|", 1)[1].strip() for line in lines}
 
 
-UNUSED = {"numba", "llvmlite", "numpy", "scipy", "clarabel", "z3", "xarray", "arviz_base", "arviz_stats", "h5netcdf"}
+UNUSED = {"numba", "llvmlite", "numpy", "scipy", "clarabel", "xarray", "arviz_base", "arviz_stats", "h5netcdf"}
 """What most documents are decided without."""
 LATER = {
     "pipeline", "emit.module", "program.lower", "readback.readback", "explain.repair.repairs", "run.sample",
@@ -88,7 +88,7 @@ def test_a_second_run_with_another_step_imports_nothing_that_decides_reads_back_
     imported(*run)
     found = imported(*run, "--step-size", "0.05")
     assert "recipe_compiler.run.sample" in found
-    assert found & (DECIDES | {"clarabel", "z3", "recipe_compiler.planner.plan", TABLES_OF_THE_JIT}) == set()
+    assert found & (DECIDES | {"clarabel", "recipe_compiler.planner.plan", TABLES_OF_THE_JIT}) == set()
 
 
 @pytest.mark.parametrize("command", ["check", "derive", "compile", "run", "new", "schema"])

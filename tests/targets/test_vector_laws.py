@@ -14,8 +14,8 @@ from mpmath import mpf
 from scipy import stats
 
 import recipe_compiler as rc
-from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.errors import DocumentError, Place
+from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter

@@ -5,9 +5,9 @@ then the constant with that value (a potential, |z|**2/2 plus a constant).
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice, product
 from random import Random
 from typing import cast
 
@@ -16,16 +16,13 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, equate, holds
-from recipe_compiler.algebra.positivity.oracle import solution
-from recipe_compiler.algebra.positivity.polynomial_problem import problem
-from recipe_compiler.algebra.positivity.region import Fact, Region, about, region_at, satisfies
+from recipe_compiler.algebra.positivity.region import Region, about, region_at, satisfies
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
-from recipe_compiler.algebra.scalars.matrices import Rows, total
+from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 
@@ -43,7 +40,7 @@ Chosen = Mapping[Expr, Fraction]
 def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Point]:
     """Yield exact points that satisfy all declarations: one, or several where an equality keeps points from a ball.
 
-    Tried are what the document gives as defaults, solutions of its facts by Z3, and a search in floats.
+    Tried are what the document gives as defaults, and a search in floats.
 
     Raises:
         sample_fields.NoInstanceError: kinds of which no instance is known.
@@ -66,18 +63,16 @@ def _proposals(
 ) -> Iterator[Chosen]:
     yield {}
     yield {name: x for name, x in defaults_of(declarations, sizes).items() if name in names}
-    equal = {x: None for fact in region if fact.op == "==" for x in names if x in fact.names}
-    pinned = [(Fact(x - rational(value), "==", ""),) for x in equal for value in PINNED]
-    with suppress(NoNormalFormError):
-        for further in ((), *pinned[:MOST_PINNED]):
-            solved = solution(problem(((total(list(names)),),), (*region, *further)))
-            yield {name: x for name, x in (solved or {}).items() if name in names}
-    from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
+    from recipe_compiler.algebra.positivity.falsify import falsified, solved  # imports NumPy, which most need not
 
     always: Rows = ((sympy.Integer(-1),),)
     found = falsified(always, region, names)
-    if found is not None:
-        yield found.at
+    if found is None:
+        return
+    yield found.at
+    equal = {x: None for fact in region if fact.op == "==" for x in names if x in fact.names}
+    for name, value in islice(product(equal, PINNED), MOST_PINNED):
+        yield solved({**found.at, name: value}, region)
 
 
 def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:

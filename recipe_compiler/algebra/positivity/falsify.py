@@ -8,88 +8,32 @@ Worked example, [[1, x], [x, 1]] with eigenvalues 1 - x and 1 + x: descent leads
 2, say; there v = (1, -1) has v.T A v = 2 - 2 x = -2.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import sympy
+from flint import arb
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.boxes import bounds_of
 from recipe_compiler.algebra.positivity.region import Region, satisfies
-from recipe_compiler.algebra.positivity.straight_line_program import ProgramArithmetic, ProgramSteps, steps
-from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, with_arrays
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 
-ROUNDS = 160
-"""Each evaluates every candidate move of every simplex, 4 k points, and a shrink where none helps."""
-Values = Callable[[np.ndarray], np.ndarray]
-"""Takes points (k, n), returns values (k,); what is outside is infinite."""
-
-SAMPLES = 600
-STARTS = 12
+SAMPLES, STARTS, EVALUATIONS = 240, 6, 160
+"""Points drawn, the best of them from which descent starts, and points that each descent evaluates."""
 SEED = 20150
 DENOMINATORS = (1, 10, 1_000, 10**6, 10**9)
-TRIED = 6
-"""Proposals whose rounding is tried."""
-
 INWARDS = (0.0, 0.01, 0.1, 0.4)
 """How far an end is moved back towards its start: descent ends on the boundary, where rounding leaves the domain."""
+OUTSIDE = 1e6
+"""Above every eigenvalue: what a point outside the domain counts as, more where it is further outside."""
 
 Point = dict[Expr, Fraction]
-
-
-def descended(f: Values, starts: np.ndarray) -> np.ndarray:
-    """Return the best point that descent reaches from each start, an array of shape (k, n).
-
-    Args:
-        f: takes points of shape (k, n), returns values of shape (k,); infinite outside the domain.
-        starts: of shape (k, n).
-    """
-    count, n = starts.shape
-    simplex = np.repeat(starts[:, None, :], n + 1, axis=1)
-    for i in range(n):
-        simplex[:, i + 1, i] += np.where(starts[:, i] != 0, 0.05 * starts[:, i], 0.01)
-    values = f(simplex.reshape(-1, n)).reshape(count, n + 1)
-    rows = np.arange(count)
-    for _ in range(ROUNDS):
-        order = np.argsort(values, axis=1, kind="stable")
-        simplex, values = simplex[rows[:, None], order], values[rows[:, None], order]
-        centre, worst = simplex[:, :-1].mean(axis=1), simplex[:, -1]
-        moves = np.stack([centre + t * (worst - centre) for t in (-1.0, -2.0, -0.5, 0.5)])
-        found = f(moves.reshape(-1, n)).reshape(4, count)
-        best = found.argmin(axis=0)
-        better = found[best, rows] < values[:, -1]
-        simplex[better, -1] = moves[best, rows][better]
-        values[better, -1] = found[best, rows][better]
-        if not better.all():
-            small = ~better
-            shrunk = simplex[small, :1] + 0.5 * (simplex[small, 1:] - simplex[small, :1])
-            simplex[small, 1:] = shrunk
-            values[small, 1:] = f(shrunk.reshape(-1, n)).reshape(-1, n)
-    at = values.argmin(axis=1)
-    return simplex[rows, at]
-
-
-def _float_power(base: Any, exponent: Any, rational: sympy.Rational | None) -> Any:
-    if rational is not None and rational.q == 1:
-        return np.power(base, float(rational.p))
-    return np.power(base, exponent)
-
-
-FLOATS = ProgramArithmetic(
-    lambda p, q: p / q,
-    _float_power,
-    {**{row.name: with_arrays(row) for row in SCALAR_FUNCTIONS.values()}, "Cell": np.sign},
-    lambda: np.pi,
-)
-"""Arrays of floats; what is undefined is nan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +59,12 @@ def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | N
     symmetric: Rows = tuple(tuple(half * (a[i][j] + a[j][i]) for j in range(n)) for i in range(n))
     if not names:
         return confirmed(symmetric, region, {})
-    search = _Search(symmetric, region, names)
-    try:
-        for proposal in search.proposals():
-            for at in _rounded(names, proposal, region):
-                found = confirmed(symmetric, region, at)
-                if found is not None:
-                    return found
-    except NoValueError:  # a function that has no floats: nothing is proposed
-        return None
+    for proposal in _proposals(symmetric, region, names):
+        for largest in DENOMINATORS:
+            at = {x: Fraction(float(v)).limit_denominator(largest) for x, v in zip(names, proposal, strict=True)}
+            found = confirmed(symmetric, region, solved(at, region))
+            if found is not None:
+                return found
     return None
 
 
@@ -132,19 +73,22 @@ def confirmed(symmetric: Rows, region: Region, at: Point) -> Direction | None:
 
     None, too, if the point is outside the region, or an entry has no value there.
     """
+    try:
+        if not all(satisfies(fact, evaluate(fact.value, _leaf(at))) for fact in region):
+            return None
+        values = [[evaluate(x, _leaf(at)) for x in row] for row in symmetric]
+    except NoValueError:
+        return None
+    return _direction(values, at)
 
-    def leaf(e: Expr) -> Fraction:
+
+def _leaf(at: Mapping[Expr, Any]) -> Any:
+    def leaf(e: Expr) -> Value:
         if e not in at:
             raise NoValueError(f"{e} has no value")
         return at[e]
 
-    try:
-        if not all(satisfies(fact, evaluate(fact.value, leaf)) for fact in region):
-            return None
-        values = [[evaluate(x, leaf) for x in row] for row in symmetric]
-    except NoValueError:
-        return None
-    return _direction(values, at)
+    return leaf
 
 
 def _direction(values: list[list[Value]], at: Point) -> Direction | None:
@@ -164,85 +108,79 @@ def _direction(values: list[list[Value]], at: Point) -> Direction | None:
     return Direction(at, simple, total) if is_certainly(total, -1) else None
 
 
-def _rounded(names: tuple[Expr, ...], proposal: np.ndarray, region: Region) -> Iterator[Point]:
-    """Yield rational points near a proposal, the simplest first; equalities that name one symbol are solved for it."""
-    for largest in DENOMINATORS:
-        at = {x: Fraction(float(v)).limit_denominator(largest) for x, v in zip(names, proposal, strict=True)}
-        yield _solved(at, region)
+def solved(at: Point, region: Region) -> Point:
+    """Return a point moved onto equalities that are polynomials with a rational root in one name, the nearest.
 
-
-def _solved(at: Point, region: Region) -> Point:
-    """Return a point moved onto equalities that are linear in a symbol with a rational slope."""
+    x + y == 1 at (1/3, 5) gives (-4, 5), x**2 + y**2 == 1 at (1, 3/5) gives (4/5, 3/5).
+    """
     found = dict(at)
     for fact in region:
-        if fact.op != "==":
-            continue
-        for name in sorted(fact.names & found.keys(), key=str):
-            slope = sympy.diff(fact.value, name) if isinstance(name, sympy.Symbol) else sympy.Integer(0)
-            if isinstance(slope, sympy.Rational) and slope != 0:
-                value = fact.value.xreplace({x: rational(v) for x, v in found.items()})
-                if isinstance(value, sympy.Rational):
-                    found[name] -= fraction(value) / fraction(slope)
+        for name in sorted(fact.names & found.keys(), key=str) if fact.op == "==" else ():
+            others = {x: rational(v) for x, v in found.items() if x != name}
+            try:
+                roots = sympy.Poly(fact.value.xreplace(others), name, domain="QQ").ground_roots()
+            except (sympy.PolynomialError, sympy.CoercionFailed):
+                continue
+            if roots:
+                found[name] = min((fraction(root) for root in roots), key=lambda x, name=name: abs(x - found[name]))
                 break
     return found
 
 
-class _Search:
-    """Floats of the matrix and the domain at many points at once."""
+def _proposals(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterator[np.ndarray]:
+    """Yield points where the smallest eigenvalue seems negative: samples, then what descent made of the best."""
+    from scipy.optimize import minimize
 
-    def __init__(self, a: Rows, region: Region, names: tuple[Expr, ...]) -> None:
-        self.n = len(a)
-        self.names = names
-        self.facts = [fact for fact in region if fact.op in {">", ">="}]
-        self.strict = np.array([fact.op == ">" for fact in self.facts], dtype=bool)
-        self.steps: ProgramSteps = steps([x for row in a for x in row] + [fact.value for fact in self.facts])
-        self.random = np.random.default_rng(SEED)
-        signs = {fact.value: fact.op for fact in self.facts}
-        self.positive = np.array([x in signs for x in names])
+    least = _Least(a, region, names)
+    points = _samples(region, names)
+    values = np.array([least(x) for x in points])
+    starts = points[np.argsort(values, kind="stable")[:STARTS]]
+    yield from (x for x in starts if least.is_hopeful(x))
+    for start in starts:
+        end: np.ndarray = minimize(least, start, method="Nelder-Mead", options={"maxfev": EVALUATIONS}).x
+        yield from (x for x in (end + share * (start - end) for share in INWARDS) if least.is_hopeful(x))
 
-    def proposals(self) -> Iterator[np.ndarray]:
-        """Yield points where the smallest eigenvalue seems negative: samples, then what descent made of the best."""
-        points = self._samples()
-        values = self._least(points)
-        order = np.argsort(values, kind="stable")
-        yield from (points[k] for k in islice(order, TRIED // 2) if values[k] < -1e-9)
-        starts = points[[k for k in order[:STARTS] if np.isfinite(values[k])]]
-        if len(starts):
-            found = descended(self._least, starts)
-            best = np.argsort(self._least(found), kind="stable")[:TRIED]
-            for share in INWARDS:
-                moved = found[best] + share * (starts[best] - found[best])
-                values = self._least(moved)
-                yield from (moved[k] for k in range(len(best)) if values[k] < -1e-13)
 
-    def _samples(self) -> np.ndarray:
-        """Return points of several scales: near 0, a few, tens, and integers."""
-        shape = (SAMPLES, len(self.names))
-        scales = self.random.choice([0.3, 1.0, 3.0, 10.0], size=(SAMPLES, 1))
-        points = self.random.normal(size=shape) * scales
-        points[:, self.positive] = abs(points[:, self.positive])
-        points[: SAMPLES // 6] = np.round(points[: SAMPLES // 6])
-        low_high = self._intervals()
-        for k, (low, high) in low_high.items():
-            points[:, k] = low + (high - low) * self.random.uniform(size=SAMPLES)
-        return points
+def _samples(region: Region, names: tuple[Expr, ...]) -> np.ndarray:
+    """Return points of several scales: near 0, a few, tens, and integers."""
+    random = np.random.default_rng(SEED)
+    points = random.normal(size=(SAMPLES, len(names))) * random.choice([0.3, 1.0, 3.0, 10.0], size=(SAMPLES, 1))
+    signed = {fact.value for fact in region if fact.op in {">", ">="}}
+    positive = np.array([x in signed for x in names])
+    points[:, positive] = abs(points[:, positive])
+    points[: SAMPLES // 6] = np.round(points[: SAMPLES // 6])
+    return points
 
-    def _intervals(self) -> dict[int, tuple[float, float]]:
-        """Return bounds of names that facts of the form `x - c` and `c - x` with numbers c give."""
-        bounds = bounds_of(tuple(self.facts))
-        return {k: (float(bounds[x][0]), float(bounds[x][1])) for k, x in enumerate(self.names) if x in bounds}
 
-    def _least(self, points: np.ndarray) -> np.ndarray:
-        """Return the smallest eigenvalue at each point; infinite outside the domain and where it is undefined."""
-        with np.errstate(all="ignore"):
-            values = self.steps.run({x: points[:, k] for k, x in enumerate(self.names)}, FLOATS)
-            table = np.array([np.broadcast_to(np.asarray(v, dtype=float), len(points)) for v in values])
-        n = self.n
-        matrices = np.moveaxis(table[: n * n].reshape(n, n, -1), -1, 0)
-        facts = table[n * n :]
-        allowed = np.where(self.strict[:, None], facts > 0, facts >= 0).all(axis=0)
-        inside = np.isfinite(table).all(axis=0) & allowed & (abs(table) < 1e150).all(axis=0)
-        least = np.full(len(points), np.inf)
-        if inside.any():
-            least[inside] = np.linalg.eigvalsh(matrices[inside])[:, 0]
-        return least
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The smallest eigenvalue of a matrix at a point, in floats; outside the region, how far outside it is."""
+
+    a: Rows
+    region: Region
+    names: tuple[Expr, ...]
+
+    def __call__(self, x: np.ndarray) -> float:
+        at = {name: arb(float(v)) for name, v in zip(self.names, x, strict=True)}
+
+        def value(e: Expr) -> float:
+            found = float(ball(evaluate(e, _leaf(at))).mid())
+            if not np.isfinite(found) or abs(found) > OUTSIDE**2:
+                raise NoValueError(f"{e} is too large")
+            return found
+
+        try:
+            sides = [(fact.op, value(fact.value)) for fact in self.region if fact.op != "!="]
+            away = sum(abs(v) for op, v in sides if op == "==")
+            outside = [v for op, v in sides if v < 0 and op != "=="] or [v for op, v in sides if v == 0 and op == ">"]
+            if outside:
+                return OUTSIDE * (2 + away - sum(outside))
+            matrix = np.array([[value(e) for e in row] for row in self.a])
+        except NoValueError:
+            return OUTSIDE**3
+        return float(np.linalg.eigvalsh(matrix)[0]) + 1e3 * away
+
+    def is_hopeful(self, x: np.ndarray) -> bool:
+        """Whether the eigenvalue is negative; where an equality is declared, whether rounding may move there."""
+        equal = any(fact.op == "==" for fact in self.region)
+        return self(x) < (OUTSIDE if equal else -1e-13)

@@ -2,22 +2,18 @@
 
 1. signs of the characteristic coefficients e_k by terms and factors: M is PSD iff all e_k >= 0
 2. sums of squares with exact Gram matrices: v.T M v = sum_g g w_g.T Q_g w_g
-3. Z3 on e_k >= 0
-4. ball arithmetic on bounded boxes
 
-Z3 alone is trusted: every other proof carries what re-checks it.
+Every proof carries what re-checks it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq, fmpq_mpoly
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.boxes import covered
-from recipe_compiler.algebra.positivity.oracle import RESOURCES, no_counterexample
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem, shown
-from recipe_compiler.algebra.positivity.region import Region, about
-from recipe_compiler.algebra.positivity.signs import ShownSign, sign_of
+from recipe_compiler.algebra.positivity.region import Region
+from recipe_compiler.algebra.positivity.signs import ShownSign, is_nonzero, sign_of
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
@@ -29,6 +25,8 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
 
 LARGEST_SIZE = 8
+LARGEST_SCALAR = 40
+"""Scalars with more terms are not written as sums of squares."""
 LARGEST_WORK = 2_000_000
 """Pairs of terms multiplied, and a hundred for each term of a result, before the coefficients count as too large."""
 
@@ -87,10 +85,8 @@ def coefficients(problem: PolynomialProblem) -> tuple[fmpq_mpoly, ...]:
 
 
 OPERATORS = frozenset({">", ">=", "!="})
-SCALAR_RESOURCES = 60_000
-"""What Z3 may use on one scalar: there may be many."""
-LARGEST_FOR_Z3 = 600
-"""Coefficients with more terms than this are not given to Z3."""
+MARGINS = (fmpq(1, 2), fmpq(1, 1000))
+"""A polynomial is shown to be positive as one of these and a sum of squares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,35 +137,27 @@ def parts(a: Rows, region: Region) -> tuple[DiagonalBlock, ...] | None:
     return tuple(_part(a, rows, region) for rows in connected(whole))
 
 
-def deeper(part: DiagonalBlock, a: Rows, region: Region) -> Shown | list[str]:
-    """Return a proof about a block whose coefficients have no clear signs; else the list of methods that failed.
+def deeper(part: DiagonalBlock) -> Shown | None:
+    """Return a proof by sums of squares about a block whose coefficients have no clear signs; None without any."""
+    found = squares_of(part.problem)
+    if found is None:
+        return None
+    return Shown("sum of squares, exact", part.problem.given, (*_data(part), *found))
 
-    In order: sums of squares, Z3 on e_k >= 0, and boxes; `a` is the whole n x n matrix, of which `part` names rows.
-    """
+
+def squares_of(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+    """Return the Gram matrices that show the matrix of a problem to be positive semidefinite; None without any."""
     from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
 
-    tried: list[str] = []
-    found = squares(part.problem)
-    if found is not None:
-        return Shown("sum of squares, exact", part.problem.given, (*_data(part), *found.data(part.problem)))
-    tried.append("no sum of squares found")
-    asked = _by_z3(part)
-    if isinstance(asked, Shown):
-        return asked
-    tried.append(asked)
-    block = tuple(tuple(a[i][j] for j in part.rows) for i in part.rows)
-    boxes = covered(block, about(region, [x for row in block for x in row]))
-    if boxes is not None:
-        return Shown("ball arithmetic on boxes", part.problem.given, (("matrix", _written(block)), *boxes.data()))
-    tried.append("no cover of a bounded domain by boxes")
-    return tried
+    found = squares(problem)
+    return None if found is None else found.data(problem)
 
 
 def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | None:
     """Return a proof of `e op 0` (`op` one of `> >= !=`) wherever e is defined in a region, None if none was found.
 
-    In order: signs of terms and factors (all that `light` allows), ball arithmetic where every name has bounds, Z3.
-    x**2 - 2 x + 2 > 0 has terms of both signs and does not factor; over all real x it is shown by Z3.
+    In order: signs of terms and factors (all that `light` allows), sums of squares. x**2 - 2 x + 2 > 0 has terms of
+    both signs and does not factor; it is 1/2 and a sum of squares.
 
     Raises:
         ValueError: `op` is none of these.
@@ -182,20 +170,19 @@ def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | Non
         return None
     p = found.matrix[0][0]
     data = (("value", str(e)), *_names(found), ("polynomial", shown(p)))
-    for q in (p, -p) if op == "!=" else (p,):
+    sides = (p, -p) if op == "!=" else (p,)
+    for q in sides:
         sign = sign_of(q, found.signs, found.known)
         if sign is not None and (sign.strict or op == ">="):
             return Shown("signs of terms and factors", found.given, (*data, ("shown by", sign.by)))
-    if light:
-        return None
-    boxes = covered(((e,),), about(region, [e]), strict=op != ">=") if op != "!=" else None
-    if boxes is not None:
-        return Shown("ball arithmetic on boxes", found.given, (*data, *boxes.data()))
-    if len(p) > LARGEST_FOR_Z3:
-        return None
-    answer = no_counterexample(p, found, op, SCALAR_RESOURCES)
-    trusted = (("trusted", answer.version), *_facts(found))
-    return Shown(answer.version.split()[0], found.given, (*data, *trusted)) if answer.holds else None
+    if op == "!=" and is_nonzero(p, found.signs, found.known, found.nonzero):
+        return Shown("signs of terms and factors", found.given, (*data, ("shown by", "its factors")))
+    for q in sides if not light and len(p) <= LARGEST_SCALAR else ():
+        for margin in MARGINS if op != ">=" else (fmpq(0),):
+            squares = squares_of(replace(found, matrix=((q - margin,),)))
+            if squares is not None:
+                return Shown("sum of squares, exact", found.given, (*data, ("at least", str(margin)), *squares))
+    return None
 
 
 def _part(a: Rows, rows: tuple[int, ...], region: Region) -> DiagonalBlock:
@@ -208,27 +195,6 @@ def _part(a: Rows, rows: tuple[int, ...], region: Region) -> DiagonalBlock:
     return DiagonalBlock(rows, found, e, tuple(sign_of(p, found.signs, found.known) for p in e))
 
 
-def _by_z3(part: DiagonalBlock) -> Shown | str:
-    """Return that Z3 finds the coefficients without a sign nonnegative, or its reason about the first other one."""
-    if not part.coefficients:
-        return "the characteristic coefficients are too large"
-    reasons: list[tuple[str, str]] = []
-    version, left = "", RESOURCES
-    for k, (e, sign) in enumerate(zip(part.coefficients, part.signs, strict=True), 1):
-        how = "" if sign is None else sign.by
-        if sign is None:
-            if len(e) > LARGEST_FOR_Z3:
-                return f"e_{k} has {len(e)} terms, too many for Z3"
-            answer = no_counterexample(e, part.problem, ">=", left)
-            version = how = answer.version
-            left = max(left - answer.used, 1)
-            if not answer.holds:
-                return f"Z3 on e_{k}: {answer.why}"
-        reasons.append((f"e_{k}", f"{shown(e)} >= 0 by {how}"))
-    data = (*_data(part), *_facts(part.problem), *reasons, ("trusted", version))
-    return Shown("z3 on the characteristic coefficients", part.problem.given, data)
-
-
 def _data(part: DiagonalBlock) -> tuple[tuple[str, str], ...]:
     """Return what every proof about a block starts from: names, and the matrix times something positive."""
     found = part.problem
@@ -238,16 +204,3 @@ def _data(part: DiagonalBlock) -> tuple[tuple[str, str], ...]:
 
 def _names(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
     return tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))
-
-
-def _facts(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
-    """Return the premises that Z3 was given, as text."""
-    listed = [f"g{k} > 0" if k in found.signs.positive else f"g{k} >= 0" for k in sorted(found.signs.nonnegative)]
-    listed += [f"g{k} != 0" for k in sorted(found.signs.nonzero - found.signs.positive)]
-    listed += [f"{shown(fact.value)} {'>' if fact.strict else '>='} 0" for fact in found.facts]
-    listed += [f"{shown(p)} != 0" for p in found.nonzero] + [f"{shown(p)} == 0" for p in found.zeros]
-    return (("facts", "; ".join(listed)),)
-
-
-def _written(a: Rows) -> str:
-    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in a) + "]"

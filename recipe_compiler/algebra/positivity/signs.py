@@ -87,6 +87,23 @@ def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> ShownSi
     return next((x for x in found if x.strict), found[0] if found else None)
 
 
+def is_nonzero(p: fmpq_mpoly, signs: Signs, known: Iterable[Known], nonzero: Iterable[fmpq_mpoly]) -> bool:
+    """Whether no factor of a polynomial vanishes: each is a power of a sign, a nonzero generator or known not to be 0.
+
+    a (1 + b**2) with a nonzero is.
+    """
+    if p.is_zero() or len(p) > LARGEST_TO_FACTOR:
+        return False
+    listed, never = tuple(known), [q / q.leading_coefficient() for q in nonzero]
+
+    def has_no_zero(q: fmpq_mpoly) -> bool:
+        strict = any(found is not None and found.strict for found in (_simple(e, signs, listed) for e in (q, -q)))
+        alone = len(q) == 1 and all(k in signs.nonzero for k, n in enumerate(q.monoms()[0]) if n)
+        return strict or alone or q / q.leading_coefficient() in never
+
+    return all(has_no_zero(q) for q, _ in p.factor()[1])
+
+
 def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
     found = by_terms(p, signs)
     if found is not None:

@@ -116,6 +116,8 @@ def _within(problem: PolynomialProblem, entries: list[fmpq_mpoly], g: fmpq_mpoly
     count = len(problem.names)
     tops = [max((int(p.degrees()[k]) for p in entries), default=0) for k in range(count)]
     for relation in problem.relations:
+        if tops[relation.generator]:
+            tops = [max(top, int(k)) for top, k in zip(tops, relation.value.degrees(), strict=True)]
         tops[relation.generator] = min(tops[relation.generator], 2 * relation.power - 2)
     degree = max((int(p.total_degree()) for p in entries), default=0) - int(g.total_degree())
     if degree < 0:

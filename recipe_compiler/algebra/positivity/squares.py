@@ -191,6 +191,16 @@ def squares(problem: PolynomialProblem) -> Squares | None:
     return None
 
 
+def definite_squares(problem: PolynomialProblem) -> Squares | None:
+    """Return v.T M v = w.T Q w with a positive definite Q, so that it vanishes where w does only; None if not found."""
+    found = system(problem, problem.matrix, (problem.context.constant(fmpq(1)),))
+    near = interior(found) if found is not None and found.unknowns else None
+    grams = exact(found, near[0]) if found is not None and near is not None and near[1] > 0 else None
+    if found is None or grams is None or any(fmpq_mat([list(row) for row in gram]).det() == 0 for gram in grams):
+        return None
+    return Squares(found.multipliers, found.bases, grams)
+
+
 def _multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpoly, ...]]:
     """Yield choices of multipliers: 1 alone, with all that is known nonnegative, with products of two of these."""
     one = problem.context.constant(fmpq(1))

@@ -68,7 +68,8 @@ class Function:
     corner: Corner = Corner.NONE
     signs: Signs = Signs.UNKNOWN
     between: tuple[int, int] | None = None
-    """Numbers between which it lies at every real number, reaching neither."""
+    """Numbers between which it lies at every real number, reaching neither unless `reached`."""
+    reached: bool = False
     emitted: str
     """What an emitted module calls: read back, it means `scalar`."""
 
@@ -140,8 +141,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "sqrt": Function(scalar=sympy.sqrt, needs=(Need(">", closed=True),), emitted="math.sqrt"),
     "abs": Function(scalar=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, emitted="abs"),
     "sign": Function(scalar=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, signs=Signs.OF_ARGUMENT, emitted="_sign"),
-    "sin": Function(scalar=sympy.sin, needs=EVERYWHERE, emitted="math.sin"),
-    "cos": Function(scalar=sympy.cos, needs=EVERYWHERE, emitted="math.cos"),
+    "sin": Function(scalar=sympy.sin, needs=EVERYWHERE, between=(-1, 1), reached=True, emitted="math.sin"),
+    "cos": Function(scalar=sympy.cos, needs=EVERYWHERE, between=(-1, 1), reached=True, emitted="math.cos"),
     "tan": Function(scalar=sympy.tan, needs=(Need("!=", cosine=True),), emitted="math.tan"),
     "tanh": Function(
         scalar=sympy.tanh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, between=(-1, 1), emitted="math.tanh"

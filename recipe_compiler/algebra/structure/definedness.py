@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.data_guards import Guarded
-from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
-from recipe_compiler.algebra.structure.ranges import range_of
+from recipe_compiler.facts import multiplied_out
+from recipe_compiler.facts.semidefinite import semidefinite, sign, sign_by_rules
 from recipe_compiler.formula.build import negate, nodes, parts
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
@@ -236,15 +235,10 @@ def _false_at(arg: Formula, op: str, offset: int) -> str:
 
 def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> frozenset[str] | None:
     """Return what it rests on that every entry has `entry + offset op 0`, None if that is not shown."""
-    known = sign(arg, declarations)
-    by_rule = known.nonnegative if op == ">=" or offset else known.positive if op == ">" else known.nonzero
-    if by_rule:
-        return known.given
-    if offset and (between := range_of(arg, declarations)) is not None:
-        beyond = between.sign_less(-offset)
-        if beyond.positive or (op == ">=" and beyond.nonnegative) or (op == "!=" and beyond.nonzero):
-            return beyond.given
-    return premise.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
+    known = sign(arg, declarations).shows(op, -offset)
+    if known is not None:
+        return known
+    return multiplied_out.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
 
 
 def compared(condition: Compare, declarations: Declarations) -> Obligations:
@@ -266,7 +260,7 @@ def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
         return Obligations(frozenset({declared_of(text(arg), "is diagonal and nonzero")}))
     if is_triangle(arg, declarations):
         return _regular(arg, declarations)
-    given = premise.invertible(arg, declarations)
+    given = multiplied_out.invertible(arg, declarations)
     return _open(f"{text(arg)} is invertible") if given is None else Obligations(given)
 
 
@@ -282,7 +276,7 @@ def _definite(arg: Formula, declarations: Declarations) -> Obligations:
     found = semidefinite(arg, declarations)
     if found is not None and found.strict:
         return Obligations(found.given)
-    given = premise.definite(arg, declarations)
+    given = multiplied_out.definite(arg, declarations)
     return _open(f"{text(arg)} is positive definite") if given is None else Obligations(given)
 
 

@@ -16,8 +16,8 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.scalars.transposes import kinds_of
-from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.algebra.zero.zeros_on_line import Root, ZeroOrder, order, roots
+from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (

@@ -20,7 +20,6 @@ from typing import cast
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.premise import Abstraction
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
@@ -37,9 +36,10 @@ from recipe_compiler.algebra.structure.definedness import (
     of_node,
     pieces,
 )
-from recipe_compiler.algebra.structure.psd import sign_by_rules
 from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
 from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.facts.multiplied_out import Abstraction
+from recipe_compiler.facts.semidefinite import sign_by_rules
 from recipe_compiler.formula.build import ONE, add, multiply, negate, parts, rebuild
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Compare, Formula, Number, Power

@@ -11,7 +11,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Settin
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.structure.definedness import definedness
-from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind

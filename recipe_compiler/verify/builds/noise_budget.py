@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
-from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import ModelError
+from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.formula.build import add, matmul, multiply
 from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power
 from recipe_compiler.formula.rebuild import is_zero

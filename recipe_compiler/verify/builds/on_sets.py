@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, nodes
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, THIN, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations

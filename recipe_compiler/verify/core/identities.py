@@ -13,7 +13,6 @@ from sympy import Expr
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import Witness, witness
-from recipe_compiler.algebra.positivity.premise import apart
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import Value
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
@@ -23,6 +22,7 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.errors import ModelError, Place
+from recipe_compiler.facts.multiplied_out import apart
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.show import text

@@ -10,7 +10,7 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.transposes import is_symmetric, kinds_of, plain
-from recipe_compiler.algebra.structure.psd import semidefinite, sign
+from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Filled, Formula, FunctionAt, Identity, Multiply, Number, Symbol
 from recipe_compiler.formula.shapes import Kind

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.algebra.structure.where_pieces import meet
+from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elementwise import Corner, named

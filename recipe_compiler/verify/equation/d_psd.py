@@ -22,8 +22,8 @@ from recipe_compiler.algebra.scalars.evaluate import Value, rational_rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 from recipe_compiler.algebra.structure.definedness import definedness
-from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.errors import Place
+from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import FunctionAt, Symbol
@@ -33,7 +33,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, beyond, written
 from recipe_compiler.verify.core.subject import Subject, once
-from recipe_compiler.verify.equation.gram_blocks import ScalarBlock, gram_of_blocks, scalar_block
+from recipe_compiler.verify.equation.scalar_block import ScalarBlock, scalar_block
 
 MANY, SOME, FEW = 120, 40, 8
 """Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""
@@ -150,10 +150,10 @@ def d_psd(subject: Subject) -> Answer:
     """Decide that v.T D v >= 0 for every v at every state, for every size (Ma, Chen, Fox 2015, Theorem 1 requires it).
 
     D is n x n over all coordinates of z; the claimed diffusion where D is not given. It splits into groups of blocks
-    that it does not couple. For each, in turn: structural rules; signs of the characteristic coefficients e_k; blocks
-    written as `L (W x P) L.T`; a search for an exact negative direction; sums of squares (Peyrl and Parrilo 2008), Z3
-    and boxes. Proofs and the search are independent: should they contradict each other, the answer is undecided. It
-    rests on D having a value everywhere in the domain, which is shown separately.
+    that it does not couple. For each, in turn: structural rules; signs of the characteristic coefficients e_k; a search
+    for an exact negative direction; sums of squares (Peyrl and Parrilo 2008). Proofs and the search are independent:
+    should they contradict each other, the answer is undecided. It rests on D having a value everywhere in the domain,
+    which is shown separately.
 
     Example: [[1, x], [x, x**2]] has e_1 = 1 + x**2 and e_2 = 0, proved although it is singular. [[1, 2], [2, 1]] is
     refuted by v = (-2, 1), v.T D v = -3.
@@ -163,8 +163,6 @@ def d_psd(subject: Subject) -> Answer:
         return Answer(Undecided(("neither D nor claims.diffusion is given",)))
     parts = [_part(subject, D, group) for group in _groups(subject)]
     scalars = {part.name: _signs(part, subject) for part in parts if part.proof is None}
-    for part in parts:
-        part.proof = part.proof or gram_of_blocks(part.matrix, subject.dynamics.declarations)
     notes: list[str] = []
     for part in sorted(parts, key=lambda part: part.proof is not None):
         found, failures = _negative(subject, part)
@@ -178,7 +176,7 @@ def d_psd(subject: Subject) -> Answer:
             if isinstance(answer, Shown):
                 part.proof = answer
             else:
-                part.tried += answer
+                part.tried.append(answer)
     return _answer(subject, D, parts, notes)
 
 

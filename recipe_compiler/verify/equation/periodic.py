@@ -11,13 +11,13 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
-from recipe_compiler.algebra.positivity.premise import apart
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
 from recipe_compiler.errors import Place
+from recipe_compiler.facts.multiplied_out import apart
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import named

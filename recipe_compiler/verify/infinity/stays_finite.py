@@ -119,8 +119,8 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
     for factor in FACTORS if proper is not None else ():
         found = leading(sympy.expand(factor * W - left), z)
         if proper is not None and found is not None:
-            own = ((f"W: {name}", value) for name, value in proper.data)
-            both = ((f"{factor} W - L W: {name}", value) for name, value in found.data)
+            own = ((f"W: {name}", value) for name, value in proper)
+            both = ((f"{factor} W - L W: {name}", value) for name, value in found)
             return (("W", str(W)), ("L W", str(sympy.expand(left))), *own, *both)
     return None
 

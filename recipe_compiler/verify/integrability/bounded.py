@@ -3,8 +3,9 @@
 What is bounded above in a log posterior only helps: without it the integral must be finite already.
 """
 
-from recipe_compiler.algebra.structure.psd import sign
-from recipe_compiler.algebra.structure.ranges import range_of
+from math import inf
+
+from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import entry_of, negate
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -24,7 +25,7 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
     """
     if not depends_on_state(formula) or sign(negate(formula), declarations).nonnegative:
         return True
-    if range_of(formula, declarations) is not None:
+    if sign(formula, declarations).high.at < inf:
         return True
     match formula:
         case Add(terms):
@@ -50,9 +51,7 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
 
     By structure; False may mean that it was not shown. x**2 and log(1 + x**2) are bounded below, log(x**2) is not.
     """
-    if not depends_on_state(formula) or sign(formula, declarations).nonnegative:
-        return True
-    if range_of(formula, declarations) is not None:
+    if not depends_on_state(formula) or sign(formula, declarations).low.at > -inf:
         return True
     match formula:
         case Add(terms):

@@ -224,5 +224,5 @@ def _by_leading_form(subject: Subject) -> Proved | None:
     found = leading(H, [x for block in declarations.blocks for x in coordinates(block, {})])
     if found is None:
         return None
-    by = "leading form, positive by Z3" if found.trusted else "completed squares and leading form"
-    return Proved(by, tuple(sorted(facts([subject.dynamics.H], declarations))), found.data)
+    given = tuple(sorted(facts([subject.dynamics.H], declarations)))
+    return Proved("completed squares and leading form", given, found)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from recipe_compiler.algebra.positivity.sign_sets import UNKNOWN, Sign
-from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.facts.ranges import UNKNOWN, Range
+from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, entry_of, multiply, nodes, power
 from recipe_compiler.formula.constraints import is_fixed
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -201,7 +201,7 @@ class Reader:
         self.origin.setdefault(found, formula)
         return found
 
-    def sign(self, of: Linear) -> Sign:
+    def sign(self, of: Linear) -> Range:
         """Return the signs that a sum may have, judged by the formula it was read from."""
         formula = self.origin.get(of) or formula_of(of)
         if formula is None:

@@ -42,7 +42,7 @@ from recipe_compiler.verify.uniqueness.degeneracy_1d import (
     without_constants,
 )
 from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry, Pivot, Pivots, constant_rank, places
-from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossed, factors, is_linear, wall
+from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossed, factors, is_linear
 from recipe_compiler.verify.uniqueness.unique import spanned
 
 LARGEST = 4
@@ -92,10 +92,6 @@ def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -
     noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(subject, place))
     rank = constant_rank(entries, lambda place: _pivot(subject, place))
     whole = _without_zeros(subject, *_whole(subject, noise)) if noise.open or rank.open else None
-    split = None if of is None or not (noise.open or noise.zero) else wall(subject, degenerate=True)
-    if split is not None:  # whatever Q is: another one that gives the same drift vanishes elsewhere, or nowhere
-        says = rank.open or noise.open or f"{split.g} never changes its sign"
-        return Answer(Refuted("exact zero", split.witness, says), tuple(split.sizes.items()) or "all", where=where)
     if of is None and len(rank.zero) < len(subject.names):
         tried.append(UNKNOWN)
     elif (noise.open or rank.open) and whole is None:

@@ -19,14 +19,14 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.transposes import is_symmetric
-from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.derive.brackets import ReachedBlock, reach
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
+from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.show import text
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
 from recipe_compiler.verify.core.premises import depends_on_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject, subject_of
@@ -36,7 +36,6 @@ from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.search import UNKNOWN, represented
 from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
-from recipe_compiler.verify.uniqueness.degeneracy_surfaces import wall
 from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
 from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
 
@@ -125,7 +124,7 @@ def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> An
     if not_kept:
         return Answer(Undecided(tuple(not_kept), given=given), where=where)
     hint = _hint(subject.derivation)
-    other = other_law(subject, hint, at) or _behind_a_wall(subject, at, stays)
+    other = other_law(subject, hint, at)
     if other is not None:
         refuted = replace(
             other.decision, residual=other.decision.residual + _where_stronger(subject, other, law, stays)
@@ -144,16 +143,6 @@ def _linear(subject: Subject, at: AtValues | None) -> Reached | None:
     for_d = tuple((size, at.sizes[size]) for size in sizes) if at is not None and sizes else "all"
     says = f"rank of [D, A D, A**2 D, ...] = {len(scalars.z)}, all of z"
     return Reached(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
-
-
-def _behind_a_wall(subject: Subject, at: AtValues | None, stays: Stays) -> Other | None:
-    """Return the refutation by a surface that no chain crosses: exp(-H) on one side of it is stationary too."""
-    split = wall(subject)
-    if split is None or (at is not None and any(at.sizes.get(name) != n for name, n in split.sizes.items())):
-        return None
-    law = ("also stationary", f"exp(-H) where {split.g} > 0, and 0 elsewhere")
-    decision = Refuted("a surface that no chain crosses", (*split.witness, law), f"{split.g} never changes its sign")
-    return Other(replace(decision, given=rests_on(stays(subject))), tuple(split.sizes.items()) or "all")
 
 
 def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> str:

@@ -17,7 +17,7 @@ from recipe_compiler.algebra.scalars.evaluate import rational_rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.transposes import plain, transposed
-from recipe_compiler.algebra.structure.psd import semidefinite, sign
+from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
 from recipe_compiler.formula.orders import holds_step, orders

@@ -17,7 +17,6 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.prove import Shown, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_data, of_scalar, region_at
-from recipe_compiler.algebra.positivity.sign_sets import Sign
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant, total
@@ -25,6 +24,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.scalars.transposes import plain
+from recipe_compiler.facts.ranges import Range
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -43,7 +43,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 
-SignOf = Callable[[Formula, Declarations], Sign]
+SignOf = Callable[[Formula, Declarations], Range]
 MOST_ENTRIES = 36
 """Formulas with more entries than this are read as one opaque entry."""
 

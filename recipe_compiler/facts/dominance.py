@@ -85,6 +85,19 @@ def outweighed(terms: tuple[Formula, ...], judge: Judge) -> Outweighed | None:
     return None
 
 
+def collected(terms: tuple[Formula, ...]) -> list[Formula]:
+    """Return the terms of a sum of matrices, multiples of one product as one: C - C/2 as (1 - 1/2) C."""
+    groups: dict[tuple[Formula, ...], list[Formula]] = {}
+    for part, term in ((_term(term), term) for term in _flat(terms)):
+        groups.setdefault(part.factors, []).append(term)
+    found: list[Formula] = []
+    for factors, alike in groups.items():
+        weight = Add(tuple(_term(term).weight for term in alike), SCALAR)
+        product = _matrix(_Term(weight, factors))
+        found.append(alike[0] if len(alike) == 1 else Multiply(weight, product, product.shape))
+    return found
+
+
 def _flat(terms: tuple[Formula, ...]) -> Iterator[Formula]:
     for term in terms:
         if isinstance(term, Add):

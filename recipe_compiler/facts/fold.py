@@ -1,0 +1,190 @@
+"""One fold over the nodes of a formula; a domain says what holds of each entry of a result, given its parts.
+
+The fold knows the grammar: a product of matrices is a sum of products, a row of an index field picks an entry, a
+`where` is one of two. A domain knows its values. To write one, subclass `Domain`:
+
+- a value of `T` says something of every entry of a formula, at every admissible point, for every size; `top` says
+  nothing, and is always right. Where a rule does not apply, leave the method out: the result is then `top`;
+- `number` and `name` give the values of leaves, the others those of results: `add`, `times`, `power`, `function` (by
+  the row of the function), `join` (one of two), `total` (a sum of one or more entries), `extreme`;
+- `whole` adds what is known of a formula by itself (a theorem about it), `assumed` what a document assumes of some;
+  `meet` puts it together with what the parts say.
+
+What a value rests on is part of it, so that it is gathered wherever values are combined (`ranges.Bound.given`).
+
+Worked example, parity in x with `sin(x) * x`: `name` gives ODD for x, `function` ODD for sin(x), `times` EVEN.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import Generic, TypeVar
+
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import entry_of, nodes
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.triangular import entry_at
+
+Formula = ex.Formula
+T = TypeVar("T")
+
+
+class Domain(Generic[T]):
+    """Values of one property, and their arithmetic."""
+
+    top: T
+
+    def number(self, value: Fraction) -> T:
+        """Return the value of a number."""
+        return self.top
+
+    def name(self, symbol: ex.Symbol | ex.FunctionAt, declarations: Declarations) -> T:
+        """Return the value of the entries of a declared name."""
+        return self.top
+
+    def add(self, x: T, y: T) -> T:
+        """Return the value of x + y."""
+        return self.top
+
+    def times(self, x: T, y: T) -> T:
+        """Return the value of x y."""
+        return self.top
+
+    def power(self, x: T, exponent: Fraction | None) -> T:
+        """Return the value of x**exponent wherever it is defined; None is an exponent that is no number."""
+        return self.top
+
+    def function(self, name: str, x: T) -> T:
+        """Return the value of an elementwise function of x wherever it is defined."""
+        return self.top
+
+    def join(self, x: T, y: T) -> T:
+        """Return the value of what is x or y."""
+        return self.top
+
+    def extreme(self, x: T, y: T, *, largest: bool) -> T:
+        """Return the value of the larger, or smaller, of two."""
+        return self.join(x, y)
+
+    def total(self, x: T) -> T:
+        """Return the value of a sum of one or more entries."""
+        return self.add(x, x)
+
+    def whole(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], T]) -> T:
+        """Return what is known of a formula beside what its parts say; `ask` gives the value of another formula."""
+        return self.top
+
+    def assumed(self, declarations: Declarations) -> Mapping[Formula, T]:
+        """Return what the assumptions of a document say of formulas, which are plain."""
+        return {}
+
+    def meet(self, x: T, y: T) -> T:
+        """Return the value of what is both x and y."""
+        return y if x == self.top else x
+
+
+@lru_cache(maxsize=256)
+def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula], T]:
+    """Return the function that gives the value of a plain formula in a domain, for a document's declarations.
+
+    Formulas are `plain` (algebra/scalars/transposes): transposes stand at names. Values are kept.
+    """
+    known: dict[Formula, T] = {}
+    assumed = domain.assumed(declarations)
+
+    def ask(formula: Formula) -> T:
+        if formula not in known:
+            by_parts = _by_parts(domain, formula, declarations, ask)
+            found = domain.meet(by_parts, domain.whole(formula, declarations, ask))
+            known[formula] = domain.meet(found, assumed[formula]) if formula in assumed else found
+        return known[formula]
+
+    return ask
+
+
+def _by_parts(domain: Domain[T], formula: Formula, declarations: Declarations, ask: Callable[[Formula], T]) -> T:
+    match formula:
+        case ex.Number(value):
+            return domain.number(value)
+        case ex.Filled(value):
+            return domain.number(Fraction(value))
+        case ex.Pi():
+            return domain.join(domain.number(Fraction(3)), domain.number(Fraction(22, 7)))
+        case ex.Identity():
+            return domain.join(domain.number(Fraction(0)), domain.number(Fraction(1)))
+        case ex.Symbol() | ex.FunctionAt():
+            return domain.name(formula, declarations)
+        case ex.Add(terms):
+            found = reduce(domain.add, map(ask, terms))
+            return domain.meet(found, _by_entries(domain, formula, ask)) if found == domain.top else found
+        case ex.Multiply():
+            powers = Counter(_factors(formula))
+            parts = (ask(x) if n == 1 else domain.power(ask(x), Fraction(n)) for x, n in powers.items())
+            return reduce(domain.times, parts)
+        case ex.Power(base, exponent):
+            return domain.power(ask(base), exponent.value if isinstance(exponent, ex.Number) else None)
+        case ex.MatMul(ex.Symbol(role=ex.Role.INDEX), arg) | ex.MatMul(
+            arg, ex.Transpose(ex.Symbol(role=ex.Role.INDEX))
+        ):
+            return ask(arg)
+        case ex.MatMul(ex.Apply("diag", (v,)), x) | ex.MatMul(x, ex.Apply("diag", (v,))) if v.shape.cols is None:
+            return domain.times(ask(v), ask(x))
+        case ex.MatMul(left, right):
+            square = isinstance(left, ex.Transpose) and left.arg == right and not formula.shape.sizes
+            one = domain.power(ask(right), Fraction(2)) if square else domain.times(ask(left), ask(right))
+            return domain.total(one)
+        case ex.Transpose(arg):
+            return ask(arg)
+        case ex.Entry(ex.Explicit(rows), at):
+            return ask(entry_of(rows, at))
+        case ex.Entry(arg):
+            return ask(arg)
+        case ex.Explicit(rows):
+            return reduce(domain.join, (ask(entry) for row in rows for entry in row))
+        case ex.Apply(fn, args):
+            return _applied(domain, fn, args, ask)
+        case _:
+            return domain.top
+
+
+def _factors(formula: Formula) -> list[Formula]:
+    """Return the factors of an elementwise product, and of products in it."""
+    match formula:
+        case ex.Multiply(left, right):
+            return [*_factors(left), *_factors(right)]
+        case _:
+            return [formula]
+
+
+def _by_entries(domain: Domain[T], column: Formula, ask: Callable[[Formula], T]) -> T:
+    """Return the value of a column that is made of one written out, each entry looked at by itself."""
+    rows = column.shape.rows
+    if not isinstance(rows, int) or column.shape.cols is not None:
+        return domain.top
+    if not any(isinstance(node, ex.Explicit) for node in nodes(column)):
+        return domain.top
+    return reduce(domain.join, (ask(entry_at(column, i)) for i in range(rows)))
+
+
+def _applied(domain: Domain[T], fn: str, args: tuple[Formula, ...], ask: Callable[[Formula], T]) -> T:
+    values = [ask(arg) for arg in args if not isinstance(arg, ex.Compare)]
+    match fn, values:
+        case (("sum" | "trace"), [x]):
+            return domain.total(x)
+        case "norm2", [x]:
+            return domain.total(domain.power(x, Fraction(2)))
+        case "dot", [x, y]:
+            return domain.total(domain.power(x, Fraction(2)) if args[0] == args[1] else domain.times(x, y))
+        case (("outer" | "kron"), _):
+            return reduce(domain.times, values)
+        case "diag", [x]:
+            return domain.join(x, domain.number(Fraction(0)))
+        case "where", [yes, no]:
+            return domain.join(yes, no)
+        case (("minimum" | "maximum"), [x, y]):
+            return domain.extreme(x, y, largest=fn == "maximum")
+        case _, [x] if fn in ex.ELEMENTWISE:
+            return domain.function(fn, x)
+        case _:
+            return domain.top

@@ -1,0 +1,394 @@
+"""Ranges and signs of the entries of a formula: one domain of intervals, with what each end rests on.
+
+An end of an interval is a number or infinite, reached or not, and known by declarations. Intervals of products and
+powers are those of Moore (1966) for extended, half-open ends; `nonzero` says that 0 is none of the values, whatever the
+ends are.
+
+Worked example, `1 - v` with v in (0, 1): [1, 1] + (-1, 0) = (0, 1), the lower end by "v < 1 inside its domain". So
+`log(1 - v)` is defined, and negative by "v > 0 inside its domain".
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf
+
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Signs
+from recipe_compiler.algebra.scalars.transposes import plain
+from recipe_compiler.facts.fold import Domain
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.constraints import VECTORS, Constraint
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import declared_of
+
+Given = frozenset[str]
+NOTHING: Given = frozenset()
+MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An end of an interval, `open` where it is not reached, and the declarations by which it is known."""
+
+    at: Fraction | float
+    open: bool = False
+    given: Given = NOTHING
+
+    def __neg__(self) -> "Bound":
+        """Return the end of the mirrored interval."""
+        return Bound(-self.at, self.open, self.given)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Every entry x has low <= x <= high; with `nonzero`, none is 0, known by `by`."""
+
+    low: Bound = Bound(-inf)
+    high: Bound = Bound(inf)
+    nonzero_given: Given | None = None
+    """The declarations by which 0 is none of the values, beside what the ends say; None where it may be."""
+
+    def shows(self, op: str, number: int = 0) -> Given | None:
+        """Return the declarations by which every entry x has `x op number`, op in `> >= < <= !=`; None if not known."""
+        match op:
+            case ">" | ">=":
+                low = self.low
+                off = low.at == number == 0 and self.nonzero_given is not None
+                if low.at > number or (low.at == number and (op == ">=" or low.open)):
+                    return low.given
+                return low.given | (self.nonzero_given or NOTHING) if off else None
+            case "<" | "<=":
+                return (-self).shows(MIRRORED[op], -number)
+            case _:
+                sides = (self.nonzero_given if number == 0 else None, self.shows(">", number), self.shows("<", number))
+                return next((given for given in sides if given is not None), None)
+
+    @property
+    def positive(self) -> bool:
+        """Whether every entry is positive."""
+        return self.shows(">") is not None
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no entry is negative."""
+        return self.low.at >= 0
+
+    @property
+    def nonpositive(self) -> bool:
+        """Whether no entry is positive."""
+        return self.high.at <= 0
+
+    @property
+    def nonzero(self) -> bool:
+        """Whether no entry is zero."""
+        return self.shows("!=") is not None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are numbers."""
+        return -inf < self.low.at and self.high.at < inf
+
+    @property
+    def given(self) -> Given:
+        """The declarations by which its sign is known: the sharpest of positive, nonnegative, negative, nonzero."""
+        sharpest = (self.shows(op) for op in (">", "<", ">=", "<=", "!="))
+        return next((given for given in sharpest if given is not None), NOTHING)
+
+    def __neg__(self) -> "Range":
+        """Return the range of -x."""
+        return Range(-self.high, -self.low, self.nonzero_given)
+
+    @property
+    def sides(self) -> Given:
+        """The declarations by which its sign is one of two, all it is known by where it is not."""
+        if self.nonnegative:
+            return self.low.given
+        return self.high.given if self.nonpositive else self.low.given | self.high.given
+
+
+UNKNOWN = Range()
+
+
+def between(low: Fraction | float, high: Fraction | float, given: Given = NOTHING, *, open: bool = False) -> Range:
+    """Return the interval from low to high, without its finite ends if it is open."""
+    below, above = (Bound(x, open, given) if abs(x) != inf else Bound(x) for x in (low, high))
+    return Range(below, above)
+
+
+def known(name: str, says: str) -> Given:
+    """Return what is declared of a name, as the only premise."""
+    return frozenset({declared_of(name, says)})
+
+
+Form = Callable[[Formula, Declarations], "tuple[bool, Given] | None"]
+"""Whether a square matrix is positive definite, not only semidefinite, and by what; None where it is neither."""
+
+
+class Ranges(Domain[Range]):
+    """The domain of ranges; `form` says of which matrices quadratic forms, traces and determinants have a sign."""
+
+    top = UNKNOWN
+
+    def __init__(self, scaled_form: Callable[[Formula, Declarations], "tuple[Formula, Given] | None"], form: Form):
+        self.scaled_form, self.form = scaled_form, form
+
+    def number(self, value: Fraction) -> Range:
+        return between(value, value)
+
+    def name(self, symbol: ex.Symbol | ex.FunctionAt, declarations: Declarations) -> Range:
+        if isinstance(symbol, ex.Symbol) and symbol.role in {ex.Role.SIZE, ex.Role.STEP}:
+            return between(Fraction(1), inf) if symbol.role is ex.Role.SIZE else between(Fraction(0), inf, open=True)
+        match declarations.find(symbol.name):
+            case Block() as block:
+                return _block(block)
+            case Parameter() | Function() as item:
+                return _kinds(item.name, item.kinds, matrix=len(item.shape.sizes) == 2)
+            case Datum() as item:
+                return _kinds(item.name, item.known, matrix=False)
+            case _:
+                return UNKNOWN
+
+    def add(self, x: Range, y: Range) -> Range:
+        return Range(_sum(x.low, y.low, -inf), _sum(x.high, y.high, inf))
+
+    def times(self, x: Range, y: Range) -> Range:
+        every = x.low.given | x.high.given | y.low.given | y.high.given
+        corners = [_product(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
+        low = min(corners, key=lambda end: (end.at, end.open))
+        high = max(corners, key=lambda end: (end.at, not end.open))
+        sides = x.sides | y.sides
+
+        def known_by(end: Bound) -> Bound:
+            return replace(end, given=NOTHING if abs(end.at) == inf else sides if end.at == 0 else every)
+
+        parts = (x.shows("!="), y.shows("!="))
+        nonzero = None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
+        return Range(known_by(low), known_by(high), nonzero)
+
+    def power(self, x: Range, exponent: Fraction | None) -> Range:
+        if exponent is None or exponent.denominator != 1:
+            positive = x.shows(">")
+            if positive is None and exponent is not None and exponent < 0:
+                positive = NOTHING  # it is defined where its base is positive
+            return Range(Bound(Fraction(0), positive is not None, positive or NOTHING))
+        n = int(exponent)
+        if n < 0:
+            return _reciprocal(self.power(x, Fraction(-n)))
+        return _even(x, n) if n % 2 == 0 else Range(_raised(x.low, n), _raised(x.high, n), x.shows("!="))
+
+    def function(self, name: str, x: Range) -> Range:
+        row = FUNCTIONS.get(name)
+        if row is None:
+            return UNKNOWN
+        low, high = map(Fraction, row.between) if row.between is not None else (-inf, inf)
+        zero = Fraction(0)
+        match row.signs, name:
+            case Signs.OF_ARGUMENT, _:
+                below = Bound(zero, x.low.open, x.low.given) if x.nonnegative else Bound(low, low != -inf)
+                above = Bound(zero, x.high.open, x.high.given) if x.nonpositive else Bound(high, high != inf)
+                return Range(below, above, x.shows("!="))
+            case Signs.POSITIVE, _:
+                return between(zero, high, open=True)
+            case Signs.NEGATIVE, _:
+                return between(-inf, zero, open=True)
+            case Signs.POSITIVE_AT_POSITIVE, _:
+                return Range(Bound(zero, True, x.low.given)) if x.positive else UNKNOWN
+            case _, "abs":
+                return _even(x, 1)
+            case _, "sqrt":
+                return self.power(x, Fraction(1, 2))
+            case _, "log":
+                below = Bound(zero, x.low.at > 1 or x.low.open, x.low.given) if x.low.at >= 1 else Bound(-inf)
+                above = Bound(zero, x.high.at < 1 or x.high.open, x.high.given) if x.high.at <= 1 else Bound(inf)
+                return Range(below, above)
+            case _:
+                return between(low, high, open=not row.reached)
+
+    def join(self, x: Range, y: Range) -> Range:
+        low = min(x.low, y.low, key=lambda end: (end.at, end.open))
+        high = max(x.high, y.high, key=lambda end: (end.at, not end.open))
+        parts = (x.shows("!="), y.shows("!="))
+        nonzero = None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
+        return Range(_both(low, x.low, y.low), _both(high, x.high, y.high), nonzero)
+
+    def extreme(self, x: Range, y: Range, *, largest: bool) -> Range:
+        if not largest:
+            return -self.extreme(-x, -y, largest=True)
+        low = max(x.low, y.low, key=lambda end: (end.at, end.open))
+        high = max(x.high, y.high, key=lambda end: (end.at, not end.open))
+        return Range(low, _both(high, x.high, y.high), self.join(x, y).nonzero_given)
+
+    def total(self, x: Range) -> Range:
+        low = x.low if x.low.at >= 0 else Bound(-inf)
+        high = x.high if x.high.at <= 0 else Bound(inf)
+        return Range(low, high)
+
+    def whole(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
+        return self._theorem(formula, declarations, ask)
+
+    def assumed(self, declarations: Declarations) -> dict[Formula, Range]:
+        found: dict[Formula, Range] = {}
+        for compare in declarations.assume:
+            given: Given = frozenset({text(compare)})
+            sides = (compare.op, compare.left, compare.right), (MIRRORED.get(compare.op), compare.right, compare.left)
+            for op, left, right in sides:
+                if op in MIRRORED and isinstance(right, ex.Number | ex.Filled):
+                    end = Bound(Fraction(right.value), op in {">", "<"}, given)
+                    side, formula = Range(low=end) if ">" in op else Range(high=end), plain(left, declarations)
+                    found[formula] = self.meet(found.get(formula, UNKNOWN), side)
+        return found
+
+    def meet(self, x: Range, y: Range) -> Range:
+        low = x.low if (x.low.at, x.low.open) >= (y.low.at, y.low.open) else y.low
+        high = x.high if (-x.high.at, x.high.open) >= (-y.high.at, y.high.open) else y.high
+        return Range(low, high, y.nonzero_given if x.nonzero_given is None else x.nonzero_given)
+
+    def _theorem(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
+        """Return what is known of forms, traces, entries on the diagonal, means, differences of ordered entries."""
+        match formula:
+            case ex.MatMul(ex.Transpose(ex.Symbol(w)), arg) | ex.MatMul(arg, ex.Symbol(w)) if _is_shares(
+                w, declarations
+            ):
+                return ask(arg)
+            case ex.MatMul() if not formula.shape.sizes and (form := self.scaled_form(formula, declarations)):
+                return self.times(ask(form[0]), Range(Bound(Fraction(0), False, form[1])))
+            case ex.Apply("trace" | "det", (arg,)):
+                return self._definite(arg, declarations)
+            case ex.Apply("diag", (ex.Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(
+                name, declarations
+            ):
+                return _positive(f"the diagonal of {name} is positive")
+            case ex.Entry(ex.Symbol(name), (i, j)) if i == j and _has_positive_diagonal(name, declarations):
+                return _positive(f"the diagonal of {name} is positive")
+            case ex.Entry(arg, (i, j)) if i == j and not isinstance(arg, ex.Explicit):
+                return self._definite(arg, declarations)
+            case ex.Add((ex.Entry(ex.Symbol(a), (i,)), ex.Multiply(ex.Number(c), ex.Entry(ex.Symbol(b), (j,))))) if (
+                c == -1 and a == b
+            ):
+                return _difference(a, i, j, declarations)
+            case ex.Add((ex.Multiply(ex.Number(c), ex.Entry(ex.Symbol(b), (j,))), ex.Entry(ex.Symbol(a), (i,)))) if (
+                c == -1 and a == b
+            ):
+                return _difference(a, i, j, declarations)
+            case _:
+                return UNKNOWN
+
+    def _definite(self, matrix: Formula, declarations: Declarations) -> Range:
+        found = self.form(matrix, declarations)
+        return UNKNOWN if found is None else Range(Bound(Fraction(0), *found))
+
+
+def _positive(says: str) -> Range:
+    return Range(Bound(Fraction(0), True, frozenset({says})))
+
+
+def _kinds(name: str, kinds: tuple[Kind, ...], *, matrix: bool) -> Range:
+    """Return the range of the entries of a name of some kinds: off the diagonal of a diagonal matrix they are 0."""
+    diagonal = matrix and Kind.DIAGONAL in kinds
+    entrywise = {Kind.POSITIVE, Kind.NONNEGATIVE}
+    whole = entrywise if matrix and not diagonal else entrywise | {Kind.PD, Kind.PSD}
+    for kind in (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.PD, Kind.PSD):
+        if kind in kinds and kind in whole:
+            strict = kind in {Kind.POSITIVE, Kind.PD} and not diagonal
+            return Range(Bound(Fraction(0), strict, known(name, f"is {kind}")))
+    nonzero = Kind.NONZERO in kinds and not diagonal
+    return replace(UNKNOWN, nonzero_given=known(name, f"is {Kind.NONZERO}")) if nonzero else UNKNOWN
+
+
+def _block(block: Block) -> Range:
+    """Return the range of the coordinates of a block in the interior of its domain."""
+    several = isinstance(block.shape.rows, int) and block.shape.rows > 1  # one share alone is 1
+    name, zero, one = block.name, Fraction(0), Fraction(1)
+    above_zero = Bound(zero, True, known(name, "> 0 inside its domain"))
+    match block.domain.name, block.domain.bounds:
+        case _ if block.constraint is Constraint.SIMPLEX:
+            return Range(above_zero, Bound(one, several, known(name, f"<{'' if several else '='} 1 inside its domain")))
+        case DomainName.SIMPLEX, _:
+            return Range(above_zero, Bound(one, True, known(name, "< 1 inside its domain")))
+        case ((DomainName.POSITIVE | DomainName.NONNEGATIVE), _):
+            return Range(above_zero)
+        case DomainName.INTERVAL, (low, high):
+            return Range(_edge(low, name, ">", -inf), _edge(high, name, "<", inf))
+        case DomainName.CIRCLE, ():
+            ends = (known(name, ">= 0 inside its domain"), known(name, "<= 2*pi inside its domain"))
+            return Range(Bound(zero, False, ends[0]), Bound(Fraction(44, 7), True, ends[1]))
+        case kind, _ if kind in DISCRETE:
+            return Range(Bound(zero, False, known(name, f"is {kind}")))
+        case _:
+            return UNKNOWN
+
+
+def _edge(bound: Formula, name: str, op: str, infinite: float) -> Bound:
+    """Return an end of a domain, infinite where it is no number."""
+    if not isinstance(bound, ex.Number):
+        return Bound(infinite)
+    return Bound(bound.value, True, known(name, f"{op} {bound.value} inside its domain"))
+
+
+def _is_shares(name: str, declarations: Declarations) -> bool:
+    """Whether a block is one column of shares that add up to 1."""
+    block = declarations.find(name)
+    return isinstance(block, Block) and block.constraint is Constraint.SIMPLEX and block.shape.cols is None
+
+
+def _has_positive_diagonal(name: str, declarations: Declarations) -> bool:
+    """Whether a block is a matrix with a positive diagonal: a factor, a covariance."""
+    block = declarations.find(name)
+    return isinstance(block, Block) and block.constraint is not None and block.constraint not in VECTORS
+
+
+def _difference(name: str, i: int, j: int, declarations: Declarations) -> Range:
+    """Return the range of the difference of entries i and j of a block whose entries increase."""
+    block = declarations.find(name)
+    increases = isinstance(block, Block) and block.constraint in {Constraint.ORDERED, Constraint.POSITIVE_ORDERED}
+    found = _positive(f"{name} increases") if increases and i != j else UNKNOWN
+    return found if i > j else -found
+
+
+def _sum(a: Bound, b: Bound, infinite: float) -> Bound:
+    return Bound(infinite) if infinite in (a.at, b.at) else Bound(a.at + b.at, a.open or b.open, a.given | b.given)
+
+
+def _product(a: Bound, b: Bound) -> Bound:
+    """Return a corner of a product: 0 times anything, even without a bound, is 0, reached where a 0 is reached."""
+    zeros = [end for end in (a, b) if end.at == 0]
+    return Bound(Fraction(0), all(end.open for end in zeros)) if zeros else Bound(a.at * b.at, a.open or b.open)
+
+
+def _both(end: Bound, a: Bound, b: Bound) -> Bound:
+    """Return an end that rests on two."""
+    return replace(end, given=a.given | b.given if abs(end.at) != inf else NOTHING)
+
+
+def _raised(end: Bound, n: int) -> Bound:
+    return end if abs(end.at) == inf else replace(end, at=end.at**n)
+
+
+def _even(x: Range, n: int) -> Range:
+    """Return the range of |x|**n."""
+    if x.nonpositive and not x.nonnegative:
+        return _even(-x, n)
+    if x.nonnegative:
+        low = _raised(x.low, n) if x.low.at > 0 or x.low.open else Bound(Fraction(0))
+        return Range(low, _both(_raised(x.high, n), x.low, x.high), x.shows("!="))
+    far = max(x.high, -x.low, key=lambda end: (end.at, not end.open))
+    nonzero = x.shows("!=")
+    low = Bound(Fraction(0), nonzero is not None, nonzero or NOTHING)
+    return Range(low, _both(_raised(far, n), x.low, x.high), nonzero)
+
+
+def _reciprocal(x: Range) -> Range:
+    """Return the range of 1/x where x is not 0."""
+    if x.nonpositive and not x.nonnegative:
+        return -_reciprocal(-x)
+    if not x.nonnegative:
+        return replace(UNKNOWN, nonzero_given=NOTHING)
+    low, high, both = x.low, x.high, x.low.given | x.high.given
+    least = Bound(Fraction(0), True, low.given)
+    if high.at not in {inf, 0}:
+        least = Bound(1 / Fraction(high.at), high.open, both)
+    most = Bound(inf) if low.at == 0 else Bound(1 / Fraction(low.at), low.open, low.given)
+    return Range(least, most, NOTHING)

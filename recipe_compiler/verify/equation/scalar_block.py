@@ -1,0 +1,114 @@
+"""Groups of blocks that D couples, as matrices of scalars: decided by signs of coefficients and sums of squares."""
+
+from fractions import Fraction
+
+from recipe_compiler.algebra.dynamics.system import block_matrix
+from recipe_compiler.algebra.positivity.prove import DiagonalBlock, Shown, deeper, parts
+from recipe_compiler.algebra.positivity.region import Region, region_at
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.facts.multiplied_out import Abstraction
+from recipe_compiler.facts.semidefinite import sign_by_rules
+from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Apply, Filled, Formula, Identity, Multiply, Number
+from recipe_compiler.verify.core.subject import Subject
+
+LARGEST = 8
+"""Rows of a matrix of scalars that are looked at."""
+
+
+class ScalarBlock:
+    """A group of blocks as a matrix of scalars on a region, with its connected parts."""
+
+    def __init__(self, a: Rows, region: Region) -> None:
+        self.a = a
+        self.region = region
+        found = parts(a, region)
+        self.symmetric = found is not None
+        self.parts: tuple[DiagonalBlock, ...] = found or ()
+
+    def by_signs(self) -> Shown | None:
+        """Return a proof by the signs of the characteristic coefficients e_k alone; None if they do not give one."""
+        found = [part.by_signs for part in self.parts]
+        return _joined([x for x in found if x is not None]) if self.symmetric and all(found) else None
+
+    def deeper(self) -> Shown | str:
+        """Return a proof by sums of squares, or what was tried on the first part without a proof."""
+        if not self.symmetric:
+            return "not shown to be symmetric"
+        found = [part.by_signs or deeper(part) for part in self.parts]
+        shown = [x for x in found if x is not None]
+        return _joined(shown) if len(shown) == len(found) else "no sum of squares found"
+
+
+def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> ScalarBlock | str:
+    """Return a group of blocks as a matrix of scalars that decides it, or why there is none.
+
+    Where the document fixes all sizes every entry is written out, up to `LARGEST` rows. Otherwise every place must be a
+    scalar, a multiple `c I` of one identity, or a diagonal `diag(v)` of one size: coordinates of one position then
+    couple only among themselves, and the matrix of the c and of one entry of each v decides for every size. [[a I, b
+    I], [b I, a I]] is decided by [[a, b], [b, a]]. Other names in it stand for any value, so that the answer holds at
+    every position.
+    """
+    declarations = subject.dynamics.declarations
+    try:
+        if not declarations.sizes:
+            a = block_matrix(matrix, subject.setting({}))
+            return ScalarBlock(a, region_at(declarations, {})) if len(a) <= LARGEST else f"{len(a)} rows are too many"
+        multiples = [[_multiple(place) for place in row] for row in matrix]
+        same = len({declarations.blocks[k].shape for k in group}) == 1
+        scalars = [[c for c in row if c is not None] for row in multiples]
+        if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > LARGEST:
+            return "its entries are neither scalars nor diagonals of one size"
+        return abstract(scalars, declarations)
+    except (NotScalarisableError, TooLargeError, NoNormalFormError) as reason:
+        return str(reason)
+
+
+def abstract(scalars: list[list[Formula]], declarations: Declarations) -> ScalarBlock:
+    """Return a matrix of scalar formulas as polynomials in what occurs in them, valid for every size.
+
+    What is known of the signs of these is the region on which the matrix is decided.
+
+    Raises:
+        NoNormalFormError: an entry that cannot be read.
+    """
+    abstraction = Abstraction(declarations, sign_by_rules)
+    a = tuple(tuple(abstraction.scalar(c) for c in row) for row in scalars)
+    return ScalarBlock(a, abstraction.region())
+
+
+def _multiple(place: Formula) -> Formula | None:
+    """Return c of a place `c I`, v of `diag(v)`, a scalar place itself; None of any other."""
+    match place:
+        case _ if not place.shape.sizes:
+            return place
+        case Identity():
+            return Number(Fraction(1))
+        case Filled(0, _):
+            return Number(Fraction(0))
+        case Apply("diag", (entries,), _):
+            return entries
+        case Multiply(left, right) if not left.shape.sizes and isinstance(right, (Identity, Apply)):
+            return _scaled(left, right)
+        case Multiply(left, right) if not right.shape.sizes and isinstance(left, (Identity, Apply)):
+            return _scaled(right, left)
+        case _:
+            return None
+
+
+def _scaled(factor: Formula, place: Formula) -> Formula | None:
+    inner = _multiple(place)
+    return None if inner is None else Multiply(factor, inner, inner.shape)
+
+
+def _joined(found: list[Shown]) -> Shown:
+    """Return the proofs of all parts as one."""
+    by = dict.fromkeys(shown.by for shown in found)
+    given = frozenset[str]().union(*(shown.given for shown in found))
+    if len(found) == 1:
+        return found[0]
+    data = tuple((f"block {k}: {name}", value) for k, shown in enumerate(found, 1) for name, value in shown.data)
+    return Shown(", ".join(by), given, data)
