@@ -179,7 +179,7 @@ class Answer:
     """Sizes at which the second engine agreed."""
     where: Place | None = None
     """The guilty place, or the one that the claim is about."""
-    excused: bool = False
+    waived: bool = False
     """Whether this document need not show what others must: that an abstract exp(-U) has an integral, say."""
     __bool__ = _no_boolean
 

@@ -70,7 +70,7 @@ def unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tupl
     claims = stated.get("claims") or {}
     facts = {name: name for name in ("D", "Q", "units") if stated.get(name)}
     facts |= {name: f"claims.{name}" for name, value in claims.items() if value}
-    read = {entry for row in rows for entry in (*(row.reads or ()), *row.beside)} & {*facts}
+    read = {entry for row in rows for entry in (*(row.reads or ()), *row.also_reads)} & {*facts}
     read |= {"diffusion"} if "D" not in facts and any("D" in (row.reads or ()) for row in rows) else set()
     read |= {name for name, host in QUALIFIED.items() if host in read}
     alone = {"D", "Q", "diffusion"} if isinstance(document, Dynamics) and not states_equation(document) else set()

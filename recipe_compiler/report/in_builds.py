@@ -28,6 +28,7 @@ from recipe_compiler.verify.claims_in_builds import (
     bound_build,
     build_decider,
     claims_in_build,
+    has_cycle,
     of_any_metric,
     under_sizes_in_build,
     under_sizes_of_target,
@@ -35,8 +36,7 @@ from recipe_compiler.verify.claims_in_builds import (
 from recipe_compiler.verify.core.generalise_size import of_target as at_sizes
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.moves.in_build import steps_by_cycle
-from recipe_compiler.verify.steps.in_build import check_pieces, steps_by_word
+from recipe_compiler.verify.steps.in_build import check_pieces, has_word
 
 Explain = Callable[[], tuple[Explanation, ...]]
 
@@ -198,8 +198,8 @@ def _of_data(build: Build) -> Iterator[str]:
 
 def _of_step(build: Build) -> str:
     """Return what is not known of the step: claims about it say what one does, not where many lead."""
-    if steps_by_cycle(build):
-        word = "; claims about pieces, flow and order concern the word inside a move" if steps_by_word(build) else ""
+    if has_cycle(build):
+        word = "; claims about pieces, flow and order concern the word inside a move" if has_word(build) else ""
         return f"discretisation bias: none if `exact` is proved (the chain preserves exp(-H) at every step size){word}"
     return "the discretisation bias of the stationary distribution: it is computed for quadratic U only"
 
@@ -207,7 +207,7 @@ def _of_step(build: Build) -> str:
 def _unguarded(build: Build, bound: Dynamics) -> list[str]:
     """Return the caveat on blocks with a boundary; flows of a word that move a transform keep to the domain."""
     blocks = [block for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
-    found = _leaving(build, bound) if blocks and steps_by_word(build) else None
+    found = _leaving(build, bound) if blocks and has_word(build) else None
     leaving = dict.fromkeys((block.name for block in blocks), False) if found is None else found
     reasons = {
         False: "emitted steps do not enforce it: a finite step may leave the domain",

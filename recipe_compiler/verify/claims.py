@@ -7,6 +7,7 @@ Targets, schemes and builds have tables in `claims_in_builds`: dynamics alone ar
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from recipe_compiler.formula.expression import Formula
@@ -52,7 +53,7 @@ class Claim(Generic[Judged, Document]):
     reads: tuple[str, ...] | None = None
     """The entries of a dynamics that it is about: it is proved only where these have a value at every admissible point.
     None where it is about how formulas are written: no value is then required, and each change of one concerns it."""
-    beside: tuple[str, ...] = ()
+    also_reads: tuple[str, ...] = ()
     """Further entries that its answer depends on, of which it needs no value: of a scheme, of what it claims. What a
     document states and no claim reads is named in its report."""
     rests_on: tuple[str, ...] = ()
@@ -62,15 +63,15 @@ class Claim(Generic[Judged, Document]):
     """
     required: bool = True
     """Whether the document's verdict rests on it; what is not required is advisory."""
-    excused: str = ""
-    """Where a document is not held to a required claim, as `Answer.excused` says."""
-    stops: bool = False
+    waived: str = ""
+    """Where a document is not held to a required claim, as `Answer.waived` says."""
+    blocks_compile: bool = False
     """Whether an advisory claim is decided by every compilation, and counts where it is refuted."""
-    alone: bool = False
+    standalone_only: bool = False
     """Whether it is decided of a document by itself only, not within a build."""
     explained: frozenset[Topic] = frozenset()
     """The topics that explain its verdict: a recovered Q explains a proof, all others explain a refutation."""
-    mended: bool = False
+    rechecked_by_repairs: bool = False
     """Whether a repair that touches it is shown only with a proof of it."""
     rechecked: bool = False
     """Whether `recheck.py` looks at some of its proofs or refutations again; all else of a certificate is trusted."""
@@ -78,14 +79,21 @@ class Claim(Generic[Judged, Document]):
     @property
     def decides(self) -> bool:
         """Whether it can make a document undecided or refuted."""
-        return self.required or self.stops
+        return self.required or self.blocks_compile
 
     def finding(self, answer: Answer, seconds: float = 0.0) -> Finding:
         """Return an answer as reports show it."""
-        counts = (self.required and not answer.excused) or (self.stops and answer.verdict is Verdict.REFUTED)
+        stops = self.blocks_compile and answer.verdict is Verdict.REFUTED
+        counts = (self.required and not answer.waived) or stops
         return Finding(
             self.id, self.says, counts, answer.decision, answer.for_d, answer.checked_at, answer.where, seconds
         )
+
+
+def always(document: Document) -> bool:
+    """Whether a claim applies that applies to every document."""
+    del document
+    return True
 
 
 def _noise(dynamics: Dynamics) -> bool:
@@ -96,202 +104,68 @@ def _recipe(dynamics: Dynamics) -> bool:
     return dynamics.Q is not None and _noise(dynamics)
 
 
-def _curl(dynamics: Dynamics) -> bool:
-    return dynamics.Q is not None
-
-
 def _drift(dynamics: Dynamics) -> bool:
     return dynamics.claims.drift is not None
 
 
-def _on_circles(dynamics: Dynamics) -> bool:
-    return bool(on_circles(dynamics.declarations))
-
-
-def _always(dynamics: Dynamics) -> bool:
-    del dynamics
-    return True
+def _diffusion(dynamics: Dynamics) -> bool:
+    return dynamics.D is not None and dynamics.claims.diffusion is not None
 
 
 RECIPE = ("H", "D", "Q")
 EQUATION = (*RECIPE, "drift")
 """What claims read that are about the recipe, or about the equation with a Q that its drift has."""
+CLAIMED = ("drift", "diffusion")
 LAW = ("normalisable",)
 """What claims about laws rest on: without a finite integral exp(-H) has no marginal, and is not the law of anything."""
 NOISE = ("d_symmetric", "d_psd")
 """What claims about solutions rest on: without a root of D there is no noise, and no equation."""
 REPAIR = frozenset({Topic.REPAIR})
-
-DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
-    Claim(
-        "d_symmetric",
-        "D is symmetric",
-        d_symmetric,
-        _noise,
-        ("D",),
-        explained=REPAIR,
-        mended=True,
-        rechecked=True,
-    ),
-    Claim("d_psd", "D is positive semidefinite", d_psd, _noise, ("D",), rechecked=True),
-    Claim("q_skew", "Q is skew", q_skew, _curl, ("Q",), explained=REPAIR, mended=True, rechecked=True),
-    Claim(
-        "stationary",
-        "exp(-H) is stationary",
-        stationary,
-        _recipe,
-        RECIPE,
-        explained=REPAIR,
-        mended=True,
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_drift",
-        "the claimed drift equals the derived drift",
-        claimed_drift,
-        lambda d: _drift(d) and _recipe(d),
-        (*EQUATION, "diffusion"),
-        explained=frozenset({Topic.DERIVED, Topic.REPAIR}),
-        mended=True,
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_diffusion",
-        "the claimed diffusion is D",
-        claimed_diffusion,
-        lambda d: d.D is not None and d.claims.diffusion is not None,
-        ("D", "diffusion"),
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_stationary",
-        "exp(-H) is stationary for the claimed equation",
-        claimed_stationary,
-        _drift,
-        ("H", "D", "drift", "diffusion"),
-        explained=frozenset({Topic.REPAIR, Topic.SAMPLES}),
-        mended=True,
-        rechecked=True,
-    ),
-    Claim(
-        "recovered_q",
-        "a skew Q gives the claimed drift",
-        recovered_q,
-        lacks_q,
-        ("H", "D", "drift"),
-        required=False,
-        explained=frozenset({Topic.CURL}),
-        rechecked=True,
-    ),
-    Claim(
-        "step_scale",
-        "each drift term is O(eps), each noise covariance O(eps)",
-        step_scale,
-        claims_update,
-        ("update",),
-        required=False,
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_update",
-        "as eps -> 0, the claimed update discretises an SDE with stationary exp(-H)",
-        claimed_update,
-        claims_update,
-        ("H", "update"),
-        beside=("D", "Q", "drift", "diffusion"),
-        rechecked=True,
-    ),
-    Claim(
-        "periodic",
-        "all formulas are periodic in each circular coordinate",
-        periodic,
-        _on_circles,
-        (*EQUATION, "diffusion", "update"),
-        mended=True,
-        rechecked=True,
-    ),
-    Claim(
-        "normalisable",
-        "exp(-H) has a finite integral",
-        normalisable,
-        _always,
-        ("H",),
-        excused="where it stays open beside an abstract potential",
-    ),
-    Claim(
-        "marginal",
-        "the marginal of the target's blocks is exp(-U)",
-        marginal,
-        has_auxiliaries,
-        ("H",),
-        rests_on=LAW,
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_marginal",
-        "exp(-H) has the claimed marginal",
-        claimed_marginal,
-        claims_marginal,
-        ("H", "marginal"),
-        rests_on=LAW,
-        rechecked=True,
-    ),
-    Claim(
-        "regular",
-        "D and Q are locally Lipschitz, and their zero sets do not divide the state space",
-        regular,
-        varies,
-        ("D", "Q", "drift"),
-        beside=("H",),
-        excused="where Q is not found and D is constant",
-    ),
-    Claim(
-        "explosion",
-        "the SDE is non-explosive",
-        explosion,
-        states_equation,
-        EQUATION,
-        beside=("lyapunov",),
-        rests_on=NOISE,
-        required=False,
-        stops=True,
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_lyapunov",
-        "the stated function is a Lyapunov function",
-        claimed_lyapunov,
-        claims_lyapunov,
-        (*EQUATION, "lyapunov"),
-        rests_on=NOISE,
-        required=False,
-    ),
-    Claim(
-        "boundary",
-        "no probability flux through the boundary",
-        boundary,
-        has_boundary,
-        EQUATION,
-    ),
-    Claim(
-        "unique",
-        "exp(-H) is the unique invariant distribution",
-        unique,
-        states_equation,
-        EQUATION,
-        rests_on=(*LAW, *NOISE, "q_skew", "periodic", "explosion"),
-        required=False,
-        rechecked=True,
-    ),
-    Claim(
-        "independence",
-        "D and Q do not reuse the gradient's minibatch",
-        independent_update,
-        estimates_gradients,
-        required=False,
-    ),
-    Claim("units", "every term has a consistent unit", units, declares_units, beside=("units",), required=False),
+rechecked, repaired, advisory = (
+    partial(Claim, rechecked=True),
+    partial(Claim, rechecked=True, rechecked_by_repairs=True, explained=REPAIR),
+    partial(Claim, required=False),
 )
+
+# fmt: off
+DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
+    repaired("d_symmetric", "D is symmetric", d_symmetric, _noise, ("D",)),
+    rechecked("d_psd", "D is positive semidefinite", d_psd, _noise, ("D",)),
+    repaired("q_skew", "Q is skew", q_skew, lambda d: d.Q is not None, ("Q",)),
+    repaired("stationary", "exp(-H) is stationary", stationary, _recipe, RECIPE),
+    repaired("claimed_drift", "the claimed drift equals the derived drift", claimed_drift,
+             lambda d: _drift(d) and _recipe(d), (*EQUATION, "diffusion"),
+             explained=frozenset({Topic.DERIVED, Topic.REPAIR})),
+    rechecked("claimed_diffusion", "the claimed diffusion is D", claimed_diffusion, _diffusion, ("D", "diffusion")),
+    repaired("claimed_stationary", "exp(-H) is stationary for the claimed equation", claimed_stationary, _drift,
+             ("H", "D", *CLAIMED), explained=frozenset({Topic.REPAIR, Topic.SAMPLES})),
+    advisory("recovered_q", "a skew Q gives the claimed drift", recovered_q, lacks_q, ("H", "D", "drift"),
+             explained=frozenset({Topic.CURL}), rechecked=True),
+    advisory("step_scale", "each drift term is O(eps), each noise covariance O(eps)", step_scale, claims_update,
+             ("update",), rechecked=True),
+    rechecked("claimed_update", "as eps -> 0, the claimed update discretises an SDE with stationary exp(-H)",
+              claimed_update, claims_update, ("H", "update"), also_reads=("D", "Q", *CLAIMED)),
+    rechecked("periodic", "all formulas are periodic in each circular coordinate", periodic,
+              lambda d: bool(on_circles(d.declarations)), (*EQUATION, "diffusion", "update"), rechecked_by_repairs=True),
+    Claim("normalisable", "exp(-H) has a finite integral", normalisable, always, ("H",),
+          waived="where it stays open beside an abstract potential"),
+    rechecked("marginal", "the marginal of the target's blocks is exp(-U)", marginal, has_auxiliaries, ("H",),
+              rests_on=LAW),
+    rechecked("claimed_marginal", "exp(-H) has the claimed marginal", claimed_marginal, claims_marginal,
+              ("H", "marginal"), rests_on=LAW),
+    Claim("regular", "D and Q are locally Lipschitz, and their zero sets do not divide the state space", regular,
+          varies, ("D", "Q", "drift"), also_reads=("H",), waived="where Q is not found and D is constant"),
+    advisory("explosion", "the SDE is non-explosive", explosion, states_equation, EQUATION, also_reads=("lyapunov",),
+             rests_on=NOISE, blocks_compile=True, rechecked=True),
+    advisory("claimed_lyapunov", "the stated function is a Lyapunov function", claimed_lyapunov, claims_lyapunov,
+             (*EQUATION, "lyapunov"), rests_on=NOISE),
+    Claim("boundary", "no probability flux through the boundary", boundary, has_boundary, EQUATION),
+    advisory("unique", "exp(-H) is the unique invariant distribution", unique, states_equation, EQUATION,
+             rests_on=(*LAW, *NOISE, "q_skew", "periodic", "explosion"), rechecked=True),
+    advisory("independence", "D and Q do not reuse the gradient's minibatch", independent_update, estimates_gradients),
+    advisory("units", "every term has a consistent unit", units, declares_units, also_reads=("units",)),
+)
+# fmt: on
 
 
 def applicable_claims(
@@ -310,7 +184,7 @@ def read_of(claim: Claim[Subject, Dynamics], dynamics: Dynamics) -> Iterator[For
     """Yield the formulas of a dynamics that a claim reads, those in declarations included."""
     if claim.reads is not None:
         yield from declared_formulas(dynamics.declarations)
-        yield from read_by(dynamics, (*claim.reads, *claim.beside))
+        yield from read_by(dynamics, (*claim.reads, *claim.also_reads))
 
 
 def explained(topic: Topic) -> frozenset[str]:

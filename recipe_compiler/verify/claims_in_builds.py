@@ -7,7 +7,19 @@ from typing import Any
 
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
+from recipe_compiler.spec.model import (
+    Build,
+    Cir,
+    CodeMove,
+    Draw,
+    Dynamics,
+    Involution,
+    Metropolis,
+    Refresh,
+    Scheme,
+    Steps,
+    Target,
+)
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.assumptions import assumes, assumptions
@@ -24,36 +36,27 @@ from recipe_compiler.verify.builds.recursion import has_recursion, recursion
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.builds.unknown_inverses import left_abstract
-from recipe_compiler.verify.claims import DYNAMICS, LAW, Claim, Document, Judged, applicable_claims, read_of
+from recipe_compiler.verify.claims import DYNAMICS, LAW, Claim, Document, Judged, always, applicable_claims, read_of
 from recipe_compiler.verify.core.assumed_relations import with_equal_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
 from recipe_compiler.verify.core.obligations import at_positions, obliged
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import on_circles, target_periodic
-from recipe_compiler.verify.moves.cir import cir
-from recipe_compiler.verify.moves.code import code
-from recipe_compiler.verify.moves.cycle import cycle, exact
-from recipe_compiler.verify.moves.draw import draw
-from recipe_compiler.verify.moves.in_build import (
-    accepts,
-    calls_code,
-    diffuses,
-    draws,
-    integrates,
-    of_cycle,
-    reflects,
-    refreshes,
-    steps_by_cycle,
-)
-from recipe_compiler.verify.moves.involution import involution
+from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.irreducible import irreducible
-from recipe_compiler.verify.moves.metropolis import metropolis
-from recipe_compiler.verify.moves.refresh import refresh
-from recipe_compiler.verify.moves.use import use, uses
-from recipe_compiler.verify.steps.claimed import configurational_in, gradients_in, order_claimed_in
-from recipe_compiler.verify.steps.configurational import configurational
+from recipe_compiler.verify.moves.table import cycle, each, exact, has_move
+from recipe_compiler.verify.moves.use import use
+from recipe_compiler.verify.steps.configurational import configurational, is_exact
 from recipe_compiler.verify.steps.flow import flow
-from recipe_compiler.verify.steps.in_build import of_flows, of_pieces, of_word, order_in, steps_by_word
+from recipe_compiler.verify.steps.in_build import (
+    gradients_in,
+    has_word,
+    of_flows,
+    of_pieces,
+    of_word,
+    order_claimed_in,
+    order_in,
+)
 from recipe_compiler.verify.steps.kept import keeps, symplectic, volume
 from recipe_compiler.verify.steps.order import palindrome
 from recipe_compiler.verify.steps.pieces import pieces
@@ -83,23 +86,17 @@ class BoundBuild:
         return self.stages.bound
 
 
+Decide = Callable[[BoundBuild], Answer]
+
+
 @dataclass(frozen=True, slots=True)
 class InBuild:
     """What becomes of a claim about dynamics in a build."""
 
     decide: Callable[[Build, Dynamics], Answer]
     """What decides it instead, where target and values decide more."""
-    asked: Callable[[Build], bool] = lambda _: True
+    applies: Callable[[Build], bool] = always
     """The builds to which it applies: what a cycle keeps need not be what its equation keeps."""
-
-
-IN_BUILDS: Mapping[str, InBuild] = {
-    "normalisable": InBuild(normalisable_build),
-    "explosion": InBuild(explosion_in, integrates),
-    "boundary": InBuild(boundary_in, integrates),
-    "unique": InBuild(unique_in, lambda build: not steps_by_cycle(build)),
-}
-"""Claims about dynamics that apply to some builds only, or are decided otherwise there; others as in the table."""
 
 
 def bound_build(build: Build) -> BoundBuild:
@@ -109,7 +106,7 @@ def bound_build(build: Build) -> BoundBuild:
     return BoundBuild(Stages(build, bind(build)), wider)
 
 
-def of_any_metric(decide: Callable[[BoundBuild], Answer], bound: BoundBuild) -> Answer:
+def of_any_metric(decide: Decide, bound: BoundBuild) -> Answer:
     """Return the answer of a claim about a step, or its equation: of any matrices of their kinds, unless that is wrong.
 
     What is refuted of some matrix says nothing of the one that is bound, of which it is then decided.
@@ -120,233 +117,137 @@ def of_any_metric(decide: Callable[[BoundBuild], Answer], bound: BoundBuild) -> 
     return decide(bound) if isinstance(found.decision, Refuted) else found
 
 
-def _on_circles(target: Target) -> bool:
-    return bool(on_circles(target.declarations))
+def has_cycle(build: Build) -> bool:
+    """Whether one step of a chain is a cycle of moves."""
+    return bool(build.scheme.cycle)
 
 
-def _is_stated(target: Target) -> bool:
-    return target.gradient is None
+def _integrates(build: Build) -> bool:
+    """Whether a chain follows the equation, step by step, as it comes: not where a move is accepted or nothing is."""
+    return not has_cycle(build) or has_move(Steps)(build)
 
 
-def _always(document: Target | Scheme | Build) -> bool:
-    del document
-    return True
-
-
-def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Callable[[BoundBuild], Answer]:
+def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Decide:
     return lambda bound: decide(bound.build, bound.dynamics)
 
 
-def _step(decide: Callable[[Stages], Answer]) -> Callable[[BoundBuild], Answer]:
+def _step(decide: Callable[[Stages], Answer]) -> Decide:
     return partial(of_any_metric, lambda bound: decide(bound.stages))
 
 
-def _word(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
+def _word(decide: Callable[[Split], Answer]) -> Decide:
     return _step(of_word(decide))
 
 
-def _pieces(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
-    return _step(of_pieces(decide))
-
-
-def _flows(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
+def _flows(decide: Callable[[Split], Answer]) -> Decide:
     return _step(of_flows(decide))
 
 
-def _moves(decide: Callable[[Split, Stages], Answer]) -> Callable[[BoundBuild], Answer]:
-    return _step(of_cycle(decide))
+def _moves(decide: Callable[[Cycle], Answer]) -> Decide:
+    return _step(lambda stages: of_pieces(lambda split: decide(Cycle(split, stages)))(stages))
 
 
-def _claimed(what: str, decide: Callable[[BoundBuild], Answer]) -> Callable[[BoundBuild], Answer]:
+def _claimed(what: str, decide: Decide) -> Decide:
     return lambda bound: replace(decide(bound), where=bound.build.scheme.source.place(f"claims.{what}"))
 
 
-TARGETS: tuple[Claim[Target, Target], ...] = (
-    Claim("defined", "the log posterior is defined inside the domain", defined, _is_stated),
-    Claim("gradient", "the log posterior is differentiable inside the domain", gradient, _always),
-    Claim("recursion", "states of the recursion stay in their domains", recursion, has_recursion),
-    Claim(
-        "periodic",
-        "all formulas are periodic in each circular coordinate",
-        target_periodic,
-        lambda target: _on_circles(target) and _is_stated(target),
-    ),
-    Claim(
-        "laws", "each claimed law is the conditional distribution of its block", laws, lambda target: bool(target.laws)
-    ),
-    Claim(
-        "constraints",
-        "the change of variables preserves the posterior of the declared blocks",
-        keeps_law,
-        has_constraints,
-    ),
-    Claim(
-        "normalisable",
-        "the posterior is proper (exp(-U) has a finite integral)",
-        normalisable_alone,
-        _always,
-        alone=True,
-    ),
-)
+def _of_target(applies: Callable[[Target], bool] = always) -> Callable[[Target], bool]:
+    return lambda target: target.gradient is None and applies(target)
 
-SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
-    Claim("shares", "the shares of each piece add up to one step", whole_shares, _always, rechecked=True),
-    Claim(
-        "claimed_order",
-        "the word has the claimed weak order for every dynamics",
-        claimed_order,
-        lambda scheme: scheme.claims.order is not None,
-        beside=("order",),
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_palindrome",
-        "the word is a palindrome",
-        claimed_palindrome,
-        lambda scheme: scheme.claims.palindrome,
-        beside=("palindrome",),
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_gradients",
-        "a step takes the claimed number of gradient evaluations",
-        claimed_gradients,
-        lambda scheme: scheme.claims.gradients is not None,
-        beside=("gradients",),
-        rechecked=True,
-    ),
-    Claim(
-        "claimed_configurational",
-        "for quadratic U, an ergodic chain samples the exact covariance of theta",
-        claimed_configurational,
-        lambda scheme: scheme.claims.configurational,
-        beside=("configurational",),
-        rechecked=True,
-    ),
-)
-
-IN_STEPS: Mapping[str, Callable[[BoundBuild], Answer]] = {
-    "claimed_order": _claimed("order", _word(order_claimed_in)),
-    "claimed_gradients": _claimed("gradients", _word(gradients_in)),
-    "claimed_configurational": _claimed("configurational", _flows(configurational_in)),
-}
-"""What decides claims of a scheme in a build that uses it, where its pieces tell what by itself is granted of them."""
 
 KERNEL = ("defined", "flow")
 """What claims about moves rest on: where U has no value nothing is accepted or refused, and a word moves by flows."""
+rechecked, advisory = partial(Claim, rechecked=True), partial(Claim, required=False)
+
+# fmt: off
+IN_BUILDS: Mapping[str, InBuild] = {
+    "normalisable": InBuild(normalisable_build),
+    "explosion": InBuild(explosion_in, _integrates),
+    "boundary": InBuild(boundary_in, _integrates),
+    "unique": InBuild(unique_in, lambda build: not has_cycle(build)),
+}
+"""Claims about dynamics that apply to some builds only, or are decided otherwise there; others as in the table."""
+
+TARGETS: tuple[Claim[Target, Target], ...] = (
+    Claim("defined", "the log posterior is defined inside the domain", defined, _of_target()),
+    Claim("gradient", "the log posterior is differentiable inside the domain", gradient, always),
+    Claim("recursion", "states of the recursion stay in their domains", recursion, has_recursion),
+    Claim("periodic", "all formulas are periodic in each circular coordinate", target_periodic,
+          _of_target(lambda target: bool(on_circles(target.declarations)))),
+    Claim("laws", "each claimed law is the conditional distribution of its block", laws, lambda t: bool(t.laws)),
+    Claim("constraints", "the change of variables preserves the posterior of the declared blocks", keeps_law,
+          has_constraints),
+    Claim("normalisable", "the posterior is proper (exp(-U) has a finite integral)", normalisable_alone, always,
+          standalone_only=True),
+)
+
+SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
+    rechecked("shares", "the shares of each piece add up to one step", whole_shares, always),
+    rechecked("claimed_order", "the word has the claimed weak order for every dynamics", claimed_order,
+              lambda scheme: scheme.claims.order is not None, also_reads=("order",)),
+    rechecked("claimed_palindrome", "the word is a palindrome", claimed_palindrome,
+              lambda scheme: scheme.claims.palindrome, also_reads=("palindrome",)),
+    rechecked("claimed_gradients", "a step takes the claimed number of gradient evaluations", claimed_gradients,
+              lambda scheme: scheme.claims.gradients is not None, also_reads=("gradients",)),
+    rechecked("claimed_configurational", "for quadratic U, an ergodic chain samples the exact covariance of theta",
+              claimed_configurational, lambda scheme: scheme.claims.configurational, also_reads=("configurational",)),
+)
+
+IN_STEPS: Mapping[str, Decide] = {
+    "claimed_order": _claimed("order", _word(order_claimed_in)),
+    "claimed_gradients": _claimed("gradients", _word(gradients_in)),
+    "claimed_configurational": _claimed("configurational", _flows(is_exact)),
+}
+"""What decides claims of a scheme in a build that uses it, where its pieces tell what by itself is granted of them."""
 
 BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
-    Claim("bindings", "the values bound in the build have the declared kinds", _bound(bindings), _always),
-    Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), _always),
+    Claim("bindings", "the values bound in the build have the declared kinds", _bound(bindings), always),
+    Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), always),
     Claim("assumptions", "the assumptions of dynamics and target hold in the build", _bound(assumptions), assumes),
-    Claim("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), _always, rechecked=True),
-    Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), _always),
-    Claim("pieces", "the pieces of the word add up to the SDE", _pieces(pieces), steps_by_word, rechecked=True),
-    Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _flows(flow), steps_by_word),
-    Claim("keeps", "which pieces preserve exp(-H)", _flows(keeps), steps_by_word, required=False),
-    Claim("volume", "which pieces preserve volume", _flows(volume), steps_by_word, required=False),
-    Claim("symplectic", "which pieces are symplectic", _flows(symplectic), steps_by_word, required=False),
-    Claim("reversible", "which pieces are reversible", _flows(reversible), steps_by_word, required=False),
-    Claim(
-        "palindrome",
-        "whether the word, from draw to draw, is a palindrome",
-        _word(palindrome),
-        steps_by_word,
-        required=False,
-        rechecked=True,
-    ),
-    Claim(
-        "configurational",
-        "the stationary covariance of theta for quadratic U",
-        _word(configurational),
-        lambda build: steps_by_word(build) and build.variant == "full" and not steps_by_cycle(build),
-        rests_on=("flow",),
-        required=False,
-        rechecked=True,
-    ),
-    Claim(
-        "order",
-        "the weak order of one step, from draw to draw",
-        _step(order_in),
-        lambda build: steps_by_word(build) or not steps_by_cycle(build),
-        rests_on=("flow",),
-        required=False,
-        rechecked=True,
-    ),
-    Claim("use", "the dynamics used by the word preserve the H of the build", _moves(use), uses),
-    Claim(
-        "refresh",
-        "refreshes draw blocks from their conditional distributions",
-        _moves(refresh),
-        refreshes,
-        rechecked=True,
-    ),
-    Claim(
-        "draw",
-        "exact draws are from the conditional distributions of the target",
-        _moves(draw),
-        draws,
-        rests_on=("defined",),
-        rechecked=True,
-    ),
-    Claim(
-        "cir",
-        "CIR flows preserve the conditional distributions of the target",
-        _moves(cir),
-        diffuses,
-        rests_on=("defined",),
-    ),
-    Claim(
-        "involution",
-        "the maps are involutions, and the derived acceptance ratio preserves exp(-H)",
-        _moves(involution),
-        reflects,
-        rests_on=KERNEL,
-        rechecked=True,
-    ),
-    Claim("code", "moves that are code preserve exp(-H)", _moves(code), calls_code),
-    Claim(
-        "metropolis",
-        "the Metropolis moves preserve exp(-H)",
-        _moves(metropolis),
-        accepts,
-        rests_on=KERNEL,
-        rechecked=True,
-    ),
-    Claim(
-        "cycle",
-        "every move preserves exp(-H), and every block is updated",
-        _moves(cycle),
-        steps_by_cycle,
-        rests_on=KERNEL,
-        rechecked=True,
-    ),
-    Claim(
-        "exact",
-        "the chain preserves exp(-H) at every step size",
-        _moves(exact),
-        steps_by_cycle,
-        rests_on=KERNEL,
-        required=False,
-        rechecked=True,
-    ),
-    Claim(
-        "irreducible",
-        "exp(-H) is the unique invariant distribution of the cycle",
-        _moves(irreducible),
-        steps_by_cycle,
-        rests_on=(*LAW, *KERNEL, "gradient"),
-        required=False,
-    ),
+    rechecked("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), always),
+    Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), always),
+    rechecked("pieces", "the pieces of the word add up to the SDE", _step(of_pieces(pieces)), has_word),
+    Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _flows(flow), has_word),
+    advisory("keeps", "which pieces preserve exp(-H)", _flows(keeps), has_word),
+    advisory("volume", "which pieces preserve volume", _flows(volume), has_word),
+    advisory("symplectic", "which pieces are symplectic", _flows(symplectic), has_word),
+    advisory("reversible", "which pieces are reversible", _flows(reversible), has_word),
+    advisory("palindrome", "whether the word, from draw to draw, is a palindrome", _word(palindrome), has_word,
+             rechecked=True),
+    advisory("configurational", "the stationary covariance of theta for quadratic U", _word(configurational),
+             lambda build: has_word(build) and build.variant == "full" and not has_cycle(build), rests_on=("flow",),
+             rechecked=True),
+    advisory("order", "the weak order of one step, from draw to draw", _step(order_in),
+             lambda build: has_word(build) or not has_cycle(build), rests_on=("flow",), rechecked=True),
+    Claim("use", "the dynamics used by the word preserve the H of the build", _moves(use),
+          lambda build: build.dynamics.claims.energy is not None),
+    rechecked("refresh", "refreshes draw blocks from their conditional distributions", _moves(each(Refresh)),
+              has_move(Refresh)),
+    rechecked("draw", "exact draws are from the conditional distributions of the target", _moves(each(Draw)),
+              has_move(Draw), rests_on=("defined",)),
+    Claim("cir", "CIR flows preserve the conditional distributions of the target", _moves(each(Cir)), has_move(Cir),
+          rests_on=("defined",)),
+    rechecked("involution", "the maps are involutions, and the derived acceptance ratio preserves exp(-H)",
+              _moves(each(Involution)), has_move(Involution), rests_on=KERNEL),
+    Claim("code", "moves that are code preserve exp(-H)", _moves(each(CodeMove)), has_move(CodeMove)),
+    rechecked("metropolis", "the Metropolis moves preserve exp(-H)", _moves(each(Metropolis)), has_move(Metropolis),
+              rests_on=KERNEL),
+    rechecked("cycle", "every move preserves exp(-H), and every block is updated", _moves(cycle), has_cycle,
+              rests_on=KERNEL),
+    advisory("exact", "the chain preserves exp(-H) at every step size", _moves(exact), has_cycle, rests_on=KERNEL,
+             rechecked=True),
+    advisory("irreducible", "exp(-H) is the unique invariant distribution of the cycle", _moves(irreducible), has_cycle,
+             rests_on=(*LAW, *KERNEL, "gradient")),
 )
+# fmt: on
 
 
 def claims_in_build(
     table: tuple[Claim[Judged, Document], ...], document: Document, build: Build
 ) -> tuple[Claim[Judged, Document], ...]:
     """Return the claims of a table that apply to a document within a build, in order."""
-    asked = {claim: own.asked(build) for claim, own in IN_BUILDS.items()} if isinstance(document, Dynamics) else {}
-    return tuple(c for c in applicable_claims(table, document) if asked.get(c.id, True) and not c.alone)
+    asked = {claim: own.applies(build) for claim, own in IN_BUILDS.items()} if isinstance(document, Dynamics) else {}
+    return tuple(c for c in applicable_claims(table, document) if asked.get(c.id, True) and not c.standalone_only)
 
 
 def under_sizes_of_target(target: Target, found: Answer) -> Answer:

@@ -330,8 +330,8 @@ def test_its_copy_of_the_tables_says_what_they_say() -> None:
     assert [key for key in copied if key not in rows] == []
     assert [key for key, claim in rows.items() if claim.required and key not in copied] == []
     assert {key for key, claim in rows.items() if not claim.required and key in copied} == recheck.ADVISORY
-    assert {claim.id for claim in rows.values() if claim.excused} == set(recheck.EXCUSED)
-    assert {claim.id for claim in rows.values() if claim.stops} == recheck.STOPS
+    assert {claim.id for claim in rows.values() if claim.waived} == set(recheck.EXCUSED)
+    assert {claim.id for claim in rows.values() if claim.blocks_compile} == recheck.STOPS
     assert {claim.id: claim.rests_on for claim in rows.values() if claim.rests_on} == recheck.RESTS_ON
     assert {*CHECKS, *OF_WORDS} <= RECHECKED <= {id_ for _, id_ in copied}
 

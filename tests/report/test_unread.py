@@ -43,7 +43,7 @@ def stated(kept: tuple[str, ...], wrong: str) -> str:
 def lines_naming(findings: list[Finding], caveats: tuple[str, ...], key: str) -> Iterator[str]:
     """Yield the claims that read a key and are not proved, and what is said not to be checked of it."""
     host = {"interpretation": "drift"}.get(key, key)
-    reading = {c.id for c in DYNAMICS if host in (*(c.reads or ()), *c.beside)}
+    reading = {c.id for c in DYNAMICS if host in (*(c.reads or ()), *c.also_reads)}
     reading |= {c.id for c in DYNAMICS if key == "diffusion" and "D" in (c.reads or ())}
     yield from (f.says for f in findings if f.verdict is not Verdict.PROVED and f.id in reading)
     remarks = (note for f in findings if isinstance(f.decision, Proved) for note in f.decision.remarks)

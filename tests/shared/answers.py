@@ -7,6 +7,7 @@ A row of a table is a document, a claim, a verdict and words. `expect(answer(doc
 import os
 import re
 import textwrap
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from io import BytesIO
@@ -24,6 +25,7 @@ from recipe_compiler.spec.words import Letter, Word, read_letter
 from recipe_compiler.verdict import Answer, Finding, Proved, Refuted
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.steps.split import Split, split_of
 
 ROOT = Path(__file__).parents[2]
@@ -113,3 +115,8 @@ def split(dynamics: str | Dynamics, text: str = "", kind: str = "split", **more:
 def stages(build: Build) -> Stages:
     """Return a build as claims about its step take it."""
     return Stages(build, bind(build))
+
+
+def cycle_of(step: Split, build: Build) -> Cycle:
+    """Return the moves of a step as claims about a cycle take them, beside the target of a build."""
+    return Cycle(step, stages(replace(build, scheme=step.scheme)))

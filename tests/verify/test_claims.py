@@ -34,12 +34,12 @@ def test_findings_are_made_by_tables_alone() -> None:
 @pytest.mark.parametrize("table", [DYNAMICS, TARGETS, SCHEMES, BUILDS])
 def test_a_claim_has_one_row(table: tuple) -> None:
     assert len({claim.id for claim in table}) == len({claim.says for claim in table}) == len(table)
-    assert not [claim.id for claim in table if claim.stops and claim.required]
-    assert not [claim.id for claim in table if claim.excused and not claim.required]
+    assert not [claim.id for claim in table if claim.blocks_compile and claim.required]
+    assert not [claim.id for claim in table if claim.waived and not claim.required]
 
 
 def test_what_a_claim_reads_are_entries_of_documents() -> None:
-    read = {entry for claim in DYNAMICS for entry in (*(claim.reads or ()), *claim.beside)}
+    read = {entry for claim in DYNAMICS for entry in (*(claim.reads or ()), *claim.also_reads)}
     assert read == set(ENTRIES)
 
 
@@ -57,7 +57,7 @@ def test_reasons_name_claims_in_the_words_of_the_table(needed: tuple) -> None:
         ("explosion", REFUTED, True),
         ("explosion", OPEN, False),
         ("normalisable", OPEN, True),
-        ("normalisable", Answer(OPEN.decision, excused=True), False),
+        ("normalisable", Answer(OPEN.decision, waived=True), False),
     ],
 )
 def test_what_an_answer_counts_for_is_said_by_its_row(claim: str, answer: Answer, counts: bool) -> None:
@@ -68,7 +68,7 @@ def test_what_an_answer_counts_for_is_said_by_its_row(claim: str, answer: Answer
 
 
 def test_what_is_proved_first_of_a_repair_is_what_repairs_are_for() -> None:
-    assert explained(Topic.REPAIR) | {"periodic"} == {claim.id for claim in DYNAMICS if claim.mended}
+    assert explained(Topic.REPAIR) | {"periodic"} == {claim.id for claim in DYNAMICS if claim.rechecked_by_repairs}
 
 
 def test_a_lyapunov_function_is_stated_in_python_too() -> None:

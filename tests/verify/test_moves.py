@@ -4,14 +4,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from answers import SPECS, document, expect, split, stages
+from answers import SPECS, cycle_of, document, expect, split
 
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.spec.model import Metropolis, Refresh, Selection, Steps
 from recipe_compiler.verify.moves import refresh as refreshes
-from recipe_compiler.verify.moves.cycle import cycle, exact
-from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others
+from recipe_compiler.verify.moves.table import cycle, each, exact
 from recipe_compiler.verify.moves.volume import volume_kept
 
 LEAPFROG, PATH = "B/2 A B/2", "B/2 A/2 O A/2 B/2"
@@ -41,10 +40,6 @@ def of(dynamics, text, *moves, **more):
     return split(dynamics, text, "cycle", cycle=moves, **more)
 
 
-def beside(own, step):
-    return stages(replace(own, scheme=step.scheme))
-
-
 @pytest.mark.parametrize(
     ("name", "text", "moves", "more", "says"),
     [
@@ -59,12 +54,12 @@ def beside(own, step):
 def test_moves_of_shipped_dynamics_keep_exp_minus_H(any_build, name, text, moves, more, says):
     """With full M, C, K and metrics, for every size, by both engines."""
     step = of(name, text, *moves, **more)
-    found = metropolis(step, beside(any_build, step))
+    found = each(Metropolis)(cycle_of(step, any_build))
     data = expect(found, "proved", says)
     assert {sizes for at in found.checked_at for _, sizes in at} == {1, 2, 3}
     assert any(fact.startswith("implicit equations") for fact in found.decision.given) is bool(more)
     for how in data.values():
-        assert how == "letters and shares" or any(one in how for one in ("index calculus", "symplectic", "balance"))
+        assert how == "letter by letter" or any(one in how for one in ("index calculus", "symplectic", "balance"))
 
 
 COUPLED = """
@@ -88,9 +83,9 @@ def test_a_law_that_another_block_is_drawn_from_does_not_read_its_sign(any_build
         found = law_given_others(step, block)
         expect(found, "proved")
         assert found.decision.by == law
-    expect(metropolis(step, beside(any_build, step)), "proved", "r is refreshed before it is used")
+    expect(each(Metropolis)(cycle_of(step, any_build)), "proved", "r is refreshed before it is used")
     alone = of(dynamics, LEAPFROG, Metropolis(), moves[-1])
-    expect(metropolis(alone, beside(any_build, alone)), "proved" if order == "wr" else "undecided")
+    expect(each(Metropolis)(cycle_of(alone, any_build)), "proved" if order == "wr" else "undecided")
 
 
 SOME = """
@@ -160,20 +155,20 @@ def test_a_piece_in_detailed_balance_by_one_engine_alone_is_open(any_build, monk
         "recipe_compiler.verify.moves.detailed_balance.correction", lambda D, z: tuple(1 + x - x for x in z)
     )
     step = of("sghmc", PATH, Metropolis((1, 1), ("r",)))
-    expect(metropolis(step, beside(any_build, step)), "undecided", "the engines disagree on the current of O")
+    expect(each(Metropolis)(cycle_of(step, any_build)), "undecided", "the engines disagree on the current of O")
 
 
 def test_minibatches_and_a_boundary_leave_a_metropolis_move_open(any_build):
     turned = Metropolis((1, 1), ("r",))
     step = of("hmc", LEAPFROG, FULL, turned)
     small = replace(any_build, variant="minibatch")
-    expect(metropolis(step, beside(small, step)), "undecided", "needs all data")
+    expect(each(Metropolis)(cycle_of(step, small)), "undecided", "needs all data")
     text = (SPECS / "dynamics/hmc.yaml").read_text().replace("theta: {shape: d}", "theta: {shape: d, domain: positive}")
     step = of(document(text), LEAPFROG, FULL, turned)
-    expect(metropolis(step, beside(any_build, step)), "undecided", "theta has a boundary")
+    expect(each(Metropolis)(cycle_of(step, any_build)), "undecided", "theta has a boundary")
 
 
 def test_the_thermostat_is_not_drawn_around_zero(any_build):
     step = of("sgnht", "B/2 A/2 xi/2 O xi/2 A/2 B/2", FULL, Refresh("xi"), Steps(2))
-    expect(cycle(step, beside(any_build, step)), "refuted", "move 2, refresh of xi, does not preserve exp(-H)")
-    expect(exact(step, beside(any_build, step)), "not proved")
+    expect(cycle(cycle_of(step, any_build)), "refuted", "move 2, refresh of xi, does not preserve exp(-H)")
+    expect(exact(cycle_of(step, any_build)), "not proved")

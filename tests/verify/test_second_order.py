@@ -9,16 +9,16 @@ from answers import SPECS, document, expect, stages
 
 from recipe_compiler.derive.involution import mapped
 from recipe_compiler.derive.refresh import conditional_law
-from recipe_compiler.spec.model import Involution
+from recipe_compiler.spec.model import Draw, Involution, Metropolis, Refresh
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.verdict import OWN_FAULT, Answer, Refuted
-from recipe_compiler.verify.moves import cycle as cycles
-from recipe_compiler.verify.moves import draw, involution, metropolis_witness, refresh
+from recipe_compiler.verify.moves import draw, involution, refresh, table, witness
 from recipe_compiler.verify.moves import metropolis as accepted
+from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.draw import draw_departs
-from recipe_compiler.verify.moves.in_build import of_cycle
 from recipe_compiler.verify.moves.involution import involution_departs
-from recipe_compiler.verify.moves.law_witness import refresh_departs
+from recipe_compiler.verify.moves.refresh import refresh_departs
+from recipe_compiler.verify.steps.in_build import of_pieces
 from recipe_compiler.verify.steps.split import split_of
 
 BUILD = """
@@ -50,8 +50,12 @@ def build(moves, target=GAUSS):
     return document(text, target=target, used=used)
 
 
+def of_cycle(decide, own):
+    return of_pieces(lambda split: decide(Cycle(split, own)))(own)
+
+
 def decided(decide, moves, target=GAUSS):
-    return of_cycle(decide)(stages(build(moves, target)))
+    return of_cycle(decide, stages(build(moves, target)))
 
 
 def every_move(maps=SCALED, law=GAMMA):
@@ -87,7 +91,7 @@ HELD = "metropolis: {split: [B, A], flip: {r: -r}}"
     ],
 )
 def test_a_word_is_refuted_by_the_density_that_it_leaves(moves, target, share):
-    at = expect(decided(cycles.cycle, moves, target), "refuted")
+    at = expect(decided(table.cycle, moves, target), "refuted")
     theta = (int(at["theta[0]"]), int(at["theta[1]"]))
     by = "by one step of the move" if "metropolis" in moves else "in a cycle"
     change = at[f"change of the density of theta[0], theta[1] {by}, over it"]
@@ -97,7 +101,7 @@ def test_a_word_is_refuted_by_the_density_that_it_leaves(moves, target, share):
 @pytest.mark.parametrize("word", ["split: [B, A]", HELD, f"use: used.yaml, {HELD}"])
 def test_what_is_drawn_beside_a_word_is_averaged_over(word):
     """It is W (m'' - m'**2)/2, m = 15 a**2/16 the energy of the marginal of a and W = 3/5: 9/16 - 135 a**2/128."""
-    at = expect(decided(cycles.cycle, f"refresh: r, {{{word}, of: {{theta: [a]}}}}, draw: b", PARTS), "refuted")
+    at = expect(decided(table.cycle, f"refresh: r, {{{word}, of: {{theta: [a]}}}}, draw: b", PARTS), "refuted")
     value = Fraction(9, 16) - Fraction(135, 128) * int(at["theta[0]"]) ** 2
     by = "in a cycle" if "metropolis" not in word else "by one step of the move"
     assert at[f"change of the density of theta[0] {by}, over it"] == f"{value} eps**2 + o(eps**2)"
@@ -115,18 +119,16 @@ def with_mass_of_many_digits(moves):
 def test_a_wrong_word_with_such_a_mass_is_refuted_before_a_point_of_the_move_is_computed(monkeypatch):
     own = with_mass_of_many_digits(f"refresh: r, {HELD}")
     monkeypatch.setattr(accepted, "departure", lambda *_: pytest.fail("a point of the move outlasts the limit"))
-    expect(of_cycle(accepted.metropolis)(own), "refuted")
+    expect(of_cycle(table.each(Metropolis), own), "refuted")
 
 
 def test_a_proof_with_a_mass_of_many_digits_is_tried_at_small_sizes(monkeypatch):
     """A mass that warm-up found: with its 400 numbers of 17 digits a point would outlast the limit of the claim."""
     moves = f"refresh: r, {HELD.replace('[B, A]', '[B/2, A, B/2]')}"
     tried = []
-    monkeypatch.setattr(
-        metropolis_witness, "_found", lambda split, *_: tried.extend(len(split.z(n)) for n in split.subject.sizes)
-    )
+    monkeypatch.setattr(witness, "_found", lambda split, *_: tried.extend(len(split.z(n)) for n in split.subject.sizes))
     for one in (stages(build(moves)), with_mass_of_many_digits(moves)):
-        expect(of_cycle(accepted.metropolis)(one), "proved")
+        expect(of_cycle(table.each(Metropolis), one), "proved")
     assert tried[0] == 4
     assert 0 < max(tried) <= 8
 
@@ -162,12 +164,12 @@ def test_an_involution_leads_back_with_the_inverse_ratio(maps, right):
 @pytest.mark.parametrize(
     ("module", "name", "decide", "moves"),
     [
-        (refresh, "refresh_departs", refresh.refresh, ""),
-        (draw, "draw_departs", draw.draw, ""),
-        (involution, "involution_departs", involution.involution, ""),
-        (cycles, "limit_departs", cycles.cycle, "refresh: r, {split: [B/2, A, B/2]}"),
+        (refresh, "refresh_departs", table.each(Refresh), ""),
+        (draw, "draw_departs", table.each(Draw), ""),
+        (involution, "involution_departs", table.each(Involution), ""),
+        (table, "limit_departs", table.cycle, "refresh: r, {split: [B/2, A, B/2]}"),
         (
-            accepted, "departure", accepted.metropolis,
+            accepted, "departure", table.each(Metropolis),
             "refresh: {r: 1/2}, {metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}",
         ),
     ],
@@ -175,4 +177,4 @@ def test_an_involution_leads_back_with_the_inverse_ratio(maps, right):
 def test_a_proof_that_an_exact_point_contradicts_is_a_fault_of_the_program(monkeypatch, module, name, decide, moves):
     monkeypatch.setattr(module, name, lambda *_, **__: Answer(Refuted("planted", (("theta", "1"),))))
     own = stages(build(moves)) if moves else every_move()
-    expect(of_cycle(decide)(own), "undecided", OWN_FAULT)
+    expect(of_cycle(decide, own), "undecided", OWN_FAULT)

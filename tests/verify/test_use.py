@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from answers import SPECS, answer, document, expect, shipped, split, stages, vector
+from answers import SPECS, answer, cycle_of, document, expect, shipped, split, vector
 
 from recipe_compiler.algebra.dynamics.system import system
 from recipe_compiler.algebra.scalars.entries import Setting, rows
@@ -67,7 +67,7 @@ def test_energies_are_compared_up_to_what_is_held(more, verdict):
     here, other = (document(STATE.replace("MORE", one)) for one in ("", f" + {more}"))
     dynamics = replace(here, claims=replace(here.claims, energy=other.H))
     step = split(dynamics, "B/2 A/2 O A/2 B/2", "cycle", cycle=(Metropolis(),))
-    at = expect(use(step, stages(document(GIBBS))), verdict, "second engine" if verdict == "proved" else "")
+    at = expect(use(cycle_of(step, document(GIBBS))), verdict, "second engine" if verdict == "proved" else "")
     assert verdict != "refuted" or at
 
 
@@ -112,7 +112,7 @@ def test_a_move_is_refuted_at_what_it_moves_alone(place, moved):
     text = IN_TURN.replace("FIRST", FLIP if moved else "").replace("SECOND", "" if moved else FLIP)
     found = answer(document(text, own=OWN), "metropolis")
     at = expect(found, "refuted")
-    assert found.decision.by.startswith(f"move {place}: ")
+    assert found.decision.by.startswith(f"move {place}, Metropolis: ")
     assert (at["moved"], at["m"]) == (("[1, 0]", "[0, 1]")[moved], "2")
     theta, r = vector(at["theta"]), vector(at["r"])
     eps = Fraction(at["eps" if moved == 0 else "1/4*eps"])

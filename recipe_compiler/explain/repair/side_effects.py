@@ -42,7 +42,7 @@ def standing(
     refuted: list[str] = []
     given = set(explanation.given)
     for claim in applicable_claims(DYNAMICS, changed):
-        if not claim.required or claim.mended:
+        if not claim.required or claim.rechecked_by_repairs:
             continue
         touched = bool(_read(claim, heads) & heads)
         found = _decided(claim, subject, end) if touched else before.get(claim.id)
@@ -62,7 +62,7 @@ def _read(claim: Claim[Subject, Dynamics], heads: frozenset[str]) -> frozenset[s
     """Return what a claim reads, of all that is changed."""
     if claim.reads is None:
         return heads
-    return frozenset().union(*(_HEADS.get(entry, {entry}) for entry in (*claim.reads, *claim.beside)))
+    return frozenset().union(*(_HEADS.get(entry, {entry}) for entry in (*claim.reads, *claim.also_reads)))
 
 
 def _decided(claim: Claim[Subject, Dynamics], subject: Subject, end: float) -> Finding | None:

@@ -119,7 +119,7 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
     if valued is None:
         return decided_at_values(find(claim, declared), None, numbers_of(stages.build, stages.bound, stages.bound))
     own = numbers_of(stages.build, stages.bound, valued.dynamics)
-    return decided_at_values(find(claim, declared.wide or declared), partial(find, claim, valued), own)
+    return decided_at_values(find(claim, declared.widest), partial(find, claim, valued), own)
 
 
 def step_decided_in(claim: Claim, stages: Stages) -> Answer:
@@ -128,7 +128,7 @@ def step_decided_in(claim: Claim, stages: Stages) -> Answer:
     Else it is decided at the values and sizes of the build, of each part of the target that a word moves.
     """
     declared, valued = stages.declared, stages.valued_parts
-    general = find(claim, declared.wide or declared)
+    general = find(claim, declared.widest)
     own = numbers_of(stages.build, stages.bound, valued[0].dynamics if valued else stages.bound)
     if not valued or (isinstance(general.decision, Refuted) and not own.named(general.decision.witness)):
         return decided_at_values(general, None, own)

@@ -3,22 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from recipe_compiler.algebra.dynamics.system import System, system
 from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import zeros
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.trace.stated_step import stated_step
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.assumed_relations import with_equalities
-from recipe_compiler.verify.core.generalise_size import any_size, decided, largest_size
+from recipe_compiler.verify.core.generalise_size import any_size as with_any_size
+from recipe_compiler.verify.core.generalise_size import decided, largest_size
 from recipe_compiler.verify.core.premises import contradiction
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
 
 T = TypeVar("T")
+Find = TypeVar("Find", bound=Callable[..., Any])
 
 KEPT = 64
 """Results of one function that are kept, those needed last: a check is about a few subjects at a few sizes."""
@@ -33,18 +36,18 @@ def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
     return lru_cache(maxsize=KEPT)(find)
 
 
-def once_at_sizes(find: Callable[["Subject", Sizes], T]) -> Callable[["Subject", Sizes], T]:
-    """Return a function of a subject at fixed sizes that finds its result once, as `once` does."""
+def once_at_sizes(find: Find) -> Find:
+    """Return a function whose last argument is sizes, and which computes its result once, as `once` does."""
 
     @lru_cache(maxsize=KEPT)
-    def kept(subject: "Subject", *sizes: tuple[str, int]) -> T:
-        return find(subject, dict(sizes))
+    def kept(*arguments: Any) -> Any:
+        return find(*arguments[:-1], dict(arguments[-1]))
 
     @wraps(find)
-    def found(subject: "Subject", sizes: Sizes) -> T:
-        return kept(subject, *sizes.items())
+    def found(*arguments: Any) -> Any:
+        return kept(*arguments[:-1], tuple(arguments[-1].items()))
 
-    return found
+    return cast("Find", found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +61,7 @@ class Subject:
     sizes: tuple[Sizes, ...]
     contradiction: str
     """Why no exact point satisfying the declarations is known; empty if one is."""
-    wide: "Subject | None" = None
+    any_size: "Subject | None" = None
     """The same for every size, where a large one is fixed, or those of a build."""
     stated: Dynamics | None = None
     """As written."""
@@ -75,9 +78,11 @@ class Subject:
         known = dict(self.dynamics.source.places)
         return next((known[entry] for entry in entries if entry in known), Place(self.dynamics.source.file))
 
+    @once_at_sizes
     def system(self, sizes: Sizes) -> System:
         """Return H, D, Q as SymPy scalars at fixed sizes, D and Q as n x n, by the second engine."""
-        return _system(self, sizes)
+        found = self.whole
+        return system(found.declarations, found.H, found.D or (), found.Q or (), sizes)
 
     def setting(self, sizes: Sizes) -> Setting:
         """Return what the second engine needs to read formulas of this document."""
@@ -88,11 +93,16 @@ class Subject:
         """The dynamics with D and Q filled in as for the derivation."""
         return self.dynamics if self.derivation is None else self.derivation.dynamics
 
+    @property
+    def widest(self) -> "Subject":
+        """The same for every size, where sizes are fixed."""
+        return self.any_size or self
 
-@once_at_sizes
-def _system(subject: Subject, sizes: Sizes) -> System:
-    found = subject.whole
-    return system(found.declarations, found.H, found.D or (), found.Q or (), sizes)
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """H, and the places of D and Q as in `whole`: what drifts and noise are made of."""
+        whole = self.whole
+        return (whole.H, *(place for matrix in (whole.D, whole.Q) for row in matrix or () for place in row))
 
 
 def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
@@ -101,7 +111,7 @@ def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
     At the sizes of a build a claim is decided only where it is refuted at others: what is open for every size stays
     open.
     """
-    wide = subject.wide
+    wide = subject.any_size
     if wide is None:
         return claim(subject)
     if wide.dynamics is not subject.dynamics:
@@ -113,7 +123,7 @@ def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
 
 def at_sizes(subject: Subject, known: Sizes) -> Subject:
     """Return a subject at the sizes that a build gives its dynamics."""
-    return replace(subject, sizes=checked_sizes(subject.dynamics, known), wide=subject) if known else subject
+    return replace(subject, sizes=checked_sizes(subject.dynamics, known), any_size=subject) if known else subject
 
 
 def subject_of(stated: Dynamics) -> Subject:
@@ -129,7 +139,7 @@ def subject_of(stated: Dynamics) -> Subject:
     D = dynamics.D or dynamics.claims.diffusion
     Q = dynamics.Q or zeros(dynamics.declarations.blocks)
     derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))
-    wider = any_size(dynamics)
+    wider = with_any_size(dynamics)
     wide = None if wider is None else subject_of(wider)
     against = contradiction(dynamics) if wide is None else wide.contradiction
     return Subject(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)

@@ -87,7 +87,7 @@ def normalisable(subject: Subject) -> Answer:
             return replace(by_parts, where=where)
     given = tuple(sorted(facts([subject.dynamics.H], declarations)))
     open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
-    return Answer(open_, where=where, excused=bool(abstract))
+    return Answer(open_, where=where, waived=bool(abstract))
 
 
 def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
@@ -144,7 +144,7 @@ def _by_pieces(subject: Subject) -> Answer | None:
     found: list[Answer] = []
     for piece in choice.args[-2:]:
         narrowed = replace(dynamics, H=_with(dynamics.H, choice, piece))
-        answer = normalisable(replace(subject, dynamics=narrowed, derivation=None, wide=None, stated=None))
+        answer = normalisable(replace(subject, dynamics=narrowed, derivation=None, any_size=None, stated=None))
         if not isinstance(answer.decision, Proved):
             return None
         found.append(answer)
@@ -198,7 +198,7 @@ def _by_entries(subject: Subject) -> Answer | None:
     except ModelError:  # too large, or a derivative by a block
         return None
     narrowed = replace(dynamics, H=H, declarations=replace(declarations, blocks=blocks))
-    found = normalisable(replace(subject, dynamics=narrowed, derivation=None, wide=None, stated=None))
+    found = normalisable(replace(subject, dynamics=narrowed, derivation=None, any_size=None, stated=None))
     return None if isinstance(found.decision, Undecided) else found
 
 

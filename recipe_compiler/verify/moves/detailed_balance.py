@@ -11,25 +11,21 @@ frozen: what holds of the generator holds of K_t. So it does of the implicit mid
 linear, log K_t(z, z') is (H(z) - H(z'))/2 and what z and z' have alike.
 """
 
-from collections.abc import Iterator
-
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.system import correction, gradient
-from recipe_compiler.algebra.scalars.matrices import total
-from recipe_compiler.derive.recipe import Vector
+from recipe_compiler.algebra.scalars.matrices import Rows, dot
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.properties import reflected, reflected_vector
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verify.core.conjunction import conjunction
+from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.steps.kept import keeps_law
-from recipe_compiler.verify.steps.reversible import Flip, centres_at, of_reflections, unknown
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.reversible import Flip, centres_at, decided_under, image, vector_is_odd
+from recipe_compiler.verify.steps.split import Split, decided, over_blocks, over_places
 
 
 def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
@@ -43,104 +39,41 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
         J = current(split.derivation, piece.drift, piece.D)
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
-    still = piece.name in split.numerical or all(entry.is_zero for entry in J)
-    current_ = _no_current(split, piece, J) if still else _current_turned(split, piece, J, under)
-    obligations: list[Obligation] = [
-        ("exp(-H) is stationary", keeps_law(split, piece)),
-        ("no current flows" if still else "its current runs backwards", current_),
-        ("its noise is the same", _of(split, list(_noise(split, piece, under)), under)),
-    ]
-    if not is_shown(obligations):
-        return Answer(Undecided(left_open(obligations)))
-    return shown("detailed balance", obligations)
+
+    def second_engine(sizes: Sizes) -> list[Expr]:
+        f, D, z = split.drift(piece, sizes), split.diffusion(piece, sizes), split.z(sizes)
+        slopes = gradient(split.subject.system(sizes).H, z)
+        return [x - y + dot(row, slopes) for x, y, row in zip(f, correction(D, z), D, strict=True)]
+
+    says = f"the current of {piece.name} in {{}}"
+    if piece.name in split.numerical or all(entry.is_zero for entry in J):
+        none = over_blocks(split, says, split.subject.place("D"), J, second_engine)
+        of_current = ("no current flows", decided(split, none))
+    else:
+        odd = decided_under(split, under, lambda: vector_is_odd(split, under, says, J, second_engine))
+        of_current = ("its current runs backwards", odd)
+    of_noise = ("its noise is the same", decided_under(split, under, lambda: _same_noise(split, piece, under)))
+    stationary = ("exp(-H) is stationary", keeps_law(split, piece))
+    return conjunction("detailed balance", [stationary, of_current, of_noise])
 
 
-def _no_current(split: Split, piece: Piece, J: Vector) -> Answer:
-    """Decide that J = 0."""
-    where, names = split.subject.place("D"), split.subject.names
-    return decided(
-        split,
-        [
-            Identity(f"the current of {piece.name} in {name}", where, left, _current(split, piece, n))
-            for n, (name, left) in enumerate(zip(names, J, strict=True))
-        ],
+def _same_noise(split: Split, piece: Piece, under: Flip) -> list[Identity]:
+    """Return F D_k(F z) F - D_k(z) = 0, place by place. Raises UnknownImageError where F T is not known."""
+    c, names = split.derivation.calculus, split.subject.names
+    signs = [under.sign(name) for name in names]
+    left = tuple(
+        tuple(
+            c.settled(c.subtract(c.scale(image(c, entry, under), p * q), entry))
+            for q, entry in zip(signs, row, strict=True)
+        )
+        for p, row in zip(signs, piece.D, strict=True)
     )
 
-
-def _current_turned(split: Split, piece: Piece, J: Vector, under: Flip) -> Answer:
-    """Decide that F J(F z) + J(z) = 0."""
-    c, where, names = split.derivation.calculus, split.subject.place("Q"), split.subject.names
-    turned = reflected_vector(c, split.derivation.dynamics.declarations.blocks, J, under.centres)
-    if turned is None:
-        return unknown(under)
-    identities = [
-        Identity(
-            f"the even part of the current of {piece.name} in {name} under {under.says}",
-            where,
-            c.settled(c.add(there, here)),
-            _even(split, piece, under, n),
-        )
-        for n, (name, there, here) in enumerate(zip(names, turned, J, strict=True))
-    ]
-    return of_reflections(split, identities)
-
-
-def _of(split: Split, identities: list[Identity | None], under: Flip) -> Answer:
-    known = [identity for identity in identities if identity is not None]
-    return of_reflections(split, known) if len(known) == len(identities) else unknown(under)
-
-
-def _noise(split: Split, piece: Piece, under: Flip) -> Iterator[Identity | None]:
-    """Yield F D_k(F z) F - D_k(z) = 0, place by place; None where it is not known what F makes of a function."""
-    c, names, where = split.derivation.calculus, split.subject.names, split.subject.place("D")
-    for a, row in enumerate(piece.D):
-        for b, entry in enumerate(row):
-            there = reflected(c, entry, under.centres)
-            if there is None:
-                yield None
-                continue
-            sign = _sign(under, names[a]) * _sign(under, names[b])
-            left = c.settled(c.subtract(c.scale(there, sign), entry))
-            says = f"D[{names[a]},{names[b]}] of {piece.name} minus that under {under.says}"
-            yield Identity(says, where, left, _turned_noise(split, piece, under, (a, b)))
-
-
-def _sign(under: Flip, block: str) -> int:
-    return -1 if block in under.centres else 1
-
-
-def _turned_noise(split: Split, piece: Piece, under: Flip, at: tuple[int, int]) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
+    def second_engine(sizes: Sizes) -> Rows:
         D, centres = split.diffusion(piece, sizes), centres_at(split, under, sizes)
-        sign = _sign(under, split.subject.names[at[0]]) * _sign(under, split.subject.names[at[1]])
-        rows, columns = (split.places(block, sizes) for block in at)
-        return [sign * second.reflected(D[i][j], centres) - D[i][j] for i in rows for j in columns]
+        sign = [-1 if x in centres else 1 for x in split.z(sizes)]
+        n = range(len(sign))
+        return tuple(tuple(sign[i] * sign[j] * second.reflected(D[i][j], centres) - D[i][j] for j in n) for i in n)
 
-    return entries
-
-
-def _current_at(split: Split, piece: Piece, sizes: Sizes) -> list[Expr]:
-    """Return f_k - div D_k + D_k grad H at fixed sizes, by the second engine."""
-    f, D, z = split.drift(piece, sizes), split.diffusion(piece, sizes), split.z(sizes)
-    slopes = gradient(split.subject.system(sizes).H, z)
-    spread = correction(D, z)
-    return [
-        x - y + total([a * g for a, g in zip(row, slopes, strict=True)]) for x, y, row in zip(f, spread, D, strict=True)
-    ]
-
-
-def _current(split: Split, piece: Piece, block: int) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        J = _current_at(split, piece, sizes)
-        return [J[i] for i in split.places(block, sizes)]
-
-    return entries
-
-
-def _even(split: Split, piece: Piece, under: Flip, block: int) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        J, z, centres = _current_at(split, piece, sizes), split.z(sizes), centres_at(split, under, sizes)
-        sign = {x: -1 if x in centres else 1 for x in z}
-        return [J[i] + sign[z[i]] * second.reflected(J[i], centres) for i in split.places(block, sizes)]
-
-    return entries
+    says = f"D[{{}}] of {piece.name} minus that under {under.says}"
+    return over_places(split, says, split.subject.place("D"), left, second_engine)

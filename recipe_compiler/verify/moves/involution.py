@@ -10,20 +10,20 @@ S), the same in both directions. So exp(-H) is kept, at every step size. What it
 H(z') is compared with what is derived; emitted is the latter.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 from sympy import Expr, Symbol, exp
 
+from recipe_compiler.algebra.dynamics import acceptance
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import is_defined_at, points, witness
-from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
-from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
+from recipe_compiler.algebra.scalars.evaluate import evaluate
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
@@ -38,87 +38,76 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import resizer
-from recipe_compiler.spec.model import Auxiliary, Involution, Scheme, Target
+from recipe_compiler.spec.model import Auxiliary, Involution, Scheme
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.positions import size_conditions, smallest_sizes
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, numbers_of
 from recipe_compiler.verify.core.build_values import formula_at, target_at_values
-from recipe_compiler.verify.core.identities import Identity, Question, decide, faults_of, shown
+from recipe_compiler.verify.core.conjunction import unless_refuted
+from recipe_compiler.verify.core.identities import Identity, Question, decide, faults_of
 from recipe_compiler.verify.core.premises import holds, restricts_state, smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject
-from recipe_compiler.verify.moves.conjunction import laws_kept, unless_refuted
-from recipe_compiler.verify.moves.law_witness import departs
-from recipe_compiler.verify.moves.metropolis import MINIBATCH, NO_U
-from recipe_compiler.verify.steps.split import NOTHING, Split
+from recipe_compiler.verify.moves.cycle import Cycle
+from recipe_compiler.verify.moves.witness import DRAWN, departs
+from recipe_compiler.verify.steps.split import NOTHING, ZERO
+
+MINIBATCH = "the acceptance probability needs all data: `variant: full`"
+NO_U = "the acceptance probability needs U, and the target has no formula for it"
 
 
-def involution(split: Split, stages: Stages) -> Answer:
-    """Decide that the involutions S of a cycle, accepted by the derived ratio, preserve exp(-H) at every step size.
-
-    Refuted by an exact point with S(S(z, w)) != (z, w), or that S maps out of its domain. (Green 1995; Tierney 1998.)
-    """
-    moves = [move for move in split.scheme.cycle if isinstance(move, Involution)]
-    return laws_kept([(f"the involution of {', '.join(m.moved)}", involution_keeps(split, m, stages)) for m in moves])
-
-
-@lru_cache(maxsize=KEPT)
-def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
+def involution(cycle: Cycle, move: Involution) -> Answer:
     """Decide that one involution preserves exp(-H): (z', w') = S(z, w), w ~ q(w|z), taken with probability min(1, a).
 
     a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)|, DS: [m, m] over all that S moves (Green 1995; Tierney 1998).
     Obligations: S o S = id, block by block; S is smooth and maps its domain into itself; q is a law; the second engine
     finds the same |det DS|; what the author claims of log a is what is derived (emitted is the derived one). Undecided
-    with minibatches, and where an assumption restricts the state.
+    with minibatches, and where an assumption restricts the state. Refuted by an exact point with S(S(z, w)) != (z, w),
+    or that S maps out of its domain.
 
     Example: z' = z + w, w' = -w with w ~ N(0, s**2) is a random walk: S(S(z, w)) = (z + w - w, w), |det DS| = 1, q(-w)
     = q(w), so a = exp(H(z) - H(z')). With w' = w it is refuted, as S(S(z, w)) = (z + 2 w, w).
     """
-    build = stages.build
-    if build.variant != "full":
+    stages, subject = cycle.stages, cycle.split.subject
+    if stages.build.variant != "full":
         return Answer(Undecided((MINIBATCH,)))
-    if build.target.gradient is not None:
+    if stages.build.target.gradient is not None:
         return Answer(Undecided((NO_U,)))
-    if restricts_state(split.subject.dynamics.declarations):
+    if restricts_state(subject.dynamics.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"
         return Answer(Undecided((reason,)))
-    valued, target = stages.valued, target_at_values(build)
-    if split.subject is valued:
-        return _of(valued, _at_values(move, stages), split.scheme, target or build.target)
-    general = _of(split.subject, move, split.scheme, build.target)
+    scheme, own, stated = cycle.split.scheme, *_at_values(move, stages)
+    if subject is stages.valued:
+        return _decided(subject, stated, stages, scheme)
+    general = _decided(subject, move, stages, scheme)
     if isinstance(general.decision, Proved):
         return general
-    subject, stated = (stages.declared, move) if valued is None else (valued, _at_values(move, stages))
-    own = numbers_of(build, stages.bound, subject.dynamics)
-    return decided_at_values(general, lambda: _of(subject, stated, split.scheme, target or build.target), own)
+    numbers = numbers_of(stages.build, stages.bound, own.dynamics)
+    return decided_at_values(general, lambda: _decided(own, stated, stages, scheme), numbers)
 
 
 @lru_cache(maxsize=KEPT)
-def moved_by(split: Split, move: Involution, stages: Stages) -> Mapping[str, bool | None]:
+def has_moved(cycle: Cycle, move: Involution) -> Mapping[str, bool | None]:
     """Return of every block that an involution maps whether it moves it, at the values of a build where it has them.
 
     True where each of its entries is another at some exact point of every size looked at; False where S leaves the
     block as it is, for every size; None where neither is shown. An involution may be the identity.
     """
-    subject, target = stages.valued, target_at_values(stages.build)
-    stated = move if subject is None else _at_values(move, stages)
-    subject = subject or stages.declared
+    subject, stated = _at_values(move, cycle.stages)
     try:
-        S = mapped(
-            stated, visible(subject.dynamics.declarations, (target or stages.build.target).declarations.parameters)
-        )
-        return {block.name: _moves(subject, S, block) for block in S.blocks}
+        S = _mapped(subject, stated, cycle.stages)
+        return {block.name: _has_moved(subject, S, block) for block in S.blocks}
     except (ModelError, NotScalarisableError, TooLargeError, NoInstanceError):
         return {}
 
 
-def _moves(subject: Subject, S: Mapped, block: Block) -> bool | None:
+def _has_moved(subject: Subject, S: Mapped, block: Block) -> bool | None:
     c = S.calculus
     if c.settled(c.subtract(S.image(block), c.coordinate(block.name, *row_slots(block)))).is_zero:
         return False
@@ -137,14 +126,16 @@ def _sizes(subject: Subject, S: Mapped) -> tuple[Sizes, ...]:
     return tuple(dict(at) for at in dict.fromkeys(tuple(at.items()) for at in found))
 
 
-def _at_values(move: Involution, stages: Stages) -> Involution:
-    """Return an involution at the values and sizes of its build, as far as formulas can hold them."""
+def _at_values(move: Involution, stages: Stages) -> tuple[Subject, Involution]:
+    """Return the subject and an involution at the values and sizes of a build, as far as formulas can hold them."""
+    if stages.valued is None:
+        return stages.declared, move
     shape = resizer({name: Number(Fraction(n)) for name, n in stages.sizes.items()})
 
     def at(formula: Formula) -> Formula:
         return formula_at(formula, stages.build)
 
-    return replace(
+    return stages.valued, replace(
         move,
         maps=tuple((name, at(formula)) for name, formula in move.maps),
         draws=tuple(Auxiliary(replace(w.block, shape=shape(w.block.shape)), w.law.of(at)) for w in move.draws),
@@ -152,43 +143,34 @@ def _at_values(move: Involution, stages: Stages) -> Involution:
     )
 
 
-def _of(subject: Subject, move: Involution, scheme: Scheme, target: Target) -> Answer:
+def _mapped(subject: Subject, move: Involution, stages: Stages) -> Mapped:
+    target = (subject is stages.valued and target_at_values(stages.build)) or stages.build.target
+    return mapped(move, visible(subject.dynamics.declarations, target.declarations.parameters))
+
+
+def _decided(subject: Subject, move: Involution, stages: Stages, scheme: Scheme) -> Answer:
     """Decide that a move is an involution with the ratio that is derived of it, of names as a subject has them."""
     try:
-        S = mapped(move, visible(subject.dynamics.declarations, target.declarations.parameters))
-        return _decided(subject, S, scheme)
+        S = _mapped(subject, move, stages)
+        away, premises, ratio = _leaves_domain(subject, S), _premises(S), list[Identity]()
+        if away is not None:
+            return away
+        try:
+            ratio = list(_ratio(subject, S))
+        except JacobianError as why:
+            premises |= Obligations(open=(f"the Jacobian of the involution: {why}",))
+        identities, reads = (*_twice(subject, S), *ratio), S.stated.formulas
+        sizes = _sizes(subject, S)
+        found = decide(Question(identities, S.declarations, sizes, premises, subject.contradiction, reads=reads))
+        if not isinstance(found.decision, Proved):
+            return found
+        beside = S.log_ratio()
+        log_a = "H(z) - H(z')" + ("" if beside.is_zero else f" + {tensor_text(beside)}")
+        says = f"{move_text(scheme, S.stated)}: S o S = id, log a = {log_a}"
+        proof = Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
+        return unless_refuted(proof, involution_departs(subject, S))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
-
-
-def _decided(subject: Subject, S: Mapped, scheme: Scheme) -> Answer:
-    away = _away(subject, S)
-    if away is not None:
-        return away
-    twice = list(_twice(subject, S))
-    premises = _premises(S)
-    ratio = tuple[Identity, ...]()
-    try:
-        ratio = tuple(_ratio(subject, S))
-    except JacobianError as why:
-        premises |= Obligations(open=(f"the Jacobian of the involution: {why}",))
-    found = decide(
-        Question(
-            (*twice, *ratio),
-            S.declarations,
-            _sizes(subject, S),
-            premises,
-            subject.contradiction,
-            reads=S.stated.formulas,
-        )
-    )
-    if not isinstance(found.decision, Proved):
-        return found
-    beside = S.log_ratio()
-    log_a = "H(z) - H(z')" + ("" if beside.is_zero else f" + {tensor_text(beside)}")
-    says = f"{move_text(scheme, S.stated)}: S o S = id, log a = {log_a}"
-    proof = Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
-    return unless_refuted(proof, involution_departs(subject, S))
 
 
 def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
@@ -196,9 +178,10 @@ def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
     sizes = {**dict.fromkeys(S.declarations.sizes, 2), **_sizes(subject, S)[-1]}
 
     def off(at: Point, _: Point) -> Iterator[Expr]:
-        image, beside = _image(S, sizes), _written(S, S.log_ratio(), sizes)
+        image, beside = _image(S, sizes), _scalar(S, S.log_ratio(), sizes)
         values = {x: evaluate(e, at.leaf) for x, e in image.items()}
-        there = {x: rational(y) for x, y in values.items() if isinstance(y, Fraction)} if _are_exact(values) else image
+        exact = {x: rational(y) for x, y in values.items() if isinstance(y, Fraction)}
+        there = exact if exact.keys() == image.keys() else image
         yield beside + beside.xreplace(there)
         yield from (e.xreplace(there) - x for x, e in image.items())
 
@@ -206,17 +189,12 @@ def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
     return departs(by, off, S.declarations, sizes, S.stated.formulas)
 
 
-def _are_exact(values: Mapping[Symbol, Value]) -> bool:
-    return all(isinstance(value, Fraction) for value in values.values())
-
-
 def _twice(subject: Subject, S: Mapped) -> Iterator[Identity]:
     """Yield S(S(z, w)) - (z, w) = 0, block by block."""
     for block in S.blocks:
 
         def entries(sizes: Sizes, block: Block = block) -> Sequence[Expr]:
-            image = _image(S, sizes)
-            return [image[x].xreplace(image) - x for x in coordinates(block, sizes)]
+            return acceptance.returned(_image(S, sizes), coordinates(block, sizes))
 
         yield Identity(f"S(S({block.name})) - {block.name}", subject.place("H"), S.twice(block), entries)
 
@@ -230,10 +208,7 @@ def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
     jacobian, where = S.log_jacobian(), subject.place("H")
 
     def squares(sizes: Sizes) -> Sequence[Expr]:
-        image = _image(S, sizes)
-        moved = [x for block in S.blocks for x in coordinates(block, sizes)]
-        found = determinant(tuple(tuple(slope(image[x], y) for y in moved) for x in moved))
-        return [exp(2 * _written(S, jacobian, sizes)) - found**2]
+        return [exp(2 * _scalar(S, jacobian, sizes)) - acceptance.jacobian(_image(S, sizes)) ** 2]
 
     yield Identity("|det DS|**2 as derived minus that of the second engine", where, NOTHING, squares)
     claimed = S.stated.log_ratio
@@ -241,20 +216,17 @@ def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
         return
 
     def beside(sizes: Sizes) -> Sequence[Expr]:
-        setting, image = Setting(S.declarations, sizes), _image(S, sizes)
+        setting = Setting(S.declarations, sizes)
         ((stated,),) = rows(claimed, setting)
-        left = stated - _written(S, jacobian, sizes)
-        if not S.stated.draws:
-            return [left]
-        ((energy,),) = rows(S.energy, setting)
-        return [left - energy + energy.xreplace(image)]
+        energy = rows(S.energy, setting)[0][0] if S.stated.draws else ZERO
+        return [stated - _scalar(S, jacobian, sizes) - acceptance.log_density_change(energy, _image(S, sizes))]
 
     c = S.calculus
     off = c.settled(c.subtract(convert(claimed, S.declarations), S.log_ratio()))
     yield Identity("the claimed log_ratio minus (log q(w'|z')/q(w|z) + log |det DS|)", where, off, beside)
 
 
-def _written(S: Mapped, tensor: Tensor, sizes: Sizes) -> Expr:
+def _scalar(S: Mapped, tensor: Tensor, sizes: Sizes) -> Expr:
     (value,) = written_out(tensor, sizes, leaf_of(S.declarations, sizes))
     return value
 
@@ -272,16 +244,14 @@ def _image(S: Mapped, sizes: Sizes) -> dict[Symbol, Expr]:
 def _premises(S: Mapped) -> Obligations:
     """Return what must hold besides the identities: smooth maps, valid parameters of laws, domains that are kept."""
     declared, laws = S.declarations, [drawn.law for drawn in S.stated.draws]
-    of_laws = [
-        *(argument for law in laws for argument in law.arguments),
-        *(need for law in laws for need in needs(law)),
-    ]
+    formulas = [*S.maps.values(), *(formula for law in laws for formula in (*law.arguments, *needs(law)))]
     left = [f"{text(law.arguments[1])} is symmetric" for law in laws if not is_symmetric(law.arguments[1], declared)]
     edges = [edge for block in S.blocks for edge in _edges(S, block)]
     kept = holds([edge for edge in edges if isinstance(edge, Compare)], declared)
     left += [edge for edge in edges if isinstance(edge, str)]
-    of_sizes = Obligations(frozenset(size_conditions(S.stated.formulas)), tuple(left))
-    return smoothness([*S.maps.values(), *of_laws], declared) | kept | of_sizes
+    return (
+        smoothness(formulas, declared) | kept | Obligations(frozenset(size_conditions(S.stated.formulas)), tuple(left))
+    )
 
 
 def _edges(S: Mapped, block: Block) -> Iterator[Compare | str]:
@@ -299,42 +269,19 @@ def _edges(S: Mapped, block: Block) -> Iterator[Compare | str]:
             yield f"the involution maps {block.name}, whose domain is {other}, into it"
 
 
-def _away(subject: Subject, S: Mapped) -> Answer | None:
+def _leaves_domain(subject: Subject, S: Mapped) -> Answer | None:
     """Return the refutation by a point that is mapped out of its domain; None where none was found."""
     for block in S.blocks:
-        for edge in _edges(S, block):
-            found = _crossed(subject, S, block, edge) if isinstance(edge, Compare) else None
-            if found is not None:
-                return found
-    return None
+        by = f"exact witness: the involution maps {block.name} out of its domain"
+        for edge in (one for one in _edges(S, block) if isinstance(one, Compare)):
+            inside, says = minus(edge.left, edge.right), f"{text(edge.left)} - {text(edge.right)}"
+            for sizes in _sizes(subject, S):
 
+                def off(_: Point, __: Point, inside: Formula = inside, sizes: Sizes = sizes) -> list[Expr]:
+                    return [x for row in rows(inside, Setting(S.declarations, sizes)) for x in row]
 
-def _crossed(subject: Subject, S: Mapped, block: Block, edge: Compare) -> Answer | None:
-    inside: Formula = minus(edge.left, edge.right)
-    for sizes in _sizes(subject, S):
-        setting = Setting(S.declarations, sizes)
-        try:
-            entries = [x for row in rows(inside, setting) for x in row]
-            for at in points(S.declarations, sizes):
-                if not is_defined_at(S.stated.formulas, setting, at.leaf):
-                    continue
-                value = _negative(entries, at.leaf)
-                if value is not None:
-                    says = f"exact witness: the involution maps {block.name} out of its domain"
-                    off = (f"{text(edge.left)} - {text(edge.right)}", shown(value))
-                    return Answer(Refuted(says, (*at.text, off)), tuple(sizes.items()) or "all")
-        except (NotScalarisableError, TooLargeError, NoInstanceError):
-            continue
-    return None
-
-
-def _negative(entries: Sequence[Expr], leaf: Callable[[Expr], Value]) -> Value | None:
-    """Return the first value among some that is certainly below zero; None where none is."""
-    for entry in entries:
-        try:
-            value = evaluate(entry, leaf)
-        except NoValueError:
-            continue
-        if is_certainly(value, -1):
-            return value
+                reads = S.stated.formulas
+                found = departs(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=DRAWN)
+                if found is not None:
+                    return found
     return None

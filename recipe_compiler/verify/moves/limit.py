@@ -13,16 +13,15 @@ part too. Errors of steps of weak order 2 are smaller than that. A flip is no co
 smaller powers where steps have definite noise in all that they move, and the other moves leave that alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from recipe_compiler.spec.model import Cir, Draw, Move, Refresh, Steps
-from recipe_compiler.spec.words import letters
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.moves.moved import Part, coded_parts, mapped_parts, moved_parts
+from recipe_compiler.verify.moves.cycle import Cycle
+from recipe_compiler.verify.moves.moved_parts import moved_parts
 from recipe_compiler.verify.steps.order import order_at_least
 from recipe_compiler.verify.steps.split import Split
 
@@ -30,7 +29,7 @@ ENOUGH = 2
 """The weak order of steps beside blocks that are drawn anew."""
 
 
-def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
+def law_in_the_limit(cycle: Cycle, move: Move) -> Answer:
     """Decide that a move which preserves exp(-H) as eps goes to 0 leaves a cycle that law beside the other moves.
 
     With L the generator of the move and P the mean over the others, T: proved beside moves that leave alone what it
@@ -39,29 +38,28 @@ def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
     errors are eps**3 each). Else undecided, where `limit_departs` may refute, as it does the cycle [refresh r, B, A]
     with H = (theta**2 + r**2)/2, Var theta = 1/(2 - eps**2).
     """
-    own = {*_touched(split, move, stages)}
-    mixes = isinstance(move, Cir) or _is_noise_definite(split)
-    others = [(k, one) for k, one in enumerate(split.scheme.cycle, 1) if not isinstance(one, Steps | Cir)]
-    meeting = [(k, one) for k, one in others if not mixes or own & {*_touched(split, one, stages)}]
+    own, mixes = moved_parts(cycle, move).keys(), isinstance(move, Cir) or _is_noise_definite(cycle.split)
+    others = [(k, one) for k, one in enumerate(cycle.moves, 1) if not isinstance(one, Steps | Cir)]
+    meeting = [(k, one) for k, one in others if not mixes or own & moved_parts(cycle, one).keys()]
     if not meeting:
         return Answer(Proved("no other move updates the same blocks"))
     undoing = [(k, one) for k, one in meeting if not _is_drawn_anew(one)]
     if undoing or isinstance(move, Cir):
-        return _open(undoing or meeting, "")
-    if stages.build.variant != "full":
-        return _open(meeting, " with minibatches")
-    least = order_at_least(split)
+        return _may_undo(undoing or meeting, "")
+    if cycle.build.variant != "full":
+        return _may_undo(meeting, " with minibatches")
+    least = order_at_least(cycle.split)
     if isinstance(least, Undecided):
         return Answer(least)
     if least.order < ENOUGH:
-        return _open(meeting, f" of weak order {least.order}")
+        return _may_undo(meeting, f" of weak order {least.order}")
     return Answer(Proved(f"weak order {least.order}, with refreshes", least.given))
 
 
-def _open(meeting: Sequence[tuple[int, Move]], of: str) -> Answer:
+def _may_undo(meeting: Sequence[tuple[int, Move]], steps: str) -> Answer:
     moves = " and ".join(f"move {k}" for k, _ in meeting)
     reason = (
-        f"{moves} may undo the mean effect of the steps{of} in every cycle: what remains is of the order of their "
+        f"{moves} may undo the mean effect of the steps{steps} in every cycle: what remains is of the order of their "
         "errors, and the invariant distribution need not tend to exp(-H)"
     )
     advice = "accept or reject them (`metropolis`), or combine a word of weak order 2 with refreshes and draws only"
@@ -78,20 +76,10 @@ def _is_noise_definite(split: Split) -> bool:
     Of a block without noise of its own, as a position is, or of noise that leaves coordinates alone, it is not known
     here how noise reaches them.
     """
-    declarations = split.subject.dynamics.declarations
-    plain = calculus(declarations)
-    done = {letter.piece for letter in letters(split.scheme.split)}
-    pieces = [piece for piece in split.pieces if piece.name in done]
-    own = {n for n, block in enumerate(declarations.blocks) if any(block.name in piece.moved for piece in pieces)}
-    noise = [piece.D for piece in pieces if piece.is_noisy]
-    if any(not D[n][m].is_zero for D in noise for n, m in combinations(range(len(declarations.blocks)), 2)):
+    plain, every = calculus(split.subject.dynamics.declarations), range(len(split.blocks))
+    noise = [piece.D for piece in split.used if piece.is_noisy]
+    if any(not D[n][m].is_zero for D in noise for n, m in combinations(every, 2)):
         return False  # of noise that blocks share
-    return all(
-        any(definiteness(plain, plain.collect(D[n][n].terms, D[n][n].free)) is Definiteness.DEFINITE for D in noise)
-        for n in own
-    )
-
-
-def _touched(split: Split, move: Move, stages: Stages) -> Iterator[Part]:
-    for parts in (moved_parts, mapped_parts, coded_parts):
-        yield from parts(split, move, stages)
+    moved = [n for n in every if any(split.blocks[n].name in piece.moved for piece in split.used)]
+    places = [[plain.collect(D[n][n].terms, D[n][n].free) for D in noise] for n in moved]
+    return all(any(definiteness(plain, D) is Definiteness.DEFINITE for D in own) for own in places)

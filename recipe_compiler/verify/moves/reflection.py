@@ -32,32 +32,20 @@ def reflects(split: Split, piece: Piece) -> Answer:
     if not isinstance(flow, Reflected):
         return Answer(Undecided((f"{piece.name} is not reflected",)))
     c, names = split.derivation.calculus, split.subject.names
-    blocks = split.derivation.dynamics.declarations.blocks
     n, m = names.index(flow.position), names.index(flow.momentum)
-    f, at = piece.drift[n], Coordinate(flow.momentum, col_slots(blocks[m]))
-    along = c.diff(f, at)
-    carried = c.total(c.multiply(along, c.atom(at)), *col_slots(blocks[m]))
+    slots = col_slots(split.derivation.dynamics.declarations.blocks[m])
+    at = Coordinate(flow.momentum, slots)
+    along = c.diff(piece.drift[n], at)
+    rest = c.subtract(piece.drift[n], c.total(c.multiply(along, c.atom(at)), *slots))
 
-    def others(sizes: Sizes) -> list[Expr]:
-        v, r = _entries(split, piece, (n, m), sizes)
-        return [slope(x, y) for i, x in enumerate(v) for j, y in enumerate(r) if i != j]
-
-    def rest(sizes: Sizes) -> list[Expr]:
-        v, r = _entries(split, piece, (n, m), sizes)
-        return [x - sum(slope(x, y) * y for y in r) for x in v]
+    def entries(sizes: Sizes) -> tuple[list[Expr], list[Expr]]:
+        f, z = split.drift(piece, sizes), split.z(sizes)
+        r, slopes = [z[k] for k in split.places(m, sizes)], [f[k] for k in split.places(n, sizes)]
+        others = [slope(v, y) for i, v in enumerate(slopes) for j, y in enumerate(r) if i != j]
+        return others, [v - sum(slope(v, y) * y for y in r) for v in slopes]
 
     where = split.subject.place("H")
     says = f"the velocity of an entry of {flow.position} by the {flow.momentum} of another"
-    return decided(
-        split,
-        [
-            Identity(says, where, c.settled(crossed(c, along)), others),
-            Identity(f"what moves {flow.position} where {flow.momentum} = 0", where, c.subtract(f, carried), rest),
-        ],
-    )
-
-
-def _entries(split: Split, piece: Piece, at: tuple[int, int], sizes: Sizes) -> tuple[list[Expr], list[Expr]]:
-    """Return the velocities and the momenta, entry by entry."""
-    f, z = split.drift(piece, sizes), split.z(sizes)
-    return [f[k] for k in split.places(at[0], sizes)], [z[k] for k in split.places(at[1], sizes)]
+    still = f"what moves {flow.position} where {flow.momentum} = 0"
+    others = Identity(says, where, c.settled(crossed(c, along)), lambda sizes: entries(sizes)[0])
+    return decided(split, [others, Identity(still, where, rest, lambda sizes: entries(sizes)[1])])

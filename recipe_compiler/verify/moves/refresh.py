@@ -4,18 +4,20 @@ Of H = b.T P b/2 + what does not hold b, P positive definite and a function of t
 With b ~ N(0, S) the mean of b' is 0 and its covariance c^2 S + (1 - c^2) S = S, for every |c| < 1 (Horowitz 1991).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import is_defined_at, points
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.algebra.scalars.evaluate import rational_rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, rational_rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, product, total
-from recipe_compiler.algebra.scalars.rational_matrices import determinant, is_semidefinite
+from recipe_compiler.algebra.scalars.rational_matrices import determinant, form, fraction, is_semidefinite, matrix
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.derive.recipe import col_slots
 from recipe_compiler.derive.refresh import GaussianLaw, conditional_law
@@ -26,34 +28,27 @@ from recipe_compiler.spec.model import Refresh
 from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Coordinate, Index
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verdict import Answer, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import conjunction, is_proved, unless_refuted
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import leaf_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.conjunction import is_shown, laws_kept, left_open, shown, unless_refuted
-from recipe_compiler.verify.moves.law_witness import refresh_departs
-from recipe_compiler.verify.steps.split import NOTHING, Split, decided
+from recipe_compiler.verify.moves.cycle import Cycle
+from recipe_compiler.verify.moves.witness import departs, with_values_of
+from recipe_compiler.verify.steps.split import NOTHING, Split, decided, rows_of
 
 LOOKED_AT = 6
 """Points at which the second engine looks whether a precision is positive definite."""
 
 
-def refresh(split: Split, stages: Stages) -> Answer:
-    """Decide that every refreshed block b of n entries is drawn from its law given all others, N(0, S), S: [n, n].
+def refresh(cycle: Cycle, move: Refresh) -> Answer:
+    """Decide that a refreshed block b of n entries is drawn from its law given all others, N(0, S), S: [n, n].
 
-    b' = c b + N(0, (1 - c**2) S) with |c| < 1 then keeps exp(-H), as c**2 S + (1 - c**2) S = S (Horowitz 1991). Refuted
-    or undecided where one of the laws is (`law_given_others`).
+    b' = c b + N(0, (1 - c**2) S) with |c| < 1 then keeps exp(-H), as c**2 S + (1 - c**2) S = S (Horowitz 1991).
     """
-    del stages
-    return laws_kept([(f"p({move.block} | rest)", law_given_others(split, move.block)) for move in refreshes(split)])
-
-
-def refreshes(split: Split) -> Iterator[Refresh]:
-    """Yield the moves of a cycle that draw a block anew."""
-    return (move for move in split.scheme.cycle if isinstance(move, Refresh))
+    return law_given_others(cycle.split, move.block)
 
 
 @lru_cache(maxsize=KEPT)
@@ -65,19 +60,18 @@ def law_given_others(split: Split, block: str) -> Answer:
     every |c| < 1 (Horowitz 1991). Refuted where one of these fails at an exact point. H = r.T inv(M) r/2 + U has P =
     inv(M), S = M.
     """
-    derivation, declarations = split.derivation, split.subject.dynamics.declarations
-    own = next(item for item in declarations.blocks if item.name == block)
-    open_ = _not_asked(split, own)
-    if open_:
-        return Answer(Undecided((open_,)))
+    derivation = split.derivation
+    own = next(item for item in derivation.dynamics.declarations.blocks if item.name == block)
+    refused = _other_form(split, own)
+    if refused:
+        return Answer(Undecided((refused,)))
     try:
         found = decided(split, list(_identities(split, own)))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
-    if not isinstance(found.decision, Proved):
+    if not is_proved(found):
         return found
-    law = conditional_law(derivation, block)
-    indefinite = _indefinite(split, own)
+    law, indefinite = conditional_law(derivation, block), _indefinite(split, own)
     if law is None and indefinite is not None:
         return indefinite
     if law is None:
@@ -85,17 +79,36 @@ def law_given_others(split: Split, block: str) -> Answer:
     if indefinite is not None:
         reason = f"the engines disagree on whether the precision of {block} is positive definite; please report this"
         return Answer(Undecided((reason,)))
-    inverse = decided(split, [_inverse(split, law)])
-    obligations = [("dH/db = P b, P free of b", found), ("P S = I", inverse)]
-    if not is_shown(obligations):
-        return Answer(Undecided(left_open(obligations)))
     others = ", ".join(name for name in split.subject.names if name != block)
     covariance = matrix_form(derivation.calculus, PLAIN, law.covariance)
-    proof = shown(f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}", obligations)
+    says = f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}"
+    inverse = decided(split, [_inverse(split, law)])
+    proof = conjunction(says, [("dH/db = P b, P free of b", found), ("P S = I", inverse)])
     return unless_refuted(proof, refresh_departs(split, law))
 
 
-def _not_asked(split: Split, block: Block) -> str:
+def refresh_departs(split: Split, law: GaussianLaw) -> Answer | None:
+    """Return the refutation by H(b') - H(b) != (b'.T inv(S) b' - b.T inv(S) b)/2, N(0, S) the law that b is drawn from.
+
+    None where no point shows it.
+    """
+    sizes = split.subject.sizes[-1]
+
+    def off(at: Point, other: Point) -> list[Expr]:
+        H, x = split.subject.system(sizes).H, _coordinates(split, law.block, sizes)
+        S = rational_rows(_covariance(split, law, sizes), at.leaf)
+        if S is None:
+            raise NoValueError("not rational")
+        inverse = matrix(S, len(x)).inv()
+        P = tuple(tuple(fraction(inverse[i, j]) for j in range(len(x))) for i in range(len(x)))
+        here, there = (form(P, tuple(point.numbers[y] for y in x)) for point in (at, other))
+        return [with_values_of(H, x, other) - H - rational(there - here) / 2]
+
+    by = f"exact witness: H depends on {law.block.name} differently from the distribution it is drawn from"
+    return departs(by, off, split.subject.dynamics.declarations, sizes, split.subject.formulas)
+
+
+def _other_form(split: Split, block: Block) -> str:
     """Return why it is not looked at whether a block is Gaussian; empty where it is."""
     dynamics = split.derivation.dynamics
     held = next((f.name for f in dynamics.declarations.functions if f.role == "potential" and block.name in f.of), "")
@@ -130,24 +143,29 @@ def _identities(split: Split, block: Block) -> Iterator[Identity]:
     yield Identity(f"dP/d{b}", where, c.settled(c.diff(precision, Coordinate(b, third))), free)
 
 
-def _second(split: Split, block: Block, sizes: Sizes) -> tuple[list[Expr], Rows, Sequence[Expr]]:
+def _coordinates(split: Split, block: Block, sizes: Sizes) -> list[Symbol]:
+    return [split.z(sizes)[k] for k in split.places(split.subject.names.index(block.name), sizes)]
+
+
+def _second(split: Split, block: Block, sizes: Sizes) -> tuple[list[Expr], Rows, list[Symbol]]:
     """Return dH/db, d^2H/db db' and b at fixed sizes, by the second engine."""
-    z, H = split.z(sizes), off_kinks(split.subject.system(sizes).H)
-    place = split.subject.names.index(block.name)
-    x = [z[k] for k in split.places(place, sizes)]
+    x, H = _coordinates(split, block, sizes), off_kinks(split.subject.system(sizes).H)
     slopes = [slope(H, y) for y in x]
     return slopes, tuple(tuple(slope(g, y) for y in x) for g in slopes), x
 
 
+def _covariance(split: Split, law: GaussianLaw, sizes: Sizes) -> Rows:
+    """Return S at fixed sizes, as it is drawn from."""
+    return rows_of((law.block,), ((law.covariance,),), sizes, leaf_of(split.subject.dynamics.declarations, sizes))
+
+
 def _inverse(split: Split, law: GaussianLaw) -> Identity:
-    """Return P S - I, which the rules of the index calculus for inverses make zero; S as it is drawn from."""
+    """Return P S - I, which the rules of the index calculus for inverses make zero."""
 
     def entries(sizes: Sizes) -> list[Expr]:
         _, P, x = _second(split, law.block, sizes)
-        n, flat = len(x), written_out(law.covariance, sizes, leaf_of(split.subject.dynamics.declarations, sizes))
-        S = tuple(tuple(flat[i * n : (i + 1) * n]) for i in range(n))
-        PS = product(P, S)
-        return [PS[i][j] - int(i == j) for i in range(n) for j in range(n)]
+        PS = product(P, _covariance(split, law, sizes))
+        return [PS[i][j] - int(i == j) for i in range(len(x)) for j in range(len(x))]
 
     return Identity(f"P S - I of {law.block.name}", split.subject.place("H"), NOTHING, entries)
 
@@ -161,7 +179,7 @@ def _indefinite(split: Split, block: Block) -> Answer | None:
             setting = split.subject.setting(sizes)
             for at in points(declarations, sizes, LOOKED_AT):
                 numbers = rational_rows(P, at.leaf)
-                if numbers is None or not is_defined_at(split.formulas, setting, at.leaf):
+                if numbers is None or not is_defined_at(split.subject.formulas, setting, at.leaf):
                     continue
                 if not is_semidefinite(numbers) or determinant(numbers) == 0:
                     shown_ = "[" + ", ".join(f"[{', '.join(map(str, row))}]" for row in numbers) + "]"

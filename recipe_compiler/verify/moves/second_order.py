@@ -18,7 +18,7 @@ Worked: H = (theta**2 + r**2)/2 and the word B, A have j_A = theta r = -j_B and 
 theta**2)/2: the cycle "refresh r, B, A" narrows theta, to Var theta = 1/(2 - eps**2).
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -40,124 +40,109 @@ from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, dot, t
 from recipe_compiler.algebra.scalars.rational_matrices import fraction, matrix
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Steps
-from recipe_compiler.spec.moves import over_a_period
+from recipe_compiler.spec.model import Draw, Metropolis, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_values
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject
-from recipe_compiler.verify.moves.draw import places_of
-from recipe_compiler.verify.moves.metropolis_witness import is_flat, moved_blocks, pieces_in
-from recipe_compiler.verify.steps.in_build import own_subject
-from recipe_compiler.verify.steps.split import AtSizes, Split
+from recipe_compiler.verify.core.subject import KEPT, once_at_sizes
+from recipe_compiler.verify.moves.cycle import Cycle
+from recipe_compiler.verify.moves.witness import words_to_try
+from recipe_compiler.verify.steps.split import Split
 
 POINTS = 6
 MOST_COORDINATES = 64
 NOTHING = sympy.Integer(0)
-Words = Sequence[tuple[Fraction, int]]
-"""How much of R each word counts for, and the part of the target that it moves."""
+IN_CYCLE = ("in a cycle", "no invariant distribution of the cycle tends to exp(-H)")
+IN_MOVE = ("by one step of the move", "the move does not preserve exp(-H)")
+"""Where the density changes, and what follows."""
 
 
-def limit_departs(split: Split, stages: Stages) -> Answer | None:
+def limit_departs(cycle: Cycle) -> Answer | None:
     """Return the refutation of a cycle of refreshes, draws and words that are not accepted; None where none is found.
 
     By a point at which R, of mean over what is refreshed or drawn, is not 0: no law of the cycle tends to exp(-H).
     """
-    moves = over_a_period(split.scheme.cycle)
+    moves = cycle.period
     if not all(isinstance(move, Refresh | Draw | Steps) for move in moves):
         return None
     words = [(Fraction(move.count), move.part) for move in moves if isinstance(move, Steps)]
-    return _departs(split, stages, words, tuple(move for move in moves if isinstance(move, Refresh | Draw)))
+    refreshed = {move.block for move in moves if isinstance(move, Refresh)}
+    return _departs(cycle, words, refreshed, {move.block for move in moves if isinstance(move, Draw)})
 
 
-def move_departs(split: Split, stages: Stages, move: Metropolis) -> Answer | None:
+def move_departs(cycle: Cycle, move: Metropolis) -> Answer | None:
     """Return the refutation of a word that is accepted or refused; None where none is found.
 
     By a point at which R, of mean over all blocks but those of the target that no move draws, is not 0: exp(-H) is not
     kept at small eps, whatever is drawn anew.
     """
-    theta = potential_blocks(split.subject.dynamics)
-    others = tuple(Refresh(name) for name in split.subject.names if name not in {block.name for block in theta})
-    others += tuple(other for other in split.scheme.cycle if isinstance(other, Draw))
-    if len(theta) != 1 or theta[0].name in move.flip:
+    held = {block.name for block in cycle.potential_blocks}
+    if held & {*move.flip}:
         return None
-    return _departs(split, stages, [(move.scale**2, move.part)], others, accepted=True)
+    others = {name for name in cycle.split.subject.names if name not in held}
+    drawn = {other.block for other in cycle.of_kind(Draw)}
+    return _departs(cycle, [(move.scale**2, move.part)], others, drawn, is_accepted=True)
 
 
 def _departs(
-    split: Split, stages: Stages, words: Words, others: Sequence[Move], *, accepted: bool = False
+    cycle: Cycle,
+    words: Sequence[tuple[Fraction, int]],
+    refreshed: Set[str],
+    drawn: Set[str],
+    *,
+    is_accepted: bool = False,
 ) -> Answer | None:
-    build = stages.build
-    theta = potential_blocks(split.subject.dynamics)
-    if build.variant != "full" or REFLECTED in split.numerical.values() or not _order(split) or len(theta) != 1:
+    """Return the refutation by a point at which the mean of R is not 0; None where none is found.
+
+    Args:
+        cycle: the moves.
+        words: how much of R each word counts for, and the part of the target that it moves.
+        refreshed: the blocks of the dynamics over which the mean is.
+        drawn: those of the target.
+        is_accepted: whether the word is accepted or refused.
+    """
+    if (
+        cycle.build.variant != "full"
+        or REFLECTED in cycle.split.numerical.values()
+        or not _order(cycle.split)
+        or len(cycle.potential_blocks) != 1
+    ):
         return None
-    parts = {part: _pieces(split, build, part) for _, part in words}
-    used = next((one for one in parts.values()), None)
-    if used is None or None in parts.values() or restricts_state(used.subject.dynamics.declarations):
+    known = {part: next(words_to_try(cycle, part), None) for _, part in words}
+    parts = {part: split for part, split in known.items() if split is not None}
+    if len(parts) < len(known) or restricts_state(next(iter(parts.values())).subject.dynamics.declarations):
         return None
-    for sizes in used.subject.sizes:
-        at_sizes = tuple(sizes.items())
-        fast = _fast(used, theta[0].name, build, others, sizes)
-        if not fast or len(used.z(sizes)) > MOST_COORDINATES:
+    first = next(iter(parts.values()))
+    says, follows = IN_MOVE if is_accepted else IN_CYCLE
+    for sizes in first.subject.sizes:
+        fast = _fast(cycle, first, refreshed, drawn, sizes)
+        if not fast or len(first.z(sizes)) > MOST_COORDINATES:
             continue
         try:
-            every = [(weight, _change(one, at_sizes, fast, accepted)) for weight, part in words if (one := parts[part])]
-            if any(change is None for _, change in every):
+            changes = [(weight, _change(parts[part], fast, is_accepted, sizes)) for weight, part in words]
+            if any(change is None for _, change in changes):
                 return None
-            R = total([rational(weight) * change for weight, change in every if change is not None])
-            found = (
-                None
-                if R == 0
-                else _witness(used, at_sizes, fast, R, "by one step of the move" if accepted else "in a cycle")
-            )
+            R = total([rational(weight) * change for weight, change in changes if change is not None])
+            found = None if R == 0 else _witness(first, fast, R, says, sizes)
         except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
             continue
         if found is not None:
-            kept = (
-                "the move does not preserve exp(-H)"
-                if accepted
-                else "no invariant distribution of the cycle tends to exp(-H)"
-            )
-            return Answer(Refuted(f"exact witness: as eps goes to 0, {kept}", found), at_sizes or "all")
+            return Answer(Refuted(f"exact witness: as eps goes to 0, {follows}", found), tuple(sizes.items()) or "all")
     return None
 
 
-def _pieces(split: Split, build: Build, part: int) -> Split | None:
-    """Return the pieces of a word that moves a part of the target, U and values the build's where these are known."""
-    own = of_part(build, part)
-    masks = () if own.scheme.use is None else own.scheme.use.masks
-    subject = _subject(own)
-    if subject is None and not is_flat(build.target, moved_blocks(build, part)):
-        subject = subject_at_values(own) or (None if masks else split.subject)
-    return None if subject is None else pieces_in(split, subject)
-
-
-@lru_cache(maxsize=KEPT)
-def _subject(build: Build) -> Subject | None:
-    return own_subject(Stages(build, bind(build)))
-
-
-def _fast(split: Split, theta: str, build: Build, others: Sequence[Move], sizes: Sizes) -> frozenset[int]:
+def _fast(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set[str], sizes: Sizes) -> frozenset[int]:
     """Return the places of what is refreshed or drawn; none where that is not all known, or has a boundary."""
-    names, found = split.subject.names, set[int]()
-    real = {b.name for b in split.subject.dynamics.declarations.blocks if b.domain.name is DomainName.REAL}
-    declared = (build.target.declared or build.target).declarations.blocks
-    drawn = {b.name for b in declared if b.domain.name is DomainName.REAL}
-    for move in others:
-        match move:
-            case Refresh(block) if block in real:
-                found |= {*split.places(names.index(block), sizes)}
-            case Draw(block) if block in drawn and (places := places_of(split, theta, block, build, sizes)):
-                found |= {*places}
-            case _:
-                return frozenset()
-    return frozenset(found)
+    real = {block.name for block in split.blocks if block.domain.name is DomainName.REAL}
+    drawn_real = {block.name for block in cycle.drawn_blocks if block.domain.name is DomainName.REAL}
+    if not refreshed <= real or not drawn <= drawn_real:
+        return frozenset()
+    places = [cycle.places(block, sizes, split) for block in drawn]
+    places += [split.places(split.subject.names.index(block), sizes) for block in refreshed]
+    return frozenset(k for own in places for k in own or ()) if all(places) else frozenset()
 
 
 @lru_cache(maxsize=KEPT)
@@ -173,10 +158,10 @@ def _order(split: Split) -> tuple[tuple[str, str, Fraction], ...]:
     return tuple((p, q, weight) for (p, q), weight in found.items() if weight)
 
 
-@lru_cache(maxsize=KEPT)
-def _change(split: Split, at: AtSizes, fast: frozenset[int], accepted: bool) -> Expr | None:
+@once_at_sizes
+def _change(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes) -> Expr | None:
     """Return R of a word, done once; None where the conditions at the head of this file are not shown."""
-    sizes, H = dict(at), split.subject.system(dict(at))
+    H = split.subject.system(sizes)
     done = {piece.name: Fraction(0) for piece in split.pieces}
     for letter in letters(split.scheme.split):
         done[letter.piece] += letter.share
@@ -190,8 +175,8 @@ def _change(split: Split, at: AtSizes, fast: frozenset[int], accepted: bool) -> 
     if (
         not _vanishes(total([rational(share) * j[name] for name, share in done.items() if share]))
         or any(noises[p.name][k][i] != 0 for p in pieces for k in slow for i in range(len(H.z)))
-        or (accepted and not _vanishes(total(work)))
-        or (not accepted and not _law(H.H, H.z, fast).have_no_mean(means))
+        or (is_accepted and not _vanishes(total(work)))
+        or (not is_accepted and not _law(H.H, H.z, fast).have_no_mean(means))
     ):
         return None
     L = {name: partial(backward, H, drifts[name], noises[name]) for name in j}
@@ -219,7 +204,7 @@ class _Law:
         turned = {x: -x for x in self.x}
         return all(not f.free_symbols & moved and _vanishes(f.xreplace(turned) + f) for f in drifts)
 
-    def mean_of(self, e: Expr, at: Point) -> Value:
+    def mean(self, e: Expr, at: Point) -> Value:
         """Return E[e | others] at a point, e a polynomial in x.
 
         Raises:
@@ -270,21 +255,19 @@ def _moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fraction:
     return total_
 
 
-@lru_cache(maxsize=KEPT)
+@once_at_sizes
 def _witness(
-    split: Split, at_sizes: AtSizes, fast: frozenset[int], R: Expr, by: str
+    split: Split, fast: frozenset[int], R: Expr, says: str, sizes: Sizes
 ) -> tuple[tuple[str, str], ...] | None:
-    sizes, names = dict(at_sizes), split.subject.names
-    z = split.z(sizes)
-    law, setting = _law(split.subject.system(sizes).H, z, fast), split.subject.setting(sizes)
-    for at in points(split.subject.dynamics.declarations, sizes, POINTS):
-        if not is_defined_at(split.formulas, setting, at.leaf):
+    subject, z = split.subject, split.z(sizes)
+    law, slow = _law(subject.system(sizes).H, z, fast), [x for k, x in enumerate(z) if k not in fast]
+    for at in points(subject.dynamics.declarations, sizes, POINTS):
+        if not is_defined_at(subject.formulas, subject.setting(sizes), at.leaf):
             continue
-        value = law.mean_of(R, at)
+        value = law.mean(R, at)
         if is_certainly(value, 0):
-            slow = [x for k, x in enumerate(z) if k not in fast]
-            constants = (item for item in at.text if item[0] not in names)
-            of = ", ".join(map(str, slow))
-            change = (f"change of the density of {of} {by}, over it", f"{shown(value)} eps**2 + o(eps**2)")
+            constants = (item for item in at.text if item[0] not in subject.names)
+            names = ", ".join(map(str, slow))
+            change = (f"change of the density of {names} {says}, over it", f"{shown(value)} eps**2 + o(eps**2)")
             return (*constants, *((str(x), str(at.numbers[x])) for x in slow), change)
     return None

@@ -19,10 +19,10 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.moves.cycle import Cycle
+from recipe_compiler.verify.steps.split import Split, decided, over_blocks
 
 
 def uses(build: Build) -> bool:
@@ -30,7 +30,7 @@ def uses(build: Build) -> bool:
     return build.dynamics.claims.energy is not None
 
 
-def use(split: Split, stages: Stages) -> Answer:
+def use(cycle: Cycle) -> Answer:
     """Decide that (D + Q) grad(E - H) = 0, E the energy of the dynamics that the word uses, H that of the build.
 
     Block by block, vectors over z, with D and Q zero in the rows and columns of what is held: the drift -(D + Q) grad E
@@ -38,7 +38,7 @@ def use(split: Split, stages: Stages) -> Answer:
     exact point; undecided where the word uses no other dynamics, or E jumps. With E = U(theta) + r.T r/2 and H =
     U(theta) + r.T r/2 + V(x), x held, grad(E - H) is zero but in x, of which D + Q has no row or column.
     """
-    del stages
+    split = cycle.split
     E = split.subject.dynamics.claims.energy
     if E is None:
         return Answer(Undecided(("the cycle uses no other dynamics",)))
@@ -51,24 +51,14 @@ def use(split: Split, stages: Stages) -> Answer:
 def _identities(split: Split, E: Formula) -> list[Identity]:
     """Return (D + Q) grad(E - H) = 0, block by block."""
     own, c = split.derivation, split.derivation.calculus
-    blocks = own.dynamics.declarations.blocks
     other = derive(replace(own.dynamics, H=E))
     slopes = tuple(c.subtract(one, two) for one, two in zip(other.grad_H, own.grad_H, strict=True))
-    pushed = apply_matrix(c, blocks, add_matrices(c, own.D, own.Q), slopes)
-    where, says = split.subject.place("H"), "by the H here minus that by the H used"
-    return [
-        Identity(f"the drift of {block.name} {says}", where, c.settled(left), _entries(split, E, n))
-        for n, (block, left) in enumerate(zip(blocks, pushed, strict=True))
-    ]
-
-
-def _entries(split: Split, E: Formula, block: int) -> Scalars:
-    """Return what makes the entries of one block by the second engine: those of f by H less those of f by E."""
+    left = apply_matrix(c, own.dynamics.declarations.blocks, add_matrices(c, own.D, own.Q), slopes)
 
     def entries(sizes: Sizes) -> list[Expr]:
         here, whole = split.subject.system(sizes), split.subject.whole
         there = system(whole.declarations, E, whole.D or (), whole.Q or (), sizes)
-        f, g = drift(here), drift(there)
-        return [f[k] - g[k] for k in split.places(block, sizes)]
+        return [x - y for x, y in zip(drift(here), drift(there), strict=True)]
 
-    return entries
+    says = "the drift of {} by the H here minus that by the H used"
+    return over_blocks(split, says, split.subject.place("H"), tuple(map(c.settled, left)), entries)

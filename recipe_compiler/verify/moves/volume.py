@@ -24,8 +24,8 @@ from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.core.conjunction import conjunction, is_proved, open_reasons
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
 from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume
 from recipe_compiler.verify.steps.split import Split
 
@@ -45,42 +45,32 @@ def volume_kept(split: Split, piece: Piece) -> Answer:
     flow = split.numerical.get(piece.name)
     if flow in (None, REFLECTED) or (flow != GENERALISED and _is_plane(split, piece)):
         return keeps_volume(split, piece)
-    return _by_form(split, piece, str(flow))
+    Q, moved = form(split), [n for n, name in enumerate(split.subject.names) if name in piece.moved]
+    why = f"{flow} preserves volume if it preserves a constant, invertible Q"
+    pairs = {(a, b) for a in moved for b in moved if (a != b) is (flow == GENERALISED)}
+    held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
+    if held != pairs or not held:
+        return Answer(Undecided((f"{why}, and Q does not couple {', '.join(piece.moved)} alone",)))
+    if not all(_is_invertible(split, Q, *pair) for pair in pairs):
+        return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
+    kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
+    found = conjunction(f"{flow}, symplectic", kept)
+    return found if is_proved(found) else Answer(Undecided((why, *open_reasons(kept))))
 
 
 def _is_plane(split: Split, piece: Piece) -> bool:
     """Whether a piece moves one or two coordinates at every size."""
-    moved = [block for block in split.subject.dynamics.declarations.blocks if block.name in piece.moved]
+    moved = [block for block in split.blocks if block.name in piece.moved]
     sizes = [size for block in moved for size in block.shape.sizes]
     return len(moved) == 1 and all(isinstance(size, int) and size <= PLANE for size in sizes)
 
 
-def _by_form(split: Split, piece: Piece, flow: str) -> Answer:
-    """Decide that a flow keeps a constant, invertible Q of the blocks that it moves, and none besides."""
-    Q = form(split)
-    moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
-    pairs = {(a, b) for a in moved for b in moved if (a != b) is (flow == GENERALISED)}
-    why = f"{flow} preserves volume if it preserves a constant, invertible Q"
-    held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
-    if held != pairs or not held:
-        blocks = ", ".join(piece.moved)
-        return Answer(Undecided((f"{why}, and Q does not couple {blocks} alone",)))
-    if not all(_is_invertible(split, Q, *pair) for pair in pairs):
-        return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
-    kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
-    if not is_shown(kept):
-        return Answer(Undecided((why, *left_open(kept))))
-    return shown(f"{flow}, symplectic", kept)
-
-
 def _is_invertible(split: Split, Q: Matrix, a: int, b: int) -> bool:
-    blocks = split.subject.dynamics.declarations.blocks
-
     def entries(sizes: Sizes) -> Rows:
         found = split.form(sizes)
         return tuple(tuple(found[i][j] for j in split.places(b, sizes)) for i in split.places(a, sizes))
 
-    return is_regular(split, Q[a][b], (blocks[a], blocks[b]), entries)
+    return is_regular(split, Q[a][b], (split.blocks[a], split.blocks[b]), entries)
 
 
 def is_regular(split: Split, matrix: Tensor, of: tuple[Block, Block], scalars: Callable[[Sizes], Rows]) -> bool:
@@ -101,15 +91,13 @@ def is_regular(split: Split, matrix: Tensor, of: tuple[Block, Block], scalars: C
         return False
     rows, cols = row_slots(one), col_slots(other)
     by_form = is_invertible(c, matrix, rows[0], cols[0], nonzero) if rows else never_zero(c, matrix, nonzero)
-    return by_form and not any(_is_singular(split, scalars, sizes) for sizes in split.subject.sizes)
 
+    def is_singular(sizes: Sizes) -> bool:
+        try:
+            entries = scalars(sizes)
+            found = (rational_rows(entries, at.leaf) for at in points(declarations, sizes, LOOKED_AT))
+            return any(numbers is not None and determinant(numbers) == 0 for numbers in found)
+        except (NotScalarisableError, TooLargeError, NoInstanceError):
+            return False
 
-def _is_singular(split: Split, scalars: Callable[[Sizes], Rows], sizes: Sizes) -> bool:
-    try:
-        entries = scalars(sizes)
-        found = (
-            rational_rows(entries, at.leaf) for at in points(split.subject.dynamics.declarations, sizes, LOOKED_AT)
-        )
-        return any(numbers is not None and determinant(numbers) == 0 for numbers in found)
-    except (NotScalarisableError, TooLargeError, NoInstanceError):
-        return False
+    return by_form and not any(map(is_singular, split.subject.sizes))

@@ -4,17 +4,16 @@ The word alone decides it (`splitting/configurational.py`), once its pieces are 
 is looked at, for every size. Friction may be any, and of several blocks together; of theta too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.spec.words import Word
 from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved, point_text
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.pieces import pieces
@@ -34,32 +33,31 @@ def configurational(split: Split) -> Answer:
     BAOAB and ABOBA have it, [A, B, O] has not (Leimkuhler, Matthews 2013). Undecided only where the pieces are not of
     Langevin's form (`is_exact`), or it is not known of this friction.
     """
-    made = is_exact(split, split.scheme.word)
+    made = is_exact(split)
     match made.decision:
         case Proved() as found:
             return replace(made, decision=replace(found, by=f"{EXACT}: {found.by}"))
         case Refuted(by, witness):
-            at = ", ".join(f"{name} = {value}" for name, value in witness)
-            return Answer(Proved(f"{NOT_EXACT}: {by}: {at}", (), (("at", at),)))
+            return Answer(Proved(f"{NOT_EXACT}: {by}: {point_text(witness)}", (), (("at", point_text(witness)),)))
         case _:
             return made
 
 
-def is_exact(split: Split, word: Word) -> Answer:
-    """Decide that a word, draws being kept at its end, has Cov theta = inv(K) for every quadratic U of Hessian K.
+def is_exact(split: Split) -> Answer:
+    """Decide that the word, draws being kept at its end, has Cov theta = inv(K) for every quadratic U of Hessian K.
 
     It rests on: the pieces add up to the SDE; one piece moves theta by W.T dH/dr and one moves r by -W grad U, W
     constant, dH/dr linear in r, without noise; all others preserve exp(-H). Then the word alone decides
     (`words.configurational`). Undecided where the pieces have another form. (Leimkuhler, Matthews 2013.)
     """
     made = pieces(split)
-    if not isinstance(made.decision, Proved):
+    if not is_proved(made):
         return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
     try:
         roles, given = _roles(split)
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
-    found = exactness(word, roles, (*made.decision.given, *given))
+    found = exactness(split.scheme.word, roles, (*made.decision.given, *given))
     match found:
         case Proved():
             return replace(made, decision=found)
@@ -74,6 +72,9 @@ def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
 
     B moves r by -W grad U, A moves theta by W^T dH/dr, both without noise, W constant and dH/dr linear in r; Q is skew.
     All else moves other blocks than theta, and preserves exp(-H): so it keeps the law of r whatever theta is.
+
+    Raises:
+        _OtherFormError: the pieces have another form.
     """
     if split.numerical:
         raise _OtherFormError(f"the flow of {', '.join(split.numerical)} is numerical")
@@ -87,36 +88,28 @@ def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
     if drift.is_noisy or kick.is_noisy or drift.moved != (theta,) or len(kick.moved) != 1 or kick.moved == (theta,):
         moved = "; ".join(f"{p.name} moves {', '.join(p.moved)}" for p in (drift, kick))
         raise _OtherFormError(f"{moved}: not a drift and a kick of one block each, without noise")
-    (r,) = kick.moved
-    q, k = names.index(theta), names.index(r)
-    state = _of_state(split)
+    q, k = names.index(theta), names.index(r := kick.moved[0])
+    state = _state_names(split)
     if names_of(of.Q[k][q]) & state or names_of(kick.drift[k]) & state - {potential.name}:
         raise _OtherFormError(f"{kick.name} moves {r} by more than grad U times a constant matrix")
     n = degree(of.grad_H[k], frozenset(names), of.dynamics.declarations)
-    if n != 1 or set(names_of(of.grad_H[k]) & state) != {r} or not _alone(of.Q[q], k):
+    only_r = all(entry.is_zero for m, entry in enumerate(of.Q[q]) if m != k)
+    if n != 1 or set(names_of(of.grad_H[k]) & state) != {r} or not only_r:
         raise _OtherFormError(f"{theta} is not moved by a linear function of {r} alone")
-    if not isinstance(q_skew(split.subject).decision, Proved):
+    if not is_proved(q_skew(split.subject)):
         raise _OtherFormError("not shown: Q is skew")
-    roles, given = {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT}, set[str]()
-    for piece in split.pieces:
-        if piece.name not in roles:
-            kept = keeps_law(split, piece)
-            if not isinstance(kept.decision, Proved):
-                raise _OtherFormError(f"not shown: {piece.name} preserves exp(-H), whatever {theta} is")
-            roles[piece.name] = NoiseRole.DECAY
-            given |= {*kept.decision.given}
-    return roles, tuple(sorted(given))
+    kept = {piece.name: keeps_law(split, piece) for piece in split.pieces if piece not in (kick, drift)}
+    for name, answer in kept.items():
+        if not is_proved(answer):
+            raise _OtherFormError(f"not shown: {name} preserves exp(-H), whatever {theta} is")
+    roles = {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT, **dict.fromkeys(kept, NoiseRole.DECAY)}
+    return roles, tuple(sorted({fact for answer in kept.values() for fact in answer.decision.given}))
 
 
-def _of_state(split: Split) -> frozenset[str]:
+def _state_names(split: Split) -> frozenset[str]:
     """Return the names of all that varies: blocks, and functions of them."""
     declarations = split.derivation.dynamics.declarations
     return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
-
-
-def _alone(row: Sequence[Tensor], place: int) -> bool:
-    """Whether a row of Q has one place only."""
-    return all(entry.is_zero for n, entry in enumerate(row) if n != place)
 
 
 def _refutes(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
@@ -125,18 +118,15 @@ def _refutes(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
     U may be any quadratic. With K such that all omega are one, theta and r are pairs in the axes of the friction too,
     as both are symmetric; eps may be any, so that exp(-gamma eps) is what it should be of one gamma > 0.
     """
-    of = split.derivation
-    shapes = [block.shape for block in of.dynamics.declarations.blocks]
-    kicked = next(piece.moved for piece in split.pieces if roles[piece.name] is NoiseRole.KICK)
-    moved = next(piece.moved for piece in split.pieces if roles[piece.name] is NoiseRole.DRIFT)
-    decays = [piece for piece in split.pieces if roles[piece.name] is NoiseRole.DECAY]
-    names = split.subject.names
-    alike = shapes[names.index(kicked[0])] == shapes[names.index(moved[0])]
+    by_role = {role: [piece for piece in split.pieces if roles[piece.name] is role] for role in NoiseRole}
+    decays, kicked = by_role[NoiseRole.DECAY], by_role[NoiseRole.KICK][0].moved
+    shapes = {block.name: block.shape for block in split.derivation.dynamics.declarations.blocks}
+    alike = shapes[kicked[0]] == shapes[by_role[NoiseRole.DRIFT][0].moved[0]]
     return not decays or (
         alike
         and len(decays) == 1
         and decays[0].moved == kicked
-        and all(names_of(entry).isdisjoint(_of_state(split)) for row in decays[0].D for entry in row)
+        and all(names_of(entry).isdisjoint(_state_names(split)) for row in decays[0].D for entry in row)
         and all(entry.is_zero for part in decays[0].parts for row in derive(part).Q for entry in row)
     )
 

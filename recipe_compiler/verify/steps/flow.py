@@ -8,6 +8,7 @@ piece, dz = f_k dt + sqrt(2 D_k) dW.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import cast
 
 from sympy import Expr, Integer, Symbol
@@ -20,7 +21,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.declaration import Block, Declarations, Parameter
+from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.program.program import EPS, Propagator
 from recipe_compiler.spec.words import Letter, letter_text, letters
@@ -33,6 +34,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Identity, Scalars
 from recipe_compiler.verify.core.scalars import leaf_of
 from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import once_at_sizes
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided, derived, derived_matrix, rows_of
 
 MOST = 4
@@ -60,14 +62,18 @@ def flow(split: Split) -> Answer:
     except ModelError as error:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
     try:
-        declarations = with_step(split.subject.dynamics.declarations)
-        found = decided(split, list(_identities(split, flows)), declarations, _looked_at(split))
+        known = with_step(split.subject.dynamics.declarations)
+        found = decided(split, list(_identities(split, flows)), known, _looked_at(split))
     except second.NotPutError as reason:
         return Answer(Undecided((f"second engine: {reason}",)))
     if not isinstance(found.decision, Proved):
         return found
+    pieces: dict[str, list[str]] = {}
+    for name, own in flows.items():
+        pieces.setdefault(own.row, []).append(name)
+    rows = "; ".join(f"{', '.join(names)}: {row}" for row, names in pieces.items())
     data = tuple((name, f"{own.row}: {own.says}") for name, own in flows.items())
-    return replace(found, decision=replace(found.decision, by=f"{_rows(flows)}; second engine", data=data))
+    return replace(found, decision=replace(found.decision, by=f"{rows}; second engine", data=data))
 
 
 def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
@@ -75,34 +81,26 @@ def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
 
     A chain ends there, so no law is kept by its steps and no moment is that of the equation, unless it happens never.
     """
-    names = [piece.name for piece in pieces if _may_end(split, piece)]
+
+    def may_end(piece: Piece) -> bool:
+        try:
+            return flow_of(split.derivation, piece, split.numerical.get(piece.name, "")).may_end
+        except ModelError:
+            return False  # `flow` says that it has none
+
+    names = [piece.name for piece in pieces if may_end(piece)]
     return (f"no solution of {', '.join(names)} explodes within a step",) if names else ()
-
-
-def _may_end(split: Split, piece: Piece) -> bool:
-    try:
-        return flow_of(split.derivation, piece, split.numerical.get(piece.name, "")).may_end
-    except ModelError:
-        return False  # `flow` says that it has none
 
 
 def _looked_at(split: Split) -> tuple[Sizes, ...]:
     """Return the sizes at which no piece moves more than `MOST` coordinates; of one block all of them are."""
-    blocks = split.subject.dynamics.declarations.blocks
 
-    def count(piece: Piece, sizes: Sizes) -> int:
-        return sum(len(coordinates(block, sizes)) for block in blocks if block.name in piece.moved)
+    def most(sizes: Sizes) -> int:
+        counts = [[len(coordinates(b, sizes)) for b in split.blocks if b.name in piece.moved] for piece in split.pieces]
+        return max(map(sum, counts))
 
     every = split.subject.sizes
-    return tuple(sizes for sizes in every if max(count(piece, sizes) for piece in split.pieces) <= MOST) or every[:1]
-
-
-def _rows(flows: Mapping[str, Flow]) -> str:
-    """Return the rows with the pieces that have each: `A, B: shift; O: Ornstein-Uhlenbeck, entry by entry`."""
-    pieces: dict[str, list[str]] = {}
-    for name, own in flows.items():
-        pieces.setdefault(own.row, []).append(name)
-    return "; ".join(f"{', '.join(names)}: {row}" for row, names in pieces.items())
+    return tuple(sizes for sizes in every if most(sizes) <= MOST) or every[:1]
 
 
 def with_step(declarations: Declarations) -> Declarations:
@@ -116,114 +114,96 @@ def _identities(split: Split, flows: Mapping[str, Flow]) -> Iterator[Identity]:
     shares = dict.fromkeys((letter.piece, letter.share) for letter in letters(split.scheme.word))
     pieces = {piece.name: piece for piece in split.pieces}
     for name, share in shares:
-        piece, says = pieces[name], flows[name].says
-        changes = tuple(own for own in flows[name].changes(split.derivation, piece, share) if not own.image)
-        own = _asked if flows[name].order is None else _asked_of_stages
-        for what, entries in own(split, piece, changes, share):
-            yield Identity(
-                f"{what} of {letter_text(Letter(name, share))}", split.subject.place("D"), NOTHING, entries, says
-            )
+        flow, piece = flows[name], pieces[name]
+        changes = tuple(own for own in flow.changes(split.derivation, piece, share) if not own.image)
+        by = _exactly if flow.order is None else _stages
+        for what, entries in by(split, piece, changes, share):
+            says = f"{what} of {letter_text(Letter(name, share))}"
+            yield Identity(says, split.subject.place("D"), NOTHING, entries, flow.says)
 
 
-def _asked_of_stages(
-    split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction
-) -> Iterator[tuple[str, Scalars]]:
+def _stages(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
     """Yield what makes the stages of a numerical flow those of its piece: each a half of its drift, the noise once."""
-    s, declarations = rational(share), with_step(split.subject.dynamics.declarations)
+    s = rational(share)
 
-    def halves(block: Block) -> Scalars:
-        def entries(sizes: Sizes) -> list[Expr]:
-            leaf, index = leaf_of(declarations, sizes), split.derivation.dynamics.declarations.blocks.index(block)
-            places = split.places(index, sizes)
-            rates = [derived(split, change.rate, sizes, leaf) for change in changes if block.name in change.moved]
-            f = split.drift(piece, sizes)
-            count = [Integer(len(rates) - 2)]
-            return count + [rate[k] - s * f[k] / 2 for rate in rates for k in places]
-
-        return entries
+    def halves(n: int, sizes: Sizes) -> list[Expr]:
+        name, leaf, f = split.blocks[n].name, _leaf(split, sizes), split.drift(piece, sizes)
+        rates = [derived(split, change.rate, sizes, leaf) for change in changes if name in change.moved]
+        return [Integer(len(rates) - 2), *(rate[k] - s * f[k] / 2 for rate in rates for k in split.places(n, sizes))]
 
     def noise(sizes: Sizes) -> list[Expr]:
-        leaf, D = leaf_of(declarations, sizes), split.diffusion(piece, sizes)
+        leaf, D = _leaf(split, sizes), split.diffusion(piece, sizes)
         drawn = [derived_matrix(split, change.two_D, sizes, leaf) for change in changes]
         n = range(len(D))
         return [sum((own[i][j] for own in drawn), Integer(0)) - 2 * s * D[i][j] for i in n for j in n]
 
-    for block in split.derivation.dynamics.declarations.blocks:
+    for n, block in enumerate(split.blocks):
         if block.name in piece.moved:
-            yield f"the halves of the drift of {block.name}", halves(block)
+            yield f"the halves of the drift of {block.name}", partial(halves, n)
     yield "the noise", noise
     for change in changes:
         if change.implicit and change.turns:
-            yield f"the residual of {change.moved[0]} after {change.turns} substitutions", _left(split, change)
+            says = f"the residual of {change.moved[0]} after {change.turns} substitutions"
+            yield says, partial(_solved, split, change)
 
 
-def _left(split: Split, change: Change) -> Scalars:
+def _solved(split: Split, change: Change, sizes: Sizes) -> list[Expr]:
     """Return what an equation is off by, new - (z + eps rate(new)), after its substitutions, composed from z on."""
-    declarations = with_step(split.subject.dynamics.declarations)
-    (name,) = change.moved
-    block = next(n for n, own in enumerate(split.subject.names) if own == name)
+    eps, z = _eps(split, sizes), split.z(sizes)
+    places = split.places(split.subject.names.index(change.moved[0]), sizes)
+    rate, old = derived(split, change.rate, sizes, _leaf(split, sizes)), [z[k] for k in places]
 
-    def entries(sizes: Sizes) -> list[Expr]:
-        eps = cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
-        places, z = split.places(block, sizes), split.z(sizes)
-        rate = derived(split, change.rate, sizes, leaf_of(declarations, sizes))
+    def put_in(x: Sequence[Expr]) -> list[Expr]:
+        there = dict(zip(old, x, strict=True))
+        return [z[k] + eps * rate[k].xreplace(there) for k in places]
 
-        def put_in(x: Sequence[Expr]) -> list[Expr]:
-            there = dict(zip((z[k] for k in places), x, strict=True))
-            return [z[k] + eps * rate[k].xreplace(there) for k in places]
-
-        new: list[Expr] = [z[k] for k in places]
-        for _ in range(change.turns):
-            new = put_in(new)
-        return [x - y for x, y in zip(new, put_in(new), strict=True)]
-
-    return entries
+    new: list[Expr] = list(old)
+    for _ in range(change.turns):
+        new = put_in(new)
+    return [x - y for x, y in zip(new, put_in(new), strict=True)]
 
 
-def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
+def _exactly(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
+    """Yield what makes the law of one change that of the flow: `algebra/dynamics/flows.py` says why."""
     (change,) = changes
-    s, laws = rational(share), dict[tuple[tuple[str, int], ...], second.StepLaw]()
+    s, law = rational(share), once_at_sizes(partial(law_of, split, change))
     z = "T(z)" if change.transforms else "z"
 
-    def asked(identity: Callable[[second.StepLaw, Vector, Rows], Iterator[Expr]]) -> Scalars:
+    def by(identity: Callable[[second.StepLaw, Vector, Rows], Iterator[Expr]]) -> Scalars:
         def entries(sizes: Sizes) -> list[Expr]:
-            at = tuple(sizes.items())
-            laws[at] = laws.get(at) or law_of(split, change, sizes)
-            of = second.of_law(laws[at], split.drift(piece, sizes), split.diffusion(piece, sizes))
-            return list(identity(laws[at], *of))
+            own = law(sizes)
+            return [*identity(own, *second.of_law(own, split.drift(piece, sizes), split.diffusion(piece, sizes)))]
 
         return entries
 
-    yield "the part that is not linear in the moved blocks", asked(second.frozen)
-    yield f"{z}' - {z} at eps = 0", asked(lambda law, f, D: second.starts(law))
-    yield f"d E[{z}']/d eps - f(E[{z}'])", asked(lambda law, f, D: second.drifts(law, s, f))
-    yield (
-        f"d Cov[{z}']/d eps - (J Cov[{z}'] + Cov[{z}'] J.T + 2D)",
-        asked(lambda law, f, D: second.spreads(law, s, f, D)),
-    )
+    yield "the part that is not linear in the moved blocks", by(second.frozen)
+    yield f"{z}' - {z} at eps = 0", by(lambda law, f, D: second.starts(law))
+    yield f"d E[{z}']/d eps - f(E[{z}'])", by(lambda law, f, D: second.drifts(law, s, f))
+    spread = f"d Cov[{z}']/d eps - (J Cov[{z}'] + Cov[{z}'] J.T + 2D)"
+    yield spread, by(lambda law, f, D: second.spreads(law, s, f, D))
+
+
+def _leaf(split: Split, sizes: Sizes) -> Leaf:
+    return leaf_of(with_step(split.subject.dynamics.declarations), sizes)
+
+
+def _eps(split: Split, sizes: Sizes) -> Symbol:
+    declarations = with_step(split.subject.dynamics.declarations)
+    return cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
 
 
 def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
     """Return the law of T(z) + eps rate + N(0, eps two_D) at fixed sizes: mean (n) and covariance (n x n) in eps."""
-    declarations = with_step(split.subject.dynamics.declarations)
-    eps = cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
-    z, leaf = split.z(sizes), leaf_of(declarations, sizes)
-    known = None if change.propagator is None else _propagated(change.propagator, eps, sizes, leaf)
-    if change.propagator is not None and known is not None:
-        leaf = _with_arrays(change.propagator, known, eps, sizes, leaf)
+    eps, z, leaf = _eps(split, sizes), split.z(sizes), _leaf(split, sizes)
+    more: tuple[Mapping[Expr, Expr], ...] = ()
+    if change.propagator is not None:
+        known = _propagated(change.propagator, eps, sizes, leaf)
+        leaf, more = _with_arrays(change.propagator, known, eps, sizes, leaf), (known.rates, known.first)
     rate, two_D = derived(split, change.rate, sizes, leaf), derived_matrix(split, change.two_D, sizes, leaf)
-    w = _transformed(split, change, sizes)
+    pairs = ((change.transforms.get(block.name), x) for block in split.blocks for x in coordinates(block, sizes))
+    w = tuple(transformed(own, x) for own, x in pairs) if change.transforms else ()
     mean = tuple(x + eps * own for x, own in zip(w or z, rate, strict=True))
-    covariance = tuple(tuple(eps * entry for entry in row) for row in two_D)
-    more = () if known is None else (known.rates, known.first)
-    return second.StepLaw(eps, z, mean, covariance, w, *more)
-
-
-def _transformed(split: Split, change: Change, sizes: Sizes) -> Vector:
-    """Return T(z) of all coordinates; nothing where no block has a transform."""
-    blocks = split.subject.dynamics.declarations.blocks
-    pairs = ((change.transforms.get(block.name), x) for block in blocks for x in coordinates(block, sizes))
-    return tuple(transformed(own, x) for own, x in pairs) if change.transforms else ()
+    return second.StepLaw(eps, z, mean, tuple(tuple(eps * entry for entry in row) for row in two_D), w, *more)
 
 
 def _propagated(of: Propagator, eps: Symbol, sizes: Sizes, leaf: Leaf) -> Propagated:

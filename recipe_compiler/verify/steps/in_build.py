@@ -9,18 +9,20 @@ from dataclasses import replace
 
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.split_by import selections_of
-from recipe_compiler.verdict import Answer, Proved
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.boundary import with_potential
 from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
 from recipe_compiler.verify.core.build_values import at_values, from_files, sized
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
-from recipe_compiler.verify.steps.euler import euler_order
-from recipe_compiler.verify.steps.order import word_order
+from recipe_compiler.verify.steps.order import euler_order, word_order
 from recipe_compiler.verify.steps.split import Split, split_of
+from recipe_compiler.verify.words.gradients import counted
+from recipe_compiler.verify.words.letters import claimed_order
 
 ALL_DATA = "gradients use all data"
 """Noise of minibatches adds O(eps^2) to the covariance of a step."""
@@ -29,23 +31,18 @@ MOST_COORDINATES = 8
 """Of states that have more it is not looked at how a step with the values of a build is off."""
 
 
-def steps_by_word(build: Build) -> bool:
+def has_word(build: Build) -> bool:
     """Whether a step of a build does a word of pieces: it is one, or a move of its cycle does one."""
     return bool(build.scheme.split)
 
 
 def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
     """Return what decides a claim about the letters of a build's word, or about what its pieces add up to."""
-
-    def answer(stages: Stages) -> Answer:
-        scheme = stages.build.scheme
-        return _decided(stages, lambda subject: decide(split_of(subject, scheme)))
-
-    return answer
+    return lambda stages: _decided(stages, lambda subject: decide(split_of(subject, stages.build.scheme)))
 
 
 def of_pieces(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about what the pieces of a word add up to, at the build's values where it is wrong.
+    """Return what decides a claim about what pieces or moves add up to, at the build's values where it is wrong.
 
     Nothing else about a word is: which flow moves a piece is the same for all values, as a module takes them.
     """
@@ -60,7 +57,7 @@ def of_pieces(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
 
 def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
     """Return what decides a claim about the flows of a build's word; with minibatches, as if of all data."""
-    return lambda stages: _of_all_data(stages, of_word(decide)(stages))
+    return lambda stages: _with_all_data(stages, of_word(decide)(stages))
 
 
 def order_in(stages: Stages) -> Answer:
@@ -69,23 +66,39 @@ def order_in(stages: Stages) -> Answer:
     Of Euler's rules by `euler_order`, of a word by `word_order`; with minibatches, of a step with the gradients of all
     data, which is then among what is taken for granted.
     """
-    build, own = stages.build, own_subject(stages)
+    scheme, own = stages.build.scheme, own_subject(stages)
 
     def decide(subject: Subject) -> Answer:
-        if not steps_by_word(build):
-            return euler_order(subject, build.scheme, own)
-        split = split_of(subject, build.scheme)
-        stated = replace(build.scheme, pieces=tuple(selections_of(split.derivation, build.scheme).items()))
+        if not scheme.split:
+            return euler_order(subject, scheme, own)
+        split = split_of(subject, scheme)
+        stated = replace(scheme, pieces=tuple(selections_of(split.derivation, scheme).items()))
         return word_order(split, None if own is None else split_of(own, stated))
 
-    return _of_the_word(build, _of_all_data(stages, _decided(stages, decide)))
-
-
-def _of_the_word(build: Build, found: Answer) -> Answer:
-    """Return an answer about a step, with what it is one of where a chain makes others."""
-    if not build.scheme.cycle or not isinstance(found.decision, Proved):
+    found = _with_all_data(stages, _decided(stages, decide))
+    if not scheme.cycle or not isinstance(found.decision, Proved):
         return found
     return replace(found, decision=replace(found.decision, remarks=(ONE_WORD,)))
+
+
+def order_claimed_in(split: Split) -> Answer:
+    """Decide the weak order that a scheme claims of its word; which of its pieces have noise, those of a build tell."""
+    return claimed_order(split.scheme, frozenset(piece.name for piece in split.pieces if piece.is_noisy))
+
+
+def gradients_in(split: Split) -> Answer:
+    """Decide how many times a step evaluates grad U, by which pieces take it and which move its block (`counted`).
+
+    Pieces take it whose drift f_k holds U, and pieces move it that move the block of U; undecided where there is no
+    potential.
+    """
+    dynamics = split.derivation.dynamics
+    blocks = {name for f in dynamics.declarations.functions if f.name == dynamics.potential for name in f.of}
+    if not blocks:
+        return Answer(Undecided(("there is no potential",)))
+    kicks = tuple(p.name for p in split.pieces if any(dynamics.potential in names_of(f) for f in p.drift))
+    moves = tuple(p.name for p in split.pieces if blocks & {*p.moved})
+    return Answer(counted(split.scheme, kicks, moves, ()))
 
 
 def own_subject(stages: Stages) -> Subject | None:
@@ -99,12 +112,11 @@ def own_subject(stages: Stages) -> Subject | None:
     if dynamics is None:
         return None
     subject = subject_of(dynamics)
-    blocks = dynamics.declarations.blocks
-    count = sum(len(coordinates(block, subject.sizes[0])) for block in blocks)
+    count = sum(len(coordinates(block, subject.sizes[0])) for block in dynamics.declarations.blocks)
     return subject if subject.derivation is not None and count <= MOST_COORDINATES else None
 
 
-def _of_all_data(stages: Stages, found: Answer) -> Answer:
+def _with_all_data(stages: Stages, found: Answer) -> Answer:
     """Return an answer that holds of a step with the gradients of all data, and says so where there are others."""
     if stages.build.variant == "full" or not isinstance(found.decision, Proved):
         return found
@@ -118,12 +130,10 @@ def check_pieces(stages: Stages) -> None:
     Raises:
         ModelError: one does not.
     """
-    if steps_by_word(stages.build):
+    if has_word(stages.build):
         with placed(stages.build.source, "scheme"):
-            declared = stages.declared
-            split_of(declared.wide or declared, stages.build.scheme)
+            split_of(stages.declared.widest, stages.build.scheme)
 
 
 def _decided(stages: Stages, decide: Callable[[Subject], Answer]) -> Answer:
-    declared = stages.declared
-    return replace(find(decide, declared.wide or declared), where=stages.build.source.place("scheme"))
+    return replace(find(decide, stages.declared.widest), where=stages.build.source.place("scheme"))

@@ -3,16 +3,14 @@
 True of some pieces and false of others, which is no fault: kicks and drifts move along exp(-H) only together.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.system import residual as second_residual
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.derive.recipe import Matrix, derive
 from recipe_compiler.derive.stationarity import residual
@@ -21,15 +19,14 @@ from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.properties import change_of_form, divergence_of
 from recipe_compiler.tensor.terms import Coordinate, Index
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verdict import Answer, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved, those_with
+from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
 from recipe_compiler.verify.steps.flow import assumed_to_last
-from recipe_compiler.verify.steps.split import AtSizes, Split, decided
-from recipe_compiler.verify.steps.which_pieces import which_pieces
+from recipe_compiler.verify.steps.split import Split, decided, over_places
 
 
 def keeps(split: Split) -> Answer:
@@ -38,13 +35,15 @@ def keeps(split: Split) -> Answer:
     R_k = (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 for p = exp(-H) (Ma, Chen, Fox 2015, Theorem 1). In
     Langevin dynamics O keeps it; A and B keep it only together. That a piece does not is no fault.
     """
-    return _named(split, keeps_law, split.numerical)
+    return pieces_that(split, keeps_law, split.numerical)
 
 
-def _named(split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mapping[str, str]) -> Answer:
+def pieces_that(
+    split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mapping[str, str], among: str = ""
+) -> Answer:
     """Return the answer that names pieces; of those that a numerical flow moves the field may say nothing."""
     said = {piece.name: decide(split, piece) for piece in split.pieces if piece.name not in unsaid}
-    return which_pieces(said, unsaid=unsaid)
+    return those_with(said, among, unsaid)
 
 
 def keeps_law(split: Split, piece: Piece) -> Answer:
@@ -64,25 +63,19 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
 
+    def drift(sizes: Sizes) -> tuple[Expr, ...]:
+        return split.drift(piece, sizes)
+
     def entries(sizes: Sizes) -> list[Expr]:
-        of = split.subject.system(sizes)
-        return [second_residual(of, split.drift(piece, sizes), split.diffusion(piece, sizes))]
+        return [second_residual(split.subject.system(sizes), drift(sizes), split.diffusion(piece, sizes))]
 
     found = decided(split, [Identity(f"the residual of {piece.name}", where, left, entries)])
+    derivation = replace(split.derivation, drift=piece.drift, D=piece.D)
     own = Equation(
-        split.subject,
-        replace(split.derivation, drift=piece.drift, D=piece.D),
-        split.formulas,
-        (),
-        lambda sizes: split.drift(piece, sizes),
-        lambda sizes: split.diffusion(piece, sizes),
+        split.subject, derivation, split.subject.formulas, (), drift, lambda sizes: split.diffusion(piece, sizes)
     )
-    return _as_long_as_it_lasts(split, piece, through_infinity(split.subject, found, own))
-
-
-def _as_long_as_it_lasts(split: Split, piece: Piece, found: Answer) -> Answer:
-    """Return an answer about a flow, with what is taken for granted where its solutions may end within a step."""
-    if not isinstance(found.decision, Proved) or piece.is_noisy:
+    found = through_infinity(split.subject, found, own)
+    if not is_proved(found) or piece.is_noisy:
         return found
     given = tuple(sorted({*found.decision.given, *assumed_to_last(split, [piece])}))
     return replace(found, decision=replace(found.decision, given=given))
@@ -90,7 +83,7 @@ def _as_long_as_it_lasts(split: Split, piece: Piece, found: Answer) -> Answer:
 
 def volume(split: Split) -> Answer:
     """Report the pieces whose flow keeps volume: D_k = 0 and div f_k = 0 (Liouville)."""
-    return _named(split, keeps_volume, split.numerical)
+    return pieces_that(split, keeps_volume, split.numerical)
 
 
 def keeps_volume(split: Split, piece: Piece) -> Answer:
@@ -99,14 +92,13 @@ def keeps_volume(split: Split, piece: Piece) -> Answer:
     (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.) By both engines, for every size; refuted by an exact point.
     A kick dr = -grad U(theta) dt keeps it, as it is free of r; dr = -c r dt does not, div f = -c n.
     """
-    where = split.subject.place("Q")
-    blocks = split.derivation.dynamics.declarations.blocks
-    left = divergence_of(split.derivation.calculus, blocks, piece.drift)
+    left = divergence_of(split.derivation.calculus, split.derivation.dynamics.declarations.blocks, piece.drift)
 
     def entries(sizes: Sizes) -> list[Expr]:
         return [second.divergence(split.drift(piece, sizes), split.z(sizes))]
 
-    return decided(split, [*noiseless(split, piece), Identity(f"div f of {piece.name}", where, left, entries)])
+    own = Identity(f"div f of {piece.name}", split.subject.place("Q"), left, entries)
+    return decided(split, [*noiseless(split, piece), own])
 
 
 def symplectic(split: Split) -> Answer:
@@ -119,54 +111,42 @@ def symplectic(split: Split) -> Answer:
     """
     Q = form(split)
     if all(entry.is_zero for row in Q for entry in row):
-        nothing = Answer(Refuted("no piece without noise has a Q", ()))
-        return which_pieces(dict.fromkeys((piece.name for piece in split.pieces), nothing))
+        return pieces_that(split, lambda *_: Answer(Refuted("no piece without noise has a Q", ())), {})
     constant = is_constant(split, Q)
-    if not isinstance(constant.decision, Proved):
-        return which_pieces(dict.fromkeys((piece.name for piece in split.pieces), constant))
+    if not is_proved(constant):
+        return pieces_that(split, lambda *_: constant, {})
     unsaid = {
-        piece.name: split.numerical[piece.name]
+        piece.name: GENERALISED
         for piece in split.pieces
         if split.numerical.get(piece.name) == GENERALISED and not couples_alone(split, piece, Q)
     }
-    return _named(split, lambda own, piece: keeps_form(own, piece, Q), unsaid)
-
-
-def is_constant(split: Split, Q: Matrix) -> Answer:
-    """Decide that dQ_ab/dz = 0 for every place of a matrix over z."""
-    return decided(split, list(_slopes(split, Q)))
+    return pieces_that(split, lambda own, piece: keeps_form(own, piece, Q), unsaid)
 
 
 def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
     """Whether Q has places only between the two blocks that a piece moves."""
     moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
-    return all(
-        entry.is_zero or (a != b and a in moved and b in moved)
-        for a, row in enumerate(Q)
-        for b, entry in enumerate(row)
-    )
+    places = [(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero]
+    return all(a != b and a in moved and b in moved for a, b in places)
 
 
-def _slopes(split: Split, Q: Matrix) -> Iterator[Identity]:
-    """Yield dQ_ab/dz = 0 of every place of Q, by every block."""
+def is_constant(split: Split, Q: Matrix) -> Answer:
+    """Decide that dQ_ab/dz = 0 for every place of a matrix over z, block by block."""
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    for a, row in enumerate(Q):
-        for b, entry in enumerate(row):
-            for n, block in enumerate(blocks):
-                slots = tuple(Index(size, "k") for size in block.shape.sizes)
-                left = c.settled(c.diff(entry, Coordinate(block.name, slots)))
-                says = f"dQ[{blocks[a].name},{blocks[b].name}]/d{block.name}"
-                yield Identity(says, split.subject.place("Q"), left, _second_slopes(split, (a, b), n))
 
+    def identity(a: int, b: int, n: int) -> Identity:
+        at = Coordinate(blocks[n].name, tuple(Index(size, "k") for size in blocks[n].shape.sizes))
 
-def _second_slopes(split: Split, at: tuple[int, int], block: int) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        rows, columns = (split.places(n, sizes) for n in at)
-        z, Q = split.z(sizes), split.form(sizes)
-        along = [z[k] for k in split.places(block, sizes)]
-        return [slope(off_kinks(Q[i][j]), x) for i in rows for j in columns for x in along]
+        def entries(sizes: Sizes) -> list[Expr]:
+            Q, (rows, columns, along) = split.form(sizes), (split.places(own, sizes) for own in (a, b, n))
+            z = split.z(sizes)
+            return [slope(off_kinks(Q[i][j]), z[k]) for i in rows for j in columns for k in along]
 
-    return entries
+        says = f"dQ[{blocks[a].name},{blocks[b].name}]/d{blocks[n].name}"
+        return Identity(says, split.subject.place("Q"), c.settled(c.diff(Q[a][b], at)), entries)
+
+    every = range(len(blocks))
+    return decided(split, [identity(a, b, n) for a in every for b in every for n in every])
 
 
 def form(split: Split) -> Matrix:
@@ -193,43 +173,16 @@ def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
     [0, K - K.T]]: kept if and only if K is symmetric, a Hessian.
     """
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    where = split.subject.place("Q")
-    identities = [*noiseless(split, piece)]
-    for a, row in enumerate(change_of_form(c, blocks, piece.drift, Q)):
-        for b, left in enumerate(row):
-            says = f"the change of Q[{blocks[a].name},{blocks[b].name}] by {piece.name}"
-            identities.append(Identity(says, where, left, _change(split, piece, (a, b))))
-    return decided(split, identities)
+    says, left = f"the change of Q[{{}}] by {piece.name}", change_of_form(c, blocks, piece.drift, Q)
+
+    def entries(sizes: Sizes) -> tuple[tuple[Expr, ...], ...]:
+        return second.change_of_form(split.drift(piece, sizes), split.form(sizes), split.z(sizes))
+
+    changes = over_places(split, says, split.subject.place("Q"), left, entries)
+    return decided(split, [*noiseless(split, piece), *changes])
 
 
-def _change(split: Split, piece: Piece, at: tuple[int, int]) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        changed = _changed(split, piece.name, tuple(sizes.items()))
-        rows, columns = (split.places(block, sizes) for block in at)
-        return [changed[i][j] for i in rows for j in columns]
-
-    return entries
-
-
-@lru_cache(maxsize=KEPT)
-def _changed(split: Split, name: str, sizes: AtSizes) -> Rows:
-    piece, at = next(piece for piece in split.pieces if piece.name == name), dict(sizes)
-    return second.change_of_form(split.drift(piece, at), split.form(at), split.z(at))
-
-
-def noiseless(split: Split, piece: Piece) -> Iterator[Identity]:
-    """Yield the identities D_k = 0, place by place."""
-    blocks = split.derivation.dynamics.declarations.blocks
-    for a, row in enumerate(piece.D):
-        for b, left in enumerate(row):
-            says = f"D[{blocks[a].name},{blocks[b].name}] of {piece.name}"
-            yield Identity(says, split.subject.place("D"), left, _noise(split, piece, (a, b)))
-
-
-def _noise(split: Split, piece: Piece, at: tuple[int, int]) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        rows, columns = (split.places(block, sizes) for block in at)
-        D = split.diffusion(piece, sizes)
-        return [D[i][j] for i in rows for j in columns]
-
-    return entries
+def noiseless(split: Split, piece: Piece) -> list[Identity]:
+    """Return the identities D_k = 0, place by place."""
+    says, where = f"D[{{}}] of {piece.name}", split.subject.place("D")
+    return over_places(split, says, where, piece.D, lambda sizes: split.diffusion(piece, sizes))

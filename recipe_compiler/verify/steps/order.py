@@ -3,82 +3,68 @@
 A word of exact flows acts on functions as exp(s_1 eps L_1) ... exp(s_m eps L_m). It has order p where its coefficients
 of products of up to p generators are those of exp(eps sum L), whatever the pieces are; commutators of given pieces may
 vanish, so that is a lower bound. It is the order where what is off at p + 1, applied to some phi, is not zero.
+
+Steps of Euler's are no products of exponentials. b' = b + eps f_b(z) + noise moves every block from the old state, or
+those before it moved already: their moments show order 1.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from math import factorial
 
+import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.pieces import generator
+from recipe_compiler.algebra.dynamics.system import drift
 from recipe_compiler.algebra.dynamics.words import Pieces, applied, coefficient
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import Witness, witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
-from recipe_compiler.spec.words import Letter, letter_text, letters, word_text
-from recipe_compiler.splitting.flow import Flow
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow_table import flow_of
-from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.split_by import may_leave
-from recipe_compiler.splitting.words import Order, first_asymmetry, order
+from recipe_compiler.splitting.words import Order, order
 from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import point_text
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.steps.flow import assumed_to_last
 from recipe_compiler.verify.steps.pieces import pieces
-from recipe_compiler.verify.steps.split import Split
+from recipe_compiler.verify.steps.split import ZERO, Split
+from recipe_compiler.verify.words.letters import is_palindrome
 
 NO_MORE, IN_GENERAL = "and not higher", "and not higher for general U and values"
 """Shown of the U and the values of a build; or of some, which says nothing of these."""
-Data = tuple[tuple[str, str], ...]
 LOOKED_AT = 2
 """Sizes at which a function is looked for that shows an order to be no higher."""
+Data = tuple[tuple[str, str], ...]
+Look = tuple[str, Subject, Callable[[Sizes], Iterable[tuple[str, Expr]]]]
 
 
 def palindrome(split: Split) -> Answer:
     """Report whether a word is its own reverse; both answers are proofs.
 
-    If it is, its step is its own adjoint, and its order is even (Hairer, Lubich, Wanner 2006, Thm. II.3.2). Undecided
-    only where two ways of reading it backwards disagree.
+    If it is, its step is its own adjoint, and its order is even (Hairer, Lubich, Wanner 2006, Thm. II.3.2).
     """
-    found = is_palindrome(split)
-    match found.decision:
-        case Proved():
-            return Answer(Proved("it is a palindrome"))
+    match is_palindrome(split.scheme.word):
         case Refuted(witness=witness):
-            return Answer(
-                Proved(f"it is not a palindrome: {', '.join(f'{name} is {value}' for name, value in witness)}")
-            )
-        case Undecided():
-            return found
-
-
-def is_palindrome(split: Split) -> Answer:
-    """Decide that a word is its own reverse, letter by letter, by two ways of comparing."""
-    place = first_asymmetry(split.scheme.word)
-    found = [(x.piece, x.share) for x in letters(split.scheme.word)]
-    if (place is None) is not (found == found[::-1]):
-        return Answer(Undecided(("the two ways of reading the word backwards disagree; please report this",)))
-    if place is None:
-        return Answer(Proved("letters and shares"))
-    here, there = found[place], found[-1 - place]
-    at = ((f"letter {place + 1}", _shown(here)), (f"letter {len(found) - place}", _shown(there)))
-    return Answer(Refuted("letters and shares", at))
-
-
-def _shown(letter: tuple[str, Fraction]) -> str:
-    return letter_text(Letter(*letter))
+            letters_ = ", ".join(f"{name} is {value}" for name, value in witness)
+            return Answer(Proved(f"it is not a palindrome: {letters_}"))
+        case _:
+            return Answer(Proved("it is a palindrome"))
 
 
 def word_order(split: Split, own: Split | None = None) -> Answer:
@@ -101,16 +87,49 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
     least = order_at_least(split)
     if isinstance(least, Undecided):
         return Answer(least)
-    given, found = least.given, least.of_letters
-    data = (("word", word_text(split.scheme.word)), ("order", str(least.order)))
-    says = f"weak order {least.order}"
+    found, data = least.of_letters, (("word", word_text(split.scheme.word)), ("order", str(least.order)))
     if least.by_flows:  # beyond it, what is off in the word and in a flow may cancel
-        return ordered(f"{says} at least, by its letters and its flows", given, data)
-    for of in (own, split) if found.wrong else ():
-        off = None if of is None else _beyond(of, found)
-        if off is not None:
-            return ordered(f"{says}, {NO_MORE if of is own else IN_GENERAL}", given, data, off, found.order + 1)
-    return ordered(f"{says} at least, by its letters", given, data)
+        return ordered(least.order, "its letters and its flows", least.given, data, ())
+    splits = [(NO_MORE, own), (IN_GENERAL, split)] if found.wrong else []
+    looks = [(says, of.subject, partial(_deviations, of, dict(found.wrong))) for says, of in splits if of is not None]
+    return ordered(least.order, "its letters", least.given, data, looks)
+
+
+def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) -> Answer:
+    """Report that one step of Euler's has weak order 1, with a coordinate whose mean shows that it has no higher one.
+
+    E[z'] - z = eps f + O(eps**2) and Cov[z'] = 2 eps D + O(eps**2) (Talay, Tubaro 1990). In eps**2, E[b'] has L_b f_b
+    with L_b the generator of the blocks moved before b, and the equation has L f_b/2. For dx = -x dt + sqrt(2) dW the
+    step has 0 there, and the equation x/2.
+
+    Args:
+        subject: with an abstract U, and all values as declared.
+        scheme: one of Euler's.
+        own: the same with the U and the values of a build: an error for some U need not be one for this U.
+    """
+    needed = smoothness(subject.formulas, subject.dynamics.declarations)
+    if needed.open:
+        return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
+    given = (*needed.given, *premises(subject, [block.name for block in bounded_blocks(subject)]))
+    subjects = [(NO_MORE, own), (IN_GENERAL, subject)]
+    looks = [(says, of, partial(_euler_deviations, of, scheme)) for says, of in subjects if of is not None]
+    return ordered(1, "its moments", given, (("scheme", scheme.name), ("order", "1")), looks)
+
+
+def _euler_deviations(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+    """Yield what E[x'] has in eps^2 less that of the equation, of every coordinate x."""
+    of, blocks = subject.system(sizes), subject.dynamics.declarations.blocks
+    f, block_of = drift(of), [block.name for block in blocks for _ in coordinates(block, sizes)]
+    moved: set[int] = set()
+    for name in scheme.order or subject.names:
+        own = {k for k, block in enumerate(block_of) if block == name}
+        before = moved if scheme.order else set[int]()
+        part = tuple(x if i in before else ZERO for i, x in enumerate(f))
+        D = tuple(tuple(x if {i, j} <= before else ZERO for j, x in enumerate(row)) for i, row in enumerate(of.D))
+        for i in sorted(own):
+            there, here = generator(part, D, of.z, f[i]), generator(f, of.D, of.z, f[i])
+            yield str(of.z[i]), sympy.expand(there - here / 2)
+        moved |= own
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,39 +154,21 @@ def order_at_least(split: Split) -> Least | Undecided:
     apart = _disagreements(split, found)
     if apart:
         return Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",))
-    needed = smoothness(split.formulas, split.subject.dynamics.declarations)
+    needed = smoothness(split.subject.formulas, split.subject.dynamics.declarations)
     if needed.open:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open))
     bounded = bounded_blocks(split.subject)
     try:
-        if any(isinstance(flow, Reflected) for flow in _numerical(split)):
+        known = [piece for piece in split.pieces if bounded or piece.name in split.numerical]
+        flows = [(piece, flow_of(split.derivation, piece, split.numerical.get(piece.name, ""))) for piece in known]
+        if any(isinstance(flow, Reflected) for _, flow in flows):
             return Undecided(("a reflected step is not a smooth function of its start",))
-        numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
-        leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
+        numbers = [flow.order for _, flow in flows if flow.order is not None]
+        leaving = tuple(may_leave(bounded, flows))
     except ModelError as error:
         return Undecided(tuple(fault.problem for fault in error.faults))
-    given = (*needed.given, *assumed_to_last(split, split.pieces), *asked_for(split.subject, leaving))
+    given = (*needed.given, *assumed_to_last(split, split.pieces), *premises(split.subject, leaving))
     return Least(min(found.order, *numbers) if numbers else found.order, found, bool(numbers), given)
-
-
-def _beyond(split: Split, found: Order) -> tuple[str, Witness] | None:
-    """Return a function whose mean is wrong in the next power of eps, with a point; None where none was found."""
-    sizes = split.subject.sizes[:LOOKED_AT]
-    seen = (point_of(_off(split, dict(found.wrong), at), split.subject, at, split.formulas) for at in sizes)
-    return next((off for off in seen if off is not None), None)
-
-
-def _numerical(split: Split) -> Iterator[Flow]:
-    """Yield the flows of a word that are not exact."""
-    for piece in split.pieces:
-        if piece.name in split.numerical:
-            yield flow_of(split.derivation, piece, split.numerical[piece.name])
-
-
-def _flows(split: Split) -> Iterator[tuple[Piece, Flow]]:
-    """Yield the pieces of a word with the flows that move them."""
-    for piece in split.pieces:
-        yield piece, flow_of(split.derivation, piece, split.numerical.get(piece.name, ""))
 
 
 def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
@@ -175,7 +176,7 @@ def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
     return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
-def asked_for(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
+def premises(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
     """Yield what the theorem on weak orders requires besides smoothness (Talay, Tubaro 1990).
 
     For a block that steps keep inside its domain, moments of 1/x must be finite as those of x are: growth is meant in
@@ -193,24 +194,34 @@ def asked_for(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
         yield "steps stay inside the domain"
 
 
-def ordered(
-    says: str, given: tuple[str, ...], data: Data, off: tuple[str, Witness] | None = None, power: int = 0
-) -> Answer:
-    """Return the answer that a step has an order, with the function that is wrong in the next power of eps, if any."""
-    if off is not None:
-        name, at = off
-        point = ", ".join(f"{x} = {value}" for x, value in at.text)
-        data = (*data, ("beyond", f"E[{name}] after a step is off by {shown(at.value)} eps^{power} at {point}"))
-    return Answer(Proved(says, tuple(sorted(set(given))), data))
+def ordered(order: int, by: str, given: tuple[str, ...], data: Data, looks: Iterable[Look]) -> Answer:
+    """Return the answer that a step has an order, with a function that is wrong in the next power of eps, if any.
+
+    Args:
+        order: the one that it has at least.
+        by: what shows that.
+        given: what it rests on.
+        data: added to the proof.
+        looks: what a proof says where the order is no higher, the subject, and functions that yield at fixed sizes what
+            the means of some functions of the state are off by.
+    """
+    known = tuple(sorted(set(given)))
+    for says, subject, deviations in looks:
+        for sizes in subject.sizes[:LOOKED_AT]:
+            off = _first_nonzero(subject, sizes, deviations(sizes))
+            if off is not None:
+                name, at = off
+                value = f"off by {shown(at.value)} eps^{order + 1} at {point_text(at.text)}"
+                beyond = ("beyond", f"E[{name}] after a step is {value}")
+                return Answer(Proved(f"weak order {order}, {says}", known, (*data, beyond)))
+    return Answer(Proved(f"weak order {order} at least, by {by}", known, data))
 
 
-def point_of(
-    functions: Iterable[tuple[str, Expr]], subject: Subject, sizes: Sizes, formulas: tuple[Formula, ...]
-) -> tuple[str, Witness] | None:
+def _first_nonzero(subject: Subject, sizes: Sizes, functions: Iterable[tuple[str, Expr]]) -> tuple[str, Witness] | None:
     """Return the first named function that is not zero at an exact point, with that point; None where none is found."""
     try:
         for name, e in functions:
-            found = witness(e, subject.dynamics.declarations, sizes, formulas)
+            found = witness(e, subject.dynamics.declarations, sizes, subject.formulas)
             if found is not None:
                 return name, found
     except (NoInstanceError, NotScalarisableError, TooLargeError):
@@ -223,27 +234,18 @@ def _disagreements(split: Split, found: Order) -> Pieces | None:
     word = [(x.piece, x.share) for x in letters(split.scheme.word)]
     names = tuple(piece.name for piece in split.pieces)
     wrong = dict(found.wrong)
-    last = found.order + bool(wrong)
-    products = (of for length in range(1, last + 1) for of in product(names, repeat=length))
-    for of in products:
-        if coefficient(word, of) - Fraction(1, factorial(len(of))) != wrong.get(of, 0):
-            return of
-    return None
+    products = (of for length in range(1, found.order + bool(wrong) + 1) for of in product(names, repeat=length))
+    expected = ((of, Fraction(1, factorial(len(of))) + wrong.get(of, 0)) for of in products)
+    return next((of for of, value in expected if coefficient(word, of) != value), None)
 
 
-def _off(split: Split, defects: Mapping[Pieces, Fraction], sizes: Sizes) -> Iterator[tuple[str, Expr]]:
-    """Yield functions of the state by name, with what the first wrong products make of each."""
+def _deviations(split: Split, defects: Mapping[Pieces, Fraction], sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+    """Yield coordinates, their squares and products of two, with what the first wrong products make of each."""
     named = {piece.name: piece for piece in split.pieces}
 
     def apply(name: str, phi: Expr) -> Expr:
         return generator(split.drift(named[name], sizes), split.diffusion(named[name], sizes), split.z(sizes), phi)
 
-    yield from ((str(phi), applied(defects, apply, phi)) for phi in _tried(split, sizes))
-
-
-def _tried(split: Split, sizes: Sizes) -> Iterator[Expr]:
-    """Yield the functions that are tried: coordinates, their squares, products of two."""
     firsts = [split.z(sizes)[split.places(n, sizes)[0]] for n in range(len(split.subject.names))]
-    yield from firsts
-    yield from (x**2 for x in firsts)
-    yield from (x * y for x, y in combinations(firsts, 2))
+    tried = [*firsts, *(x**2 for x in firsts), *(x * y for x, y in combinations(firsts, 2))]
+    yield from ((str(phi), applied(defects, apply, phi)) for phi in tried)

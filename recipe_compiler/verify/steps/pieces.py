@@ -3,26 +3,34 @@
 Another equation is integrated otherwise, whatever the order of the word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 
 from sympy import Expr
 
-from recipe_compiler.derive.recipe import Matrix, Vector
+from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.spec.words import word_text
 from recipe_compiler.splitting.pieces import Piece, missing, shares_of_gamma
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.identities import Identity, Scalars
+from recipe_compiler.verify.core.identities import Identity
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.steps.split import NOTHING, Split, decided, derived, derived_matrix
-
-WHOLE = Fraction(1)
+from recipe_compiler.verify.steps.split import (
+    NOTHING,
+    Split,
+    decided,
+    derived,
+    derived_matrix,
+    over_blocks,
+    over_places,
+)
 
 
 @lru_cache(maxsize=KEPT)
@@ -35,11 +43,11 @@ def pieces(split: Split) -> Answer:
     A, O, B/2] does A, B and O once each.
     """
     done = shares(split.scheme.word)
-    wrong = {name: done.get(name, Fraction(0)) for name in _names(split) if done.get(name) != WHOLE}
+    wrong = {piece.name: done.get(piece.name, 0) for piece in split.pieces if done.get(piece.name) != 1}
     if wrong:
         at = tuple((f"share of {name} in the step", str(share)) for name, share in wrong.items())
         by = f"the letters of {word_text(split.scheme.word)}: every piece is done for 1 step in all"
-        return Answer(Refuted(by, at, _left_over(split, done)))
+        return Answer(Refuted(by, at, "; ".join(_residuals(split, done))))
     found = decided(split, (*_derived_alike(split), *_sums(split)))
     if not isinstance(found.decision, Refuted):
         return found
@@ -55,81 +63,56 @@ def _astray(split: Split) -> Iterator[str]:
             yield f"Gamma[{a},{b}] is in {who}: `Gamma: [[{a}, {b}]]` in one selection says in which"
 
 
-def _names(split: Split) -> tuple[str, ...]:
-    return tuple(piece.name for piece in split.pieces)
-
-
 def _derived_alike(split: Split) -> Iterator[Identity]:
     """Yield for every piece that both engines derive the same f_k and D_k."""
     where = split.subject.place("D")
     for piece in split.pieces:
-        yield Identity(f"f of {piece.name} minus that of the second engine", where, NOTHING, _f_apart(split, piece))
-        yield Identity(f"D of {piece.name} minus that of the second engine", where, NOTHING, _D_apart(split, piece))
 
+        def f_apart(sizes: Sizes, piece: Piece = piece) -> list[Expr]:
+            return [x - y for x, y in zip(derived(split, piece.drift, sizes), split.drift(piece, sizes), strict=True)]
 
-def _f_apart(split: Split, piece: Piece) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        return [x - y for x, y in zip(derived(split, piece.drift, sizes), split.drift(piece, sizes), strict=True)]
+        def D_apart(sizes: Sizes, piece: Piece = piece) -> list[Expr]:
+            apart = _difference(derived_matrix(split, piece.D, sizes), split.diffusion(piece, sizes))
+            return [x for row in apart for x in row]
 
-    return entries
-
-
-def _D_apart(split: Split, piece: Piece) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        rows = zip(derived_matrix(split, piece.D, sizes), split.diffusion(piece, sizes), strict=True)
-        return [x - y for row, own in rows for x, y in zip(row, own, strict=True)]
-
-    return entries
+        yield Identity(f"f of {piece.name} minus that of the second engine", where, NOTHING, f_apart)
+        yield Identity(f"D of {piece.name} minus that of the second engine", where, NOTHING, D_apart)
 
 
 def _sums(split: Split) -> Iterator[Identity]:
     """Yield f - sum_k f_k = 0 of every block, D - sum_k D_k = 0 of every place."""
     drift, D = missing(split.derivation, split.pieces)
-    blocks = split.derivation.dynamics.declarations.blocks
-    where = split.subject.place("D")
-    for n, (block, left) in enumerate(zip(blocks, drift, strict=True)):
-        yield Identity(f"f[{block.name}] minus the sum of the pieces", where, left, _f_left(split, n))
-    for a, (one, row) in enumerate(zip(blocks, D, strict=True)):
-        for b, (other, left) in enumerate(zip(blocks, row, strict=True)):
-            says = f"D[{one.name},{other.name}] minus the sum of the pieces"
-            yield Identity(says, where, left, _D_left(split, a, b))
+    where, says = split.subject.place("D"), "minus the sum of the pieces"
+
+    def f_left(sizes: Sizes) -> list[Expr]:
+        return [x - y for x, y in zip(split.equation(sizes)[0], split.made(sizes)[0], strict=True)]
+
+    def D_left(sizes: Sizes) -> Rows:
+        return _difference(split.equation(sizes)[1], split.made(sizes)[1])
+
+    yield from over_blocks(split, f"f[{{}}] {says}", where, drift, f_left)
+    yield from over_places(split, f"D[{{}}] {says}", where, D, D_left)
 
 
-def _f_left(split: Split, n: int) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        return [split.equation(sizes)[0][i] - split.made(sizes)[0][i] for i in split.places(n, sizes)]
+def _residuals(split: Split, done: dict[str, Fraction]) -> Iterator[str]:
+    """Yield f - sum_k s_k f_k and D - sum_k s_k D_k, those that are not zero, as text."""
+    c, names = split.derivation.calculus, split.subject.names
+    shares = [(done.get(piece.name, Fraction(0)), piece) for piece in split.pieces]
 
-    return entries
+    def left(whole: Tensor, parts: Iterable[tuple[Fraction, Tensor]]) -> Tensor:
+        for share, part in parts:
+            whole = c.subtract(whole, c.scale(part, share))
+        return c.settled(whole)
 
-
-def _D_left(split: Split, a: int, b: int) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        places = [(i, j) for i in split.places(a, sizes) for j in split.places(b, sizes)]
-        return [split.equation(sizes)[1][i][j] - split.made(sizes)[1][i][j] for i, j in places]
-
-    return entries
-
-
-def _left_over(split: Split, done: dict[str, Fraction]) -> str:
-    """Return f - sum_k s_k f_k and D - sum_k s_k D_k, what is not zero of them, as text."""
-    c = split.derivation.calculus
-    drift, diffusion = split.derivation.drift, split.derivation.D
-    for piece in split.pieces:
-        share = done.get(piece.name, Fraction(0))
-        drift = tuple(c.subtract(f, c.scale(own, share)) for f, own in zip(drift, piece.drift, strict=True))
-        diffusion = tuple(
-            tuple(c.subtract(x, c.scale(y, share)) for x, y in zip(row, own, strict=True))
-            for row, own in zip(diffusion, piece.D, strict=True)
-        )
-    return "; ".join(_shown(split, drift, diffusion))
+    for n, (name, f) in enumerate(zip(names, split.derivation.drift, strict=True)):
+        own = left(f, ((share, piece.drift[n]) for share, piece in shares))
+        if not own.is_zero:
+            yield f"f[{name}]: {text(own)}"
+    for a, b in product(range(len(names)), repeat=2):
+        own = left(split.derivation.D[a][b], ((share, piece.D[a][b]) for share, piece in shares))
+        if not own.is_zero:
+            yield f"D[{names[a]},{names[b]}]: {text(own)}"
 
 
-def _shown(split: Split, drift: Vector, D: Matrix) -> Iterator[str]:
-    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    for block, f in zip(blocks, drift, strict=True):
-        if not (left := c.settled(f)).is_zero:
-            yield f"f[{block.name}]: {text(left)}"
-    for one, row in zip(blocks, D, strict=True):
-        for other, entry in zip(blocks, row, strict=True):
-            if not (left := c.settled(entry)).is_zero:
-                yield f"D[{one.name},{other.name}]: {text(left)}"
+def _difference(left: Rows, right: Rows) -> Rows:
+    return tuple(tuple(x - y for x, y in zip(*rows, strict=True)) for rows in zip(left, right, strict=True))

@@ -5,7 +5,7 @@ are symmetric (Hairer, Lubich, Wanner 2006, Sec. V.1). F turns the signs of bloc
 r -> -r of Langevin dynamics, xi -> 2 A - xi of a thermostat.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,6 +14,7 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.derive.recipe import Vector
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.splitting.pieces import Piece
@@ -23,12 +24,11 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.kept import noiseless
-from recipe_compiler.verify.steps.split import Split, decided
-from recipe_compiler.verify.steps.which_pieces import which_pieces
+from recipe_compiler.verify.steps.kept import noiseless, pieces_that
+from recipe_compiler.verify.steps.split import Split, decided, over_blocks
 
 MOST = 4
 """Blocks of which all subsets are tried."""
@@ -41,6 +41,14 @@ class Flip:
     centres: Mapping[str, Tensor]
     says: str
     """In words: `r -> -r, xi -> 2 A - xi`."""
+
+    def sign(self, block: str) -> int:
+        """Return -1 for a block that is turned, else 1."""
+        return -1 if block in self.centres else 1
+
+
+class UnknownImageError(Exception):
+    """The effect of a flip on a function is not known."""
 
 
 def flip(c: Calculus, centres: Mapping[str, Tensor]) -> Flip:
@@ -62,8 +70,7 @@ def reversible(split: Split) -> Answer:
     if found is None:
         return Answer(Undecided(("no sign flip of blocks was found that leaves H unchanged",)))
     unsaid = {name: flow for name, flow in split.numerical.items() if flow == REFLECTED}
-    said = {piece.name: runs_back(split, piece, found) for piece in split.pieces if piece.name not in unsaid}
-    return which_pieces(said, f" under {found.says}", unsaid=unsaid)
+    return pieces_that(split, lambda own, piece: runs_back(own, piece, found), unsaid, f" under {found.says}")
 
 
 def flip_of(split: Split) -> Flip | None:
@@ -72,12 +79,11 @@ def flip_of(split: Split) -> Flip | None:
     F z_b = 2 m_b - z_b of some blocks b, [n_b] each, with H(F z) = H(z); counted are the pieces with F f_k(F z) =
     -f_k(z).
     """
-    best: tuple[int, Flip] | None = None
-    for under in _flips(split):
-        count = sum(_is_odd(split, piece, under) for piece in split.noiseless)
-        if best is None or count > best[0]:
-            best = count, under
-    return best[1] if best else None
+
+    def backward(under: Flip) -> int:
+        return sum(_is_odd(split, piece.drift, under) for piece in split.noiseless)
+
+    return max(_flips(split), key=backward, default=None)  # the first of several
 
 
 def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
@@ -87,37 +93,64 @@ def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
     an exact point; undecided where it is not known what F makes of a function. Under F: r -> -r the kick dr = -grad
     U(theta) dt has F f(F z) = grad U = -f, friction dr = -C r dt has F f(F z) = -C r = f, and is refuted.
     """
-    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    where, energy = split.subject.place("H"), energy_turned(split, under)
-    turned = reflected_vector(c, blocks, piece.drift, under.centres)
-    if energy is None or turned is None:
-        return unknown(under)
-    identities = [energy, *noiseless(split, piece)]
-    for n, (block, there, here) in enumerate(zip(blocks, turned, piece.drift, strict=True)):
-        says = f"the even part of f[{block.name}] of {piece.name} under {under.says}"
-        identities.append(Identity(says, where, c.settled(c.add(there, here)), _even(split, piece, under, n)))
-    return of_reflections(split, identities)
+
+    def identities() -> list[Identity]:
+        odd = vector_is_odd(
+            split, under, f"f[{{}}] of {piece.name}", piece.drift, lambda sizes: split.drift(piece, sizes)
+        )
+        return [same_energy(split, under), *noiseless(split, piece), *odd]
+
+    return decided_under(split, under, identities)
 
 
-def energy_turned(split: Split, under: Flip) -> Identity | None:
-    """Return the identity H(z) - H(F z) = 0; None where the effect of F on a function is not known."""
+def same_energy(split: Split, under: Flip) -> Identity:
+    """Return the identity H(z) - H(F z) = 0. Raises UnknownImageError where the effect of F is not known."""
     c = split.derivation.calculus
-    H = reflected(c, split.derivation.H, under.centres)
-    if H is None:
-        return None
-    left = c.settled(c.subtract(split.derivation.H, H))
-    return Identity(f"H minus H under {under.says}", split.subject.place("H"), left, _energy(split, under))
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        H = split.subject.system(sizes).H
+        return [H - second.reflected(H, centres_at(split, under, sizes))]
+
+    left = c.settled(c.subtract(split.derivation.H, image(c, split.derivation.H, under)))
+    return Identity(f"H minus H under {under.says}", split.subject.place("H"), left, entries)
 
 
-def unknown(under: Flip) -> Answer:
-    """Return the answer where the effect of a flip on a function is not known."""
-    return Answer(Undecided((f"the effect of {under.says} on a function is not known",)))
+def image(c: Calculus, tensor: Tensor, under: Flip) -> Tensor:
+    """Return T(F z). Raises UnknownImageError where the effect of F on a function in it is not known."""
+    found = reflected(c, tensor, under.centres)
+    if found is None:
+        raise UnknownImageError
+    return found
 
 
-def of_reflections(split: Split, identities: Sequence[Identity]) -> Answer:
+def vector_is_odd(
+    split: Split, under: Flip, says: str, f: Vector, second_engine: Callable[[Sizes], Sequence[Expr]]
+) -> list[Identity]:
+    """Return F f(F z) + f(z) = 0 of a vector over z, block by block.
+
+    Raises:
+        UnknownImageError: the effect of F on a function is not known.
+    """
+    c = split.derivation.calculus
+    turned = reflected_vector(c, split.derivation.dynamics.declarations.blocks, f, under.centres)
+    if turned is None:
+        raise UnknownImageError
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        own, centres = second_engine(sizes), centres_at(split, under, sizes)
+        pairs = zip(split.z(sizes), own, strict=True)
+        return [x + (-1 if y in centres else 1) * second.reflected(x, centres) for y, x in pairs]
+
+    left = tuple(c.settled(c.add(there, here)) for there, here in zip(turned, f, strict=True))
+    return over_blocks(split, f"the even part of {says} under {under.says}", split.subject.place("H"), left, entries)
+
+
+def decided_under(split: Split, under: Flip, identities: Callable[[], Sequence[Identity]]) -> Answer:
     """Return the answer of identities about quantities at F z, by both engines."""
     try:
-        return decided(split, identities)
+        return decided(split, identities())
+    except UnknownImageError:
+        return Answer(Undecided((f"the effect of {under.says} on a function is not known",)))
     except second.NotReflectedError as reason:
         return Answer(Undecided((f"second engine: {reason}",)))
 
@@ -143,36 +176,20 @@ def _flips(split: Split) -> Iterator[Flip]:
                 yield found
 
 
-def _is_odd(split: Split, piece: Piece, under: Flip) -> bool:
-    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    turned = reflected_vector(c, blocks, piece.drift, under.centres)
-    pairs = zip(turned or (), piece.drift, strict=False)
-    return turned is not None and all(c.settled(c.add(there, here)).is_zero for there, here in pairs)
+def _is_odd(split: Split, f: Vector, under: Flip) -> bool:
+    c = split.derivation.calculus
+    turned = reflected_vector(c, split.derivation.dynamics.declarations.blocks, f, under.centres)
+    return turned is not None and all(
+        c.settled(c.add(there, here)).is_zero for there, here in zip(turned, f, strict=True)
+    )
 
 
 def centres_at(split: Split, under: Flip, sizes: Sizes) -> dict[Symbol, Expr]:
     """Return the centre m of every coordinate that is flipped; one that is not 0 from the second engine's H."""
     H, zero = split.subject.system(sizes).H, sympy.Integer(0)
-    blocks = [block for block in split.subject.dynamics.declarations.blocks if block.name in under.centres]
     return {
         x: zero if under.centres[block.name].is_zero else second.centre(H, x)
-        for block in blocks
+        for block in split.blocks
+        if block.name in under.centres
         for x in coordinates(block, sizes)
     }
-
-
-def _energy(split: Split, under: Flip) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        H = split.subject.system(sizes).H
-        return [H - second.reflected(H, centres_at(split, under, sizes))]
-
-    return entries
-
-
-def _even(split: Split, piece: Piece, under: Flip, block: int) -> Scalars:
-    def entries(sizes: Sizes) -> list[Expr]:
-        f, z, centres = split.drift(piece, sizes), split.z(sizes), centres_at(split, under, sizes)
-        sign = {x: -1 if x in centres else 1 for x in z}
-        return [f[i] + sign[z[i]] * second.reflected(f[i], centres) for i in split.places(block, sizes)]
-
-    return entries

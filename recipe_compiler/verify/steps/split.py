@@ -1,8 +1,8 @@
 """A dynamics split into the pieces of a word: what claims about a step are about, by both engines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy
 from sympy import Expr, Symbol
@@ -14,7 +14,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.recipe import Derivation, Matrix
 from recipe_compiler.derive.recipe import Vector as VectorOfTensors
-from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics, Scheme
@@ -28,12 +28,11 @@ from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.kinks import across, lipschitz
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject
+from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
 
 NOTHING = Tensor((), ())
 """What the index calculus has left of an identity that it knows to hold."""
 ZERO = sympy.Integer(0)
-AtSizes = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +49,11 @@ class Split:
     """As they are selected, whether they add up or not; a share of Gamma is in every piece that wants it."""
 
     @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the state."""
+        return self.subject.dynamics.declarations.blocks
+
+    @property
     def numerical(self) -> Mapping[str, str]:
         """The names of numerical flows, by the pieces that they move; all other pieces have exact flows."""
         return dict(self.scheme.flows)
@@ -60,10 +64,10 @@ class Split:
         return tuple(piece for piece in self.pieces if not piece.is_noisy)
 
     @property
-    def formulas(self) -> tuple[Formula, ...]:
-        """What drifts and noise are made of, for their premises."""
-        whole = self.subject.whole
-        return (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
+    def used(self) -> tuple[Piece, ...]:
+        """The pieces that have letters in the word."""
+        names = {letter.piece for letter in letters(self.scheme.split)}
+        return tuple(piece for piece in self.pieces if piece.name in names)
 
     def z(self, sizes: Sizes) -> tuple[Symbol, ...]:
         """Return the n coordinates of the state at fixed sizes."""
@@ -71,28 +75,65 @@ class Split:
 
     def drift(self, piece: Piece, sizes: Sizes) -> Vector:
         """Return f_k at fixed sizes, n scalars, by the second engine."""
-        return _of_piece(self, piece.name, tuple(sizes.items()))[0]
+        return self._equation_of(piece.name, sizes)[0]
 
     def diffusion(self, piece: Piece, sizes: Sizes) -> Rows:
         """Return D_k at fixed sizes, n x n scalars, by the second engine."""
-        return _of_piece(self, piece.name, tuple(sizes.items()))[1]
+        return self._equation_of(piece.name, sizes)[1]
 
+    @once_at_sizes
+    def _equation_of(self, name: str, sizes: Sizes) -> tuple[Vector, Rows]:
+        """Return f_k and D_k of the parts of a piece, written out and differentiated entry by entry."""
+        piece = next(piece for piece in self.pieces if piece.name == name)
+        whole, named = self.subject.system(sizes), {block.name: block for block in self.blocks}
+        parts = [self._part(part, sizes) for part in piece.parts]
+        both = add((whole.D, whole.Q))
+        gamma = [[coordinates(named[block], sizes) for block in place] for place in piece.gamma]
+        vectors = [second.pushed(part) for part in parts]
+        vectors += [second.share_of_correction(both, whole.z, row, column) for row, column in gamma]
+        f = tuple(total([vector[i] for vector in vectors]) for i in range(len(whole.z)))
+        return f, add(tuple(part.D for part in parts))
+
+    @once_at_sizes
     def made(self, sizes: Sizes) -> tuple[Vector, Rows]:
         """Return sum s f_k (n) and sum s D_k (n x n) over the letters, s their shares, by the second engine."""
-        return _made(self, tuple(sizes.items()))
+        named = {piece.name: piece for piece in self.pieces}
+        done = [(rational(letter.share), named[letter.piece]) for letter in letters(self.scheme.word)]
+        drifts = [[share * x for x in self.drift(piece, sizes)] for share, piece in done]
+        noises = [tuple(tuple(share * x for x in row) for row in self.diffusion(piece, sizes)) for share, piece in done]
+        return tuple(total(list(entry)) for entry in zip(*drifts, strict=True)), add(tuple(noises))
 
+    @once_at_sizes
     def equation(self, sizes: Sizes) -> tuple[Vector, Rows]:
         """Return f (n) and D (n x n) of the whole recipe at fixed sizes, by the second engine."""
-        return _equation(self, tuple(sizes.items()))
+        found = self.subject.system(sizes)
+        return drift(found), found.D
 
+    @once_at_sizes
     def form(self, sizes: Sizes) -> Rows:
         """Return Q with zeros where no noiseless piece moves by it, n x n, by the second engine."""
-        return _form(self, tuple(sizes.items()))
+        parts = [self._part(part, sizes) for piece in self.noiseless for part in piece.parts]
+        slopes = [gradient(part.H, part.z) for part in parts]
+        blocks = [self.places(n, sizes) for n in range(len(self.blocks))]
+        held = {
+            (i, j)
+            for rows in blocks
+            for columns in blocks
+            for part, slope in zip(parts, slopes, strict=True)
+            if any(part.Q[i][j] != 0 for i in rows for j in columns) and any(slope[k] != 0 for k in (*rows, *columns))
+            for i in rows
+            for j in columns
+        }
+        Q = self.subject.system(sizes).Q
+        return tuple(tuple(x if (i, j) in held else ZERO for j, x in enumerate(row)) for i, row in enumerate(Q))
 
     def places(self, block: int, sizes: Sizes) -> range:
         """Return the places that the coordinates of a block have among all."""
-        counts = [len(coordinates(one, sizes)) for one in self.subject.dynamics.declarations.blocks]
+        counts = [len(coordinates(one, sizes)) for one in self.blocks]
         return range(sum(counts[:block]), sum(counts[: block + 1]))
+
+    def _part(self, part: Dynamics, sizes: Sizes) -> System:
+        return system(self.subject.dynamics.declarations, part.H, part.D or (), part.Q or (), sizes)
 
 
 @lru_cache(maxsize=KEPT)
@@ -112,64 +153,6 @@ def split_of(subject: Subject, scheme: Scheme) -> Split:
     return Split(subject, derivation, scheme, pieces_as_wanted(derivation, selections))
 
 
-@lru_cache(maxsize=KEPT)
-def _equation(split: Split, sizes: AtSizes) -> tuple[Vector, Rows]:
-    found = split.subject.system(dict(sizes))
-    return drift(found), found.D
-
-
-@lru_cache(maxsize=KEPT)
-def _made(split: Split, sizes: AtSizes) -> tuple[Vector, Rows]:
-    named, at = {piece.name: piece for piece in split.pieces}, dict(sizes)
-    done = [(rational(letter.share), named[letter.piece]) for letter in letters(split.scheme.word)]
-    drifts = [[share * x for x in split.drift(piece, at)] for share, piece in done]
-    noises = [tuple(tuple(share * x for x in row) for row in split.diffusion(piece, at)) for share, piece in done]
-    return tuple(total(list(entry)) for entry in zip(*drifts, strict=True)), add(tuple(noises))
-
-
-@lru_cache(maxsize=KEPT)
-def _form(split: Split, sizes: AtSizes) -> Rows:
-    at = dict(sizes)
-    parts = [_part(split, part, at) for piece in split.noiseless for part in piece.parts]
-    slopes = [gradient(part.H, part.z) for part in parts]
-    blocks = [split.places(n, at) for n in range(len(split.subject.names))]
-    held = [
-        (rows, columns)
-        for rows in blocks
-        for columns in blocks
-        for part, slope in zip(parts, slopes, strict=True)
-        if any(part.Q[i][j] != 0 for i in rows for j in columns) and any(slope[k] != 0 for k in (*rows, *columns))
-    ]
-    return tuple(
-        tuple(x if any(i in rows and j in columns for rows, columns in held) else ZERO for j, x in enumerate(row))
-        for i, row in enumerate(split.subject.system(at).Q)
-    )
-
-
-@lru_cache(maxsize=KEPT)
-def _of_piece(split: Split, name: str, sizes: AtSizes) -> tuple[Vector, Rows]:
-    """Return f_k and D_k of the parts of a piece, written out and differentiated entry by entry."""
-    piece = next(piece for piece in split.pieces if piece.name == name)
-    at = dict(sizes)
-    whole = split.subject.system(at)
-    parts = [_part(split, part, at) for part in piece.parts]
-    both = add((whole.D, whole.Q))
-    shares = [second.share_of_correction(both, whole.z, *_places(split, place, at)) for place in piece.gamma]
-    vectors = [*(second.pushed(part) for part in parts), *shares]
-    f = tuple(total([vector[i] for vector in vectors]) for i in range(len(whole.z)))
-    return f, add(tuple(part.D for part in parts))
-
-
-def _part(split: Split, part: Dynamics, sizes: Sizes) -> System:
-    return system(split.subject.dynamics.declarations, part.H, part.D or (), part.Q or (), sizes)
-
-
-def _places(split: Split, place: tuple[str, str], sizes: Sizes) -> tuple[Sequence[Symbol], Sequence[Symbol]]:
-    blocks = {block.name: block for block in split.subject.dynamics.declarations.blocks}
-    row, column = (coordinates(blocks[name], sizes) for name in place)
-    return row, column
-
-
 def derived(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
     """Return a vector over z of the index calculus, written out at fixed sizes: [n]."""
     leaf = leaf or leaf_of(split.subject.dynamics.declarations, sizes)
@@ -178,8 +161,7 @@ def derived(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = 
 
 def derived_matrix(split: Split, M: Matrix, sizes: Sizes, leaf: Leaf | None = None) -> Rows:
     """Return a matrix over z of the index calculus, written out at fixed sizes: n x n scalars."""
-    declarations = split.subject.dynamics.declarations
-    return rows_of(declarations.blocks, M, sizes, leaf or leaf_of(declarations, sizes))
+    return rows_of(split.blocks, M, sizes, leaf or leaf_of(split.subject.dynamics.declarations, sizes))
 
 
 def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> Rows:
@@ -193,6 +175,46 @@ def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> R
             for i in range(height)
         ]
     return tuple(found)
+
+
+def over_blocks(
+    split: Split, says: str, where: Place, left: VectorOfTensors, second_engine: Callable[[Sizes], Sequence[Expr]]
+) -> list[Identity]:
+    """Return that a vector over z vanishes, block by block.
+
+    Args:
+        split: the pieces.
+        says: what it is, with `{}` in the place of the name of a block.
+        where: its place in the document.
+        left: it in index notation, a tensor for each block.
+        second_engine: its n scalars at fixed sizes.
+    """
+    known = once_at_sizes(second_engine)
+
+    def entries(n: int, sizes: Sizes) -> list[Expr]:
+        return [known(sizes)[i] for i in split.places(n, sizes)]
+
+    return [
+        Identity(says.format(block.name), where, own, partial(entries, n))
+        for n, (block, own) in enumerate(zip(split.blocks, left, strict=True))
+    ]
+
+
+def over_places(
+    split: Split, says: str, where: Place, left: Matrix, second_engine: Callable[[Sizes], Rows]
+) -> list[Identity]:
+    """Return that a matrix over z vanishes, place by place; `{}` in `says` is that of the place, `theta,r`."""
+    known = once_at_sizes(second_engine)
+
+    def entries(a: int, b: int, sizes: Sizes) -> list[Expr]:
+        return [known(sizes)[i][j] for i in split.places(a, sizes) for j in split.places(b, sizes)]
+
+    names = split.subject.names
+    return [
+        Identity(says.format(f"{names[a]},{names[b]}"), where, own, partial(entries, a, b))
+        for a, row in enumerate(left)
+        for b, own in enumerate(row)
+    ]
 
 
 def decided(
@@ -211,7 +233,7 @@ def decided(
         sizes: those that the second engine looks at; None for those of the subject.
         also: formulas that they are about beside D, Q and H.
     """
-    declarations, formulas = known or split.subject.dynamics.declarations, (*split.formulas, *also)
+    declarations, formulas = known or split.subject.dynamics.declarations, (*split.subject.formulas, *also)
     kinks = lipschitz(formulas, declarations)
     question = Question(
         tuple(identities),

@@ -72,7 +72,7 @@ def regular(subject: Subject) -> Answer:
     if of is not None:
         return _answer(of.subject, of, of.given)
     found = _answer(subject, None, frozenset())
-    return replace(found, excused=not any(place.moves for place in places(subject)))
+    return replace(found, waived=not any(place.moves for place in places(subject)))
 
 
 def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -> Answer:

@@ -171,7 +171,7 @@ def _edges(subject: Subject) -> list[str]:
 
 def _is_law(law: Answer) -> bool:
     """Whether exp(-H) is a law; of an abstract energy that may be assumed, of a written one it must be shown."""
-    return isinstance(law.decision, Proved) or law.excused
+    return isinstance(law.decision, Proved) or law.waived
 
 
 def _not_stationary(subject: Subject) -> list[str]:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from math import factorial
 
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import letter_text, letters
+from recipe_compiler.spec.words import Word, letter_text, letters
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
 from recipe_compiler.splitting.words import first_asymmetry, order, shares
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
 BY = "coefficients in the free algebra of the pieces' generators"
 SMOOTH = "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows"
@@ -38,14 +38,17 @@ def claimed_palindrome(scheme: Scheme) -> Answer:
     With exact flows the step is then its own adjoint, Psi_eps = inv(Psi_-eps) where no piece has noise, and its order
     is even (Hairer, Lubich, Wanner 2006, Thm. II.3.2). Refuted by the first two letters that differ; never undecided.
     """
-    where = scheme.source.place("claims.palindrome")
-    place = first_asymmetry(scheme.split)
+    return Answer(is_palindrome(scheme.split), where=scheme.source.place("claims.palindrome"))
+
+
+def is_palindrome(word: Word) -> Decision:
+    """Decide that a word is its own reverse; refuted by the first two letters that differ."""
+    place = first_asymmetry(word)
     if place is None:
-        return Answer(Proved("letter by letter"), where=where)
-    written = [letter_text(letter) for letter in letters(scheme.split)]
+        return Proved("letter by letter")
+    written = [letter_text(letter) for letter in letters(word)]
     mirrored = len(written) - 1 - place
-    witness = tuple((f"letter {k + 1}", written[k]) for k in (place, mirrored))
-    return Answer(Refuted("letter by letter", witness), where=where)
+    return Refuted("letter by letter", tuple((f"letter {k + 1}", written[k]) for k in (place, mirrored)))
 
 
 def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer:
@@ -65,36 +68,27 @@ def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer
         noisy: the pieces with noise; None where no build says it, and then O is where no pieces are stated. Of those
             that go back there is no step, and the claim is undecided.
     """
-    claimed, where = scheme.claims.order or 0, scheme.source.place("claims.order")
-    own = order(scheme.split, claimed)
-    if own.wrong and not (scheme.flows and own.order >= IMPLICIT):
+    where = scheme.source.place("claims.order")
+    return Answer(_order(scheme, scheme.claims.order or 0, noisy), where=where)
+
+
+def _order(scheme: Scheme, claimed: int, noisy: frozenset[str] | None) -> Decision:
+    own, flows = order(scheme.split, claimed), ", ".join(name for name, _ in scheme.flows)
+    if own.wrong and not (flows and own.order >= IMPLICIT):
         pieces, defect = own.wrong[0]
-        right = Fraction(1, factorial(len(pieces)))
-        product = " ".join(pieces)
-        witness = (
-            ("weak order", str(own.order)),
-            (f"coefficient of {product}", str(right + defect)),
-            ("expected", str(right)),
-        )
-        return Answer(Refuted(BY, witness, f"{defect} eps**{len(pieces)} {product}"), where=where)
-    if scheme.flows and claimed > IMPLICIT:
-        names = ", ".join(name for name, _ in scheme.flows)
-        tried = f"the numerical flows of {names} have order {IMPLICIT}: a higher order is not decided"
-        return Answer(Undecided((tried,)), where=where)
+        right, product = Fraction(1, factorial(len(pieces))), " ".join(pieces)
+        off = ((f"coefficient of {product}", str(right + defect)), ("expected", str(right)))
+        return Refuted(BY, (("weak order", str(own.order)), *off), f"{defect} eps**{len(pieces)} {product}")
+    if flows and claimed > IMPLICIT:
+        return Undecided((f"the numerical flows of {flows} have order {IMPLICIT}: a higher order is not decided",))
     if own.order < claimed:
-        tried = f"{BY}: order {own.order} at least; products of more than {own.order} generators are too many"
-        return Answer(Undecided((tried,)), where=where)
+        too_many = f"products of more than {own.order} generators are too many"
+        return Undecided((f"{BY}: order {own.order} at least; {too_many}",))
     backward = dict.fromkeys(letter.piece for letter in letters(scheme.split) if letter.share < 0)
-    known = frozenset("O") if noisy is None and not scheme.pieces else noisy
-    if known is not None and known & backward.keys():
+    known = frozenset("O") if noisy is None and not scheme.pieces else noisy or frozenset()
+    if known & backward.keys():
         names = ", ".join(sorted(known & backward.keys()))
-        return Answer(
-            Undecided((f"{names} has noise and a negative share in the word, which is impossible",)), where=where
-        )
-    open_ = backward if noisy is None else ()
-    given = (
-        OF_ORDER_2 if scheme.flows else SMOOTH,
-        *(f"{name} has no noise (its share is negative)" for name in open_),
-    )
+        return Undecided((f"{names} has noise and a negative share in the word, which is impossible",))
+    no_noise = [f"{name} has no noise (its share is negative)" for name in backward if noisy is None]
     data = tuple((f"share of {name}", str(share)) for name, share in shares(scheme.split).items())
-    return Answer(Proved(BY, given, data), where=where)
+    return Proved(BY, (OF_ORDER_2 if flows else SMOOTH, *no_noise), data)

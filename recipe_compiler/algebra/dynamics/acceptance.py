@@ -1,0 +1,71 @@
+"""What has to hold for a move that is accepted or refused to keep exp(-E), at fixed sizes: of claims and of code alike.
+
+x = (z, w) holds the state and what is drawn for the move, E = H(z) - log q(w|z) their energy. x' = S(x) is taken with
+the probability min(1, exp(L)), else x becomes G(x), or stays where nothing is turned, G = id. Where G is its own
+inverse and keeps E and volume, that is a move by T = G o S, or x as it was, and G after it. With T o T = id, so S G S =
+G, it preserves exp(-E) if
+
+    L(x) = E(x) - E(S(x)) + log |det DS(x)|
+
+(Green 1995; Tierney 1998).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import determinant
+
+Image = Mapping[Symbol, Expr]
+"""What coordinates become; others stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A proposal x' = S(x) with energy E, its log ratio L, and what a refused move does to the state."""
+
+    image: Image
+    energy: Expr
+    log_ratio: Expr
+    refused: Image = field(default_factory=dict[Symbol, Expr])
+    """G: `{r: -r}` of a refused move that turns momenta."""
+
+
+def obligations(move: Acceptance) -> Iterator[tuple[str, Expr]]:
+    """Yield by name what has to vanish, each a scalar, for a move to preserve exp(-E) (Green 1995; Tierney 1998).
+
+    z' = z + w, w' = -w, E = H(z) + w**2/2 and L = H(z) - H(z'), a random walk, leaves zeros. With L = 0, a move that is
+    always accepted, the ratio leaves 1 - exp(2 H(z') - 2 H(z)).
+    """
+    for x in dict.fromkeys((*move.image, *move.refused)):
+        through = _after(move.image, _after(move.refused, move.image.get(x, x)))
+        yield f"S(G(S({x}))) - G({x})", through - move.refused.get(x, x)
+    off = move.log_ratio - log_density_change(move.energy, move.image)
+    yield "exp(2 (L - E(x) + E(S(x)))) - det(DS)**2", sympy.exp(2 * off) - jacobian(move.image) ** 2
+    if move.refused:
+        for x, left in zip(move.refused, returned(move.refused, [*move.refused]), strict=True):
+            yield f"G(G({x})) - {x}", left
+        yield "E(G(x)) - E(x)", -log_density_change(move.energy, move.refused)
+        yield "det(DG)**2 - 1", jacobian(move.refused) ** 2 - 1
+
+
+def returned(image: Image, coordinates: Sequence[Symbol]) -> list[Expr]:
+    """Return S(S(x)) - x of some coordinates: zeros for an involution."""
+    return [_after(image, image[x]) - x for x in coordinates]
+
+
+def jacobian(image: Image) -> Expr:
+    """Return det DS, a scalar, over the coordinates that S maps."""
+    return determinant(tuple(tuple(slope(image[x], y) for y in image) for x in image))
+
+
+def log_density_change(energy: Expr, image: Image) -> Expr:
+    """Return E(x) - E(S(x)), the change of the log density exp(-E)."""
+    return energy - _after(image, energy)
+
+
+def _after(image: Image, e: Expr) -> Expr:
+    return e.xreplace(dict(image))
