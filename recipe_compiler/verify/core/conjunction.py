@@ -88,7 +88,7 @@ def unless_refuted(proof: Answer, against: Answer | None) -> Answer:
 
 def point_text(witness: Iterable[tuple[str, str]]) -> str:
     """Return a point as text: `d = 1, theta = [2]`."""
-    return ", ".join(f"{name} = {value}" for name, value in witness)
+    return ", ".join(f"{name} = {value}" for name, value in dict.fromkeys(witness))
 
 
 def open_reasons(obligations: Iterable[Obligation]) -> tuple[str, ...]:

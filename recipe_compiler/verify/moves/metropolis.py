@@ -91,7 +91,7 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
     if at is None or not isinstance(at.decision, Refuted):
         return found
     where = point_text(at.decision.witness)
-    reason = f"alone, the move changes exp(-H), at {where}; with {drawn} refreshed fully, this is not decided"
+    reason = f"alone, the move does not preserve exp(-H) ({where}); with {drawn} refreshed fully, this is not decided"
     return Answer(Undecided((*tried, reason)))
 
 

@@ -192,7 +192,7 @@ def _answer(cycle: Cycle, move: Move) -> Answer:
 def _tends(cycle: Cycle, place: int, move: Move) -> Obligation:
     """Return that a move preserves exp(-H), as eps goes to 0 where it does so only then."""
     row, name, found = KINDS[type(move)], _name(cycle, place), _answer(cycle, move)
-    if row.tends is None or is_proved(found):
+    if row.tends is None or not isinstance(found.decision, Undecided):
         return name, found
     tends, name = row.tends(cycle, move), f"{name}, as eps goes to 0"
     if not is_proved(tends):
