@@ -16,7 +16,7 @@ def claimed_gradients(scheme: Scheme) -> Answer:
 
     Counted in a step that follows many others: BAOAB evaluates it once, since the last B of a step and the first B of
     the next see the same theta. Which piece takes the gradient follows from its name (B) or from what is stated of it
-    (H: U); that only A moves its block is assumed. In a build the pieces themselves tell (`verify/steps/claimed.py`).
+    (H: U); that only A moves its block is assumed. In a build the pieces themselves tell (`verify/steps/in_build.py`).
     """
     where = scheme.source.place("claims.gradients")
     kicks = (
