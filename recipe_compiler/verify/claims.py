@@ -112,6 +112,10 @@ def _diffusion(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.claims.diffusion is not None
 
 
+def _has_circles(dynamics: Dynamics) -> bool:
+    return bool(on_circles(dynamics.declarations))
+
+
 RECIPE = ("H", "D", "Q")
 EQUATION = (*RECIPE, "drift")
 """What claims read that are about the recipe, or about the equation with a Q that its drift has."""
@@ -146,7 +150,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     rechecked("claimed_update", "as eps -> 0, the claimed update discretises an SDE with stationary exp(-H)",
               claimed_update, claims_update, ("H", "update"), also_reads=("D", "Q", *CLAIMED)),
     rechecked("periodic", "all formulas are periodic in each circular coordinate", periodic,
-              lambda d: bool(on_circles(d.declarations)), (*EQUATION, "diffusion", "update"), rechecked_by_repairs=True),
+              _has_circles, (*EQUATION, "diffusion", "update"), rechecked_by_repairs=True),
     Claim("normalisable", "exp(-H) has a finite integral", normalisable, always, ("H",),
           waived="where it stays open beside an abstract potential"),
     rechecked("marginal", "the marginal of the target's blocks is exp(-U)", marginal, has_auxiliaries, ("H",),

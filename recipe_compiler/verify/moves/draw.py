@@ -186,8 +186,11 @@ def _rest_departs(cycle: Cycle, block: str, says: str) -> Answer | None:
     """
     subject = cycle.split.subject
     sizes = known_sizes(cycle.build, subject.dynamics)
+    places = cycle.places(block, sizes)
+    if places is None:
+        return None
     try:
-        for entry in _slopes(cycle, cycle.places(block, sizes) or range(0), sizes):
+        for entry in _slopes(cycle, places, sizes):
             of_U = bool(entry.atoms(AppliedUndef))
             found = None if of_U else witness(entry, subject.dynamics.declarations, sizes, subject.formulas)
             if found is not None:
