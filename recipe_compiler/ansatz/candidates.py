@@ -105,7 +105,7 @@ def material(dynamics: Dynamics) -> Material:
     return found
 
 
-def monomials(found: Material, kernel: int) -> list[Formula]:
+def monomials(found: Material, kernel: int, degree: int = MAX_DEGREE) -> list[Formula]:
     """Return products of coordinates and of at most two scalars that occur, the simplest first.
 
     Coordinates are scalar blocks and entries of columns of fixed sizes, those on circles left out. Scalars that occur
@@ -113,7 +113,7 @@ def monomials(found: Material, kernel: int) -> list[Formula]:
     """
     blocks = [block for block in found.declarations.blocks if block.domain.name is not DomainName.CIRCLE]
     z = [entry for block in blocks for entry in coordinates(block)]
-    powers = [(n, _monomial(x)) for n in range(MAX_DEGREE + 1) for x in combinations_with_replacement(z, n)]
+    powers = [(n, _monomial(x)) for n in range(degree + 1) for x in combinations_with_replacement(z, n)]
     new = Material(found.declarations)
     plain = [(n, power) for n, power in powers if new.is_new(power)]
     single = [scalar for scalar in _kernels(found) if new.is_new(scalar)][:MAX_KERNELS]

@@ -1,17 +1,19 @@
 """Tensors with unknown constants as polynomial equations: the coefficients of their monomials, which must vanish."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import floor
+from math import floor, lcm
+
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import SCALAR
-from recipe_compiler.tensor.atoms import Factor
+from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.order import spell_factors
-from recipe_compiler.tensor.terms import Atom, Component, Pi, SizeNumber, Tensor
+from recipe_compiler.tensor.terms import Atom, Base, Component, Pi, SizeNumber, Tensor, Term
 from recipe_compiler.tensor.zero import cleared, instances
 
 MAX_TERMS = 3000
@@ -53,22 +55,73 @@ def equations(c: Calculus, tensors: Iterable[Tensor], names: Iterable[str]) -> l
         if len(tensor.terms) > MAX_TERMS:
             continue
         for one in instances(c, tensor):
-            found += _coefficients(cleared(c, one), known)
+            groups: defaultdict[str, list[Term]] = defaultdict(list)
+            for term in cleared(c, one, lambda base: not _is_plain(base.arg)).terms:
+                groups[spell_factors(factor for factor in term.factors if indices((factor,)))].append(term)
+            for name in sorted(groups):
+                found += _Scalars(groups[name]).equations(groups[name], known)
     return found
 
 
-def _coefficients(tensor: Tensor, known: Mapping[Atom, str]) -> Iterator[Equation]:
-    groups: defaultdict[str, list[tuple[Fraction, Monomial]]] = defaultdict(list)
-    for term in tensor.terms:
-        powers: list[tuple[str, int]] = []
-        rest: list[Factor] = []
-        for atom, exponent in term.factors:
-            name = atom.name if isinstance(atom, SizeNumber) else known.get(atom)
-            whole = floor(exponent) if name is not None else 0
-            if name is not None and whole:
-                powers.append((name, whole))
-            if exponent != whole:
-                rest.append((atom, exponent - whole))
-        groups[spell_factors(rest)].append((term.coefficient, tuple(powers)))
-    for name in sorted(groups):
-        yield tuple(groups[name])
+def _is_plain(tensor: Tensor) -> bool:
+    """Whether no index occurs in a tensor, nor in any sum inside it."""
+    factors = [(atom, exponent) for term in tensor.terms for atom, exponent in term.factors]
+    return not indices(factors) and all(_is_plain(atom.arg) for atom, _ in factors if isinstance(atom, Base))
+
+
+class _Scalars:
+    """The polynomials in the factors without indices of some terms, sums that are divided by multiplied out."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self.roots: dict[Atom, int] = {}
+        """The common denominator of the exponents that an atom has: its root is the generator."""
+        self.sums: dict[Atom, Tensor] = {}
+        self.note(terms)
+        self.atoms = list(self.roots)
+        self.context = fmpq_mpoly_ctx.get([f"g{n}" for n in range(len(self.atoms) or 1)], Ordering.degrevlex)
+
+    def note(self, terms: Iterable[Term]) -> None:
+        """Add the generators of terms, those of sums inside first."""
+        for term in terms:
+            for atom, exponent in term.factors:
+                if indices(((atom, exponent),)):
+                    continue
+                if isinstance(atom, Base) and atom not in self.sums and _is_polynomial(atom.arg):
+                    self.note(atom.arg.terms)
+                    self.sums[atom] = atom.arg
+                self.roots[atom] = lcm(self.roots.get(atom, 1), exponent.denominator)
+
+    def numerator(self, terms: Sequence[Term]) -> fmpq_mpoly:
+        """Return the sum of terms times what clears every denominator."""
+        powers = [{atom: n for atom, n in term.factors if atom in self.roots} for term in terms]
+        lowest = {atom: min(0, *(floor(own.get(atom, 0)) for own in powers)) for atom in self.atoms}
+        total = self.context.constant(0)
+        for term, own in zip(terms, powers, strict=True):
+            product = self.context.constant(fmpq(term.coefficient.numerator, term.coefficient.denominator))
+            exponents = [0] * (len(self.atoms) or 1)
+            for n, atom in enumerate(self.atoms):
+                whole, part = divmod(own.get(atom, Fraction(0)) - lowest[atom], 1)
+                if atom in self.sums and whole:
+                    product *= self.numerator(self.sums[atom].terms) ** int(whole)
+                    whole = 0
+                exponents[n] = int((whole + part) * self.roots[atom])
+            total += product * self.context.from_dict({tuple(exponents): fmpq(1)})
+        return total
+
+    def equations(self, terms: Sequence[Term], known: Mapping[Atom, str]) -> Iterator[Equation]:
+        """Yield the coefficients of the monomials in what is not a named scalar or a size."""
+        names = [atom.name if isinstance(atom, SizeNumber) else known.get(atom) for atom in self.atoms]
+        groups: defaultdict[tuple[int, ...], list[tuple[Fraction, Monomial]]] = defaultdict(list)
+        for exponents, number in self.numerator(terms).to_dict().items():
+            split = [divmod(int(n), self.roots[atom]) for n, atom in zip(exponents, self.atoms, strict=False)]
+            rest = tuple(
+                part if name is not None else int(n)
+                for n, name, (_, part) in zip(exponents, names, split, strict=False)
+            )
+            powers = tuple((name, whole) for name, (whole, _) in zip(names, split, strict=True) if name and whole)
+            groups[rest].append((Fraction(int(number.p), int(number.q)), powers))
+        yield from (tuple(groups[rest]) for rest in sorted(groups))
+
+
+def _is_polynomial(tensor: Tensor) -> bool:
+    return _is_plain(tensor) and all(n >= 0 for term in tensor.terms for _, n in term.factors)

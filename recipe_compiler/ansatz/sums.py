@@ -11,7 +11,7 @@ from sympy.polys.fields import FracElement, FracField
 from sympy.polys.rings import PolyElement
 
 from recipe_compiler.ansatz.equations import constant_names
-from recipe_compiler.formula import build, rebuild
+from recipe_compiler.formula import build, rebuild, show
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula, Role
@@ -136,6 +136,10 @@ class Constants:
             found = build.multiply(found, build.power(_product(divisors), build.MINUS_ONE, SCALAR), found.shape)
         return build.negate(found) if number < 0 else found
 
+    def text(self, factor: Value) -> str:
+        """Return a ratio in the spec language."""
+        return show.text(self.joined(factor))
+
     def is_positive(self, factor: Value) -> bool:
         """Whether a ratio is positive at some sample of positive values of its constants: a filter, not a proof."""
         for sample in _SAMPLES:
@@ -154,7 +158,7 @@ class Constants:
     def _terms(self, poly: PolyElement) -> Iterator[Formula]:
         for exponents, coefficient in poly.terms():
             pairs = zip(self.symbols, exponents, strict=True)
-            powers = [x if n == 1 else ex.Power(x, ex.Number(Fraction(n)), SCALAR) for x, n in pairs if n]
+            powers = [x if n == 1 else ex.Power(x, ex.Number(Fraction(int(n))), SCALAR) for x, n in pairs if n]
             number = abs(int(coefficient))
             term = _product([ex.Number(Fraction(number)), *powers] if number != 1 or not powers else powers)
             yield build.negate(term) if coefficient < 0 else term

@@ -14,12 +14,12 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor
 
 
-def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
+def residual(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool = True) -> Tensor:
     """Return the Fokker-Planck residual R = (1/p) [-div(f p) + sum_ab d_a d_b (D_ab p)], p = exp(-H), a scalar.
 
     It is evaluated as R = -(div J - grad H . J) with J = f - div D + D grad H: [n], so that what cancels in J need not
     be differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1; cf. Eq. 5);
-    anything else is no refutation by itself.
+    anything else is no refutation by itself. Without `settle` no zero is looked for that canonical form does not show.
 
     Worked, on a line: H = theta**2/2 and D = 1. For f = -theta, J = -theta + theta = 0 and R = 0. For f = -2 theta, J =
     -theta and R = -(-1 + theta**2) = 1 - theta**2, which is not zero. In two dimensions, H = |z|**2/2, D = 0 and f =
@@ -27,14 +27,15 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
     """
     blocks = derivation.dynamics.declarations.blocks
     c = calculus(derivation.dynamics.declarations)
-    flux = current(derivation, drift, D)
+    flux = current(derivation, drift, D, settle=settle)
     parts = [
         _outflow(c, block, entry, grad) for block, entry, grad in zip(blocks, flux, derivation.grad_H, strict=True)
     ]
-    return c.settled(c.add(c.zero(), *parts))
+    found = c.add(c.zero(), *parts)
+    return c.settled(found) if settle else found
 
 
-def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
+def current(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool = True) -> Vector:
     """Return J = f - div D + D grad H: [n], a vector over z; J p is the probability current, p = exp(-H).
 
     The Fokker-Planck equation is dp/dt = -div(J p). A recipe has J = div Q - Q grad H, for which div(J p) = 0 since Q
@@ -44,9 +45,8 @@ def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
     c = calculus(derivation.dynamics.declarations)
     pushed = apply_matrix(c, blocks, D, derivation.grad_H)
     spread = divergence(c, blocks, D)
-    return tuple(
-        c.settled(c.add(f, c.scale(slope, -1), push)) for f, slope, push in zip(drift, spread, pushed, strict=True)
-    )
+    flux = [c.add(f, c.scale(slope, -1), push) for f, slope, push in zip(drift, spread, pushed, strict=True)]
+    return tuple(map(c.settled, flux) if settle else flux)
 
 
 def symmetry_defect(derivation: Derivation) -> Matrix:

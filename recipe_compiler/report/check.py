@@ -86,8 +86,8 @@ def _jobs(dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic,
 
 def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
     """Return what answers a question; imported here, since most documents leave none."""
-    from recipe_compiler.explain.repair.repairs import repairs
-    from recipe_compiler.explain.samples.samples import samples_instead
+    from recipe_compiler.explain.repairs import repairs
+    from recipe_compiler.explain.samples import samples_instead
 
     return {
         Topic.DERIVED: derived_drift,

@@ -4,7 +4,7 @@ Two identities are used, both exact: a sum of fractions is zero if its numerator
 sum over a fixed size is the sum of its terms.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from math import floor, prod
@@ -38,10 +38,13 @@ def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
     return all(not cleared(c, one).terms for one in instances(c, tensor))
 
 
-def cleared(c: Arithmetic, tensor: Tensor) -> Tensor:
-    """Return a multiple of the tensor by a nonzero expression, without sums in denominators where it can be had."""
+def cleared(c: Arithmetic, tensor: Tensor, which: Callable[[Base], bool] = lambda _: True) -> Tensor:
+    """Return a multiple of the tensor by a nonzero expression, without sums in denominators where it can be had.
+
+    Only the sums that `which` accepts are multiplied out.
+    """
     for _ in range(_ROUNDS):
-        bases = _bases(tensor)
+        bases = {base: low for base, low in _bases(tensor).items() if which(base)}
         if not bases or len(tensor.terms) > _TERMS:
             return tensor
         tensor = c.add(*(_lifted(c, term, tensor.free, bases) for term in tensor.terms))

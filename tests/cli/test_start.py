@@ -50,7 +50,7 @@ def imported(*arguments: str, folder: Path = ROOT) -> set[str]:
 UNUSED = {"numba", "llvmlite", "numpy", "scipy", "clarabel", "xarray", "arviz_base", "arviz_stats", "h5netcdf"}
 """What most documents are decided without."""
 LATER = {
-    "pipeline", "emit.module", "program.lower", "readback.readback", "explain.repair.repairs", "run.sample",
+    "pipeline", "emit.module", "program.lower", "readback.readback", "explain.repairs", "run.sample",
     "verify.claims_in_builds", "report.in_builds", "splitting.split_by", "program.program", "program.loops",
     "spec.read_build", "spec.read_target", "spec.schema_build", "spec.schema_scheme", "spec.schema_target",
 }  # fmt: skip

@@ -9,9 +9,10 @@ from processor_time import ends
 from repair_specs import amended, changed, document, loaded, renamed, renamed_entry, same_formulas
 from some import some
 
-from recipe_compiler.explain.repair.changes import DRIFT, ENERGY, Change, entry_shape, proved, unchanged
-from recipe_compiler.explain.repair.repairs import repairs
-from recipe_compiler.explain.repair.sum_of_terms import read
+from recipe_compiler.ansatz.simplify import read
+from recipe_compiler.ansatz.unknowns import entries
+from recipe_compiler.explain.changes import DRIFT, ENERGY, Change, proved, unchanged
+from recipe_compiler.explain.repairs import repairs
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
@@ -273,7 +274,7 @@ def test_every_entry_of_a_repair_changes_something(name: str) -> None:
     dynamics = loaded(document(name))
     for explanation in shown_of(name):
         for entry, formula in explanation.formulas:
-            new = read(formula, dynamics.declarations, entry_shape(entry, dynamics.declarations))
+            new = read(formula, dynamics.declarations, entries(dynamics)[entry].shape)
             assert not unchanged(dynamics, entry, new)
         assert not re.search(r"take (.+) for \1( |,|$)", explanation.says)
 

@@ -10,8 +10,8 @@ from typing import Any
 import answers
 from ruamel.yaml import YAML
 
-from recipe_compiler.explain.repair.changes import entry_shape
-from recipe_compiler.explain.repair.sum_of_terms import read, tensor_of
+from recipe_compiler.ansatz.simplify import read, tensor_of
+from recipe_compiler.ansatz.unknowns import entries
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 
@@ -87,7 +87,7 @@ def renamed_entry(entry: str, names: Mapping[str, str]) -> str:
 def same(dynamics: Dynamics, entry: str, one: str, other: str) -> bool:
     """Whether two formulas at an entry are equal for every size."""
     declarations = dynamics.declarations
-    shape = entry_shape(entry, declarations)
+    shape = entries(dynamics)[entry].shape
     c = calculus(declarations)
     tensors = [tensor_of(read(written, declarations, shape), declarations) for written in (one, other)]
     return c.is_zero(c.subtract(*tensors))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.explain.repair.changes import head
+from recipe_compiler.explain.changes import head
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Verdict
 from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider, under_sizes

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from recipe_compiler.ansatz.simplify import simplest, tensor_of
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
-from recipe_compiler.explain.repair.changes import CURL, NOISE, Change
-from recipe_compiler.explain.repair.sum_of_terms import simplest, tensor_of
+from recipe_compiler.explain.changes import CURL, NOISE, Change
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.block_matrices import Matrix, place_shape

@@ -3,17 +3,24 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
+from recipe_compiler.ansatz.simplify import spelled
+from recipe_compiler.ansatz.unknowns import defects, entries
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.explain.repair.changes import CURL, NOISE, Change, proved, unchanged, with_formulas
-from recipe_compiler.explain.repair.drift_terms import drift_changes, whole_drift
-from recipe_compiler.explain.repair.equations import defects
-from recipe_compiler.explain.repair.insertions import curl_insertions, insertions
-from recipe_compiler.explain.repair.rescale import curl_scales, energy_scales, noise_scales
-from recipe_compiler.explain.repair.side_effects import Before, standing
-from recipe_compiler.explain.repair.sum_of_terms import spelled
-from recipe_compiler.explain.repair.symmetry import mirrored
+from recipe_compiler.explain.changes import CURL, NOISE, Change, proved, unchanged
+from recipe_compiler.explain.drift_terms import whole_drift
+from recipe_compiler.explain.families import (
+    curl_insertions,
+    curl_scales,
+    drift_changes,
+    energy_scales,
+    insertions,
+    noise_scales,
+)
+from recipe_compiler.explain.side_effects import Before, standing
+from recipe_compiler.explain.symmetry import mirrored
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
@@ -88,10 +95,9 @@ def _with_the_claim(dynamics: Dynamics, changes: list[Change], end: float) -> li
         return []
     found: list[Change] = []
     for change in sorted(changes, key=lambda change: change.order):
-        changed = with_formulas(dynamics, dict(change.formulas))
-        for more in _gathered([lambda changed=changed: drift_changes(changed, derived=_derived(changed))], end):
-            formulas = (*change.formulas, *more.formulas)
-            found.append(Change(more.rank, change.count + more.count, f"{change.says}, and {more.says}", formulas))
+        changed = change.applied(dynamics)
+        search = partial(drift_changes, changed, derived=_derived(changed))
+        found += [change.followed_by(more, more.rank) for more in _gathered([search], end)]
     least = min((change.count for change in found), default=0)
     return [change for change in found if change.count <= least + 1]
 
@@ -119,25 +125,18 @@ def _derived(dynamics: Dynamics) -> bool:
 
 
 def _of_the_claim(dynamics: Dynamics) -> list[Search]:
-    derived = _derived(dynamics)
-    found: list[Search] = [
-        lambda: energy_scales(dynamics, derived=derived),
-        lambda: noise_scales(dynamics, derived=derived),
-        lambda: _agreed(dynamics),
-        lambda: drift_changes(dynamics, derived=derived),
-    ]
-    return [*found, lambda: curl_scales(dynamics)] if derived else found
+    """Return the searches for changes of one part, and of few terms of the drift."""
+    families = (energy_scales, noise_scales, drift_changes)
+    found: list[Search] = [partial(family, dynamics, derived=_derived(dynamics)) for family in families]
+    return [*found, partial(_agreed, dynamics), *([partial(curl_scales, dynamics)] if _derived(dynamics) else [])]
 
 
 def _farther(dynamics: Dynamics) -> list[Search]:
     """Return the searches for changes of several parts."""
     derived = _derived(dynamics)
-    found: list[Search] = [lambda: insertions(dynamics, derived=derived)]
-    if derived:
-        found += [lambda: curl_insertions(dynamics), lambda: _followed(dynamics)]
-    if derived or _on_a_line(dynamics):
-        found.append(lambda: whole_drift(dynamics))
-    return found
+    places: list[Search] = [partial(curl_insertions, dynamics), partial(_followed, dynamics)] if derived else []
+    whole: list[Search] = [partial(whole_drift, dynamics)] if derived or _on_a_line(dynamics) else []
+    return [partial(insertions, dynamics, derived=derived), *places, *whole]
 
 
 def _on_a_line(dynamics: Dynamics) -> bool:
@@ -148,30 +147,24 @@ def _on_a_line(dynamics: Dynamics) -> bool:
 
 def _agreed(dynamics: Dynamics) -> Iterator[Change]:
     """Yield the change that states D as the claimed diffusion, and the other way round."""
-    stated, D = dynamics.claims.diffusion, dynamics.D
-    if stated is None or D is None:
+    old = entries(dynamics)
+    if dynamics.D is None or dynamics.claims.diffusion is None:
         return
-    blocks = dynamics.declarations.blocks
-    declared = dynamics.declarations
-    places = [
-        (a, b)
-        for a in range(len(blocks))
-        for b in range(len(blocks))
-        if spelled(stated[a][b], declared) != spelled(D[a][b], declared)
-    ]
-    for name, of, other in (("claims.diffusion", "D", D), ("D", "claims.diffusion", stated)):
-        entries = tuple((f"{name}[{blocks[a].name},{blocks[b].name}]", other[a][b]) for a, b in places)
-        if entries:
-            yield Change(NOISE, len(entries), f"take {of} for {', '.join(entry for entry, _ in entries)}", entries)
+    places = [entry.removeprefix("D") for entry in old if entry.startswith("D[")]
+    for name, other in (("claims.diffusion", "D"), ("D", "claims.diffusion")):
+        new = [(f"{name}{at}", old[f"{other}{at}"]) for at in places]
+        new = [(entry, formula) for entry, formula in new if not unchanged(dynamics, entry, formula)]
+        if new:
+            says = f"take {other} for {', '.join(entry for entry, _ in new)}"
+            yield Change(NOISE, len(new), says, tuple(new))
 
 
 def _followed(dynamics: Dynamics) -> Iterator[Change]:
     """Yield the matrices put into the drift after which the claim is stationary, with the Q that they need."""
     for change in insertions(dynamics, derived=False):
-        changed = with_formulas(dynamics, dict(change.formulas))
+        changed = change.applied(dynamics)
         for more in (*curl_scales(changed), *curl_insertions(changed)):
-            formulas = (*change.formulas, *more.formulas)
-            yield Change(CURL, change.count + more.count, f"{change.says}, and {more.says}", formulas)
+            yield change.followed_by(more, CURL)
 
 
 def _gathered(searches: Iterable[Search], end: float) -> list[Change]:
@@ -198,7 +191,7 @@ def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float
     for change in changes:
         if len(found) == SHOWN or tried == TRIED or time.process_time() > end:
             break
-        changed = with_formulas(dynamics, dict(change.formulas))
+        changed = change.applied(dynamics)
         mark = _mark(changed)
         if mark in seen or _stops(dynamics, change) or any(unchanged(dynamics, *entry) for entry in change.formulas):
             continue
@@ -214,15 +207,11 @@ def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float
 
 def _stops(dynamics: Dynamics, change: Change) -> bool:
     """Whether a block that moved has no drift left: an answer that is of no use."""
-    stated = dict(dynamics.claims.drift or ())
-    names = {f"claims.drift.{name}": formula for name, formula in stated.items()}
-    return any(entry in names and is_zero(new) and not is_zero(names[entry]) for entry, new in change.formulas)
+    old = entries(dynamics)
+    drifts = [(entry, new) for entry, new in change.formulas if entry.startswith("claims.drift.")]
+    return any(is_zero(new) and not is_zero(old[entry]) for entry, new in drifts)
 
 
 def _mark(dynamics: Dynamics) -> str:
     """Return a text that documents with the same tensors share."""
-    declarations = dynamics.declarations
-    matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
-    places = [place for matrix in matrices for row in matrix or () for place in row]
-    drifts = [formula for _, formula in dynamics.claims.drift or ()]
-    return "|".join(spelled(formula, declarations) for formula in (dynamics.H, *drifts, *places))
+    return "|".join(spelled(formula, dynamics.declarations) for formula in entries(dynamics).values())

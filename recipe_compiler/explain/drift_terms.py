@@ -1,0 +1,136 @@
+"""Terms of a drift: those of the author, and those of the recipe, place by place of D and Q."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from recipe_compiler.ansatz.simplify import direction, simplest
+from recipe_compiler.ansatz.sums import additive, top_level, total
+from recipe_compiler.ansatz.unknowns import Part
+from recipe_compiler.explain.changes import DRIFT, FRICTION, GAMMA, Change
+from recipe_compiler.formula import build
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.block_matrices import place_shape
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.rebuild import is_zero
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.core.premises import depends_on_state
+
+MAX_PARTS = 26
+MAX_OWN = 14
+"""With more claimed terms than this, products with sums are not multiplied out."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftTerm:
+    """A term that the drift of a block may have, a column of its shape."""
+
+    block: Block
+    rank: int
+    formula: Formula
+
+
+def drift_parts(dynamics: Dynamics) -> tuple[Part, ...]:
+    """Return the claimed terms of the drift, then terms that may be missing, no two of a block multiples of each other.
+
+    A claimed term that is a multiple of one of the recipe's gets its rank: a wrong friction is then tried before
+    others.
+    """
+    declarations = dynamics.declarations
+    stated = dict(dynamics.claims.drift or ())
+    few = sum(len(additive(t)) for formula in stated.values() for t in top_level(formula)) <= MAX_OWN
+    found: dict[tuple[str, str | None, int], Part] = {}
+    for name, formula in stated.items():
+        for whole in top_level(formula):
+            for term in additive(whole) if few else (whole,):
+                part = Part(((f"claims.drift.{name}", term),), rank=DRIFT, whole=whole)
+                found[name, direction(term, declarations), len(found)] = part
+    new = [*_whole_rows(dynamics), *recipe_terms(dynamics), *([] if dynamics.Q else _guessed(dynamics))]
+    for term in sorted(new, key=lambda term: term.rank):
+        simple = simplest(term.formula, declarations)
+        mark = direction(simple, declarations)
+        same = next((key for key in found if key[:2] == (term.block.name, mark)), None)
+        if same is not None and found[same].own:
+            found[same] = replace(found[same], rank=min(found[same].rank, term.rank))
+        elif mark is not None and same is None:
+            entry = f"claims.drift.{term.block.name}"
+            found[term.block.name, mark, len(found)] = Part(((entry, simple),), own=False, rank=term.rank)
+    return tuple(found.values())[:MAX_PARTS]
+
+
+def recipe_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
+    """Yield div(A, b) and -A @ grad(H_k, b) for every place A of D and Q and every term H_k of H, column block b.
+
+    Their sum is f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3). Each is a vector of the row's block.
+    """
+    D = dynamics.D or dynamics.claims.diffusion or ()
+    for matrix, rank in ((D, FRICTION), (dynamics.Q or (), DRIFT)):
+        for row, line in zip(dynamics.declarations.blocks, matrix, strict=False):
+            for col, place in zip(dynamics.declarations.blocks, line, strict=True):
+                if not is_zero(place):
+                    yield DriftTerm(row, GAMMA, _derivative("div", place, col, row))
+                    for slope in _slopes(dynamics, col):
+                        yield DriftTerm(row, rank, build.negate(build.matmul(place, slope, row.shape)))
+
+
+def _whole_rows(dynamics: Dynamics) -> Iterator[DriftTerm]:
+    """Yield what D contributes to a block, all of Gamma and all of the friction, where it consists of several terms."""
+    alone = list(recipe_terms(replace(dynamics, Q=None)))
+    for block in dynamics.declarations.blocks:
+        for rank in (GAMMA, FRICTION):
+            parts = [term.formula for term in alone if term.block == block and term.rank == rank]
+            if len(parts) > 1:
+                yield DriftTerm(block, rank, build.add(parts, block.shape))
+
+
+def _guessed(dynamics: Dynamics) -> Iterator[DriftTerm]:
+    """Yield what a Q that is not given would contribute: div(A, b), factors A of claimed terms; grad(H_k, b), Q = I."""
+    blocks = dynamics.declarations.blocks
+    stated = dict(dynamics.claims.drift or ())
+    for row in blocks:
+        for col in blocks:
+            factors = (node for term in additive(stated[row.name]) for node in nodes(term))
+            for factor in dict.fromkeys(factors):
+                calculus = any(isinstance(part, ex.Apply) and part.fn in ex.CALCULUS for part in nodes(factor))
+                if factor.shape == place_shape(row, col) and not calculus and _depends(factor, col.name):
+                    yield DriftTerm(row, GAMMA, _derivative("div", factor, col, row))
+            if row != col and row.shape == col.shape:
+                yield from (DriftTerm(row, DRIFT, slope) for slope in _slopes(dynamics, col))
+
+
+def whole_drift(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield the change that states the recipe's drift in every block where the claim differs from it.
+
+    f = -(D + Q) grad H + Gamma, block by block, [n_b] each (Ma, Chen, Fox 2015, Eq. 3).
+    """
+    declarations = dynamics.declarations
+    listed, found = list(recipe_terms(dynamics)), dict[str, Formula]()
+    for block in declarations.blocks:
+        terms = [simplest(term.formula, declarations) for term in listed if term.block == block]
+        formula = simplest(total(terms, block.shape), declarations)
+        if text(formula) != text(dict(dynamics.claims.drift or ())[block.name]):
+            found[block.name] = formula
+    new = tuple((f"claims.drift.{name}", formula) for name, formula in found.items())
+    yield Change(DRIFT, 3 + len(found), f"take the recipe's drift for {', '.join(found)}", new)
+
+
+def _slopes(dynamics: Dynamics, col: Block) -> Iterator[Formula]:
+    """Yield the gradients by a block of the terms of H."""
+    for energy in additive(dynamics.H, constants=False):
+        if _depends(energy, col.name):
+            yield _derivative("grad", energy, col, col)
+
+
+def _derivative(fn: str, formula: Formula, by: Block, row: Block) -> Formula:
+    return ex.Apply(fn, (formula, ex.Symbol(by.name, by.shape, Role.BLOCK)), row.shape)
+
+
+def _depends(formula: Formula, block: str) -> bool:
+    """Whether a block may enter a formula."""
+    return depends_on_state(formula) and any(
+        (isinstance(node, ex.Symbol) and node.name == block and node.role is Role.BLOCK)
+        or (isinstance(node, ex.FunctionAt) and block in node.of)
+        for node in nodes(formula)
+    )

@@ -1,1 +1,0 @@
-"""What to change in a document whose claim is refuted."""

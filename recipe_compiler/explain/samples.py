@@ -1,0 +1,196 @@
+"""The density that the claimed equation leaves stationary instead of exp(-H), where a small family holds it."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from recipe_compiler.ansatz.candidates import material, monomials
+from recipe_compiler.ansatz.simplify import direction, gathered, simplest, spelled
+from recipe_compiler.ansatz.sums import Value, additive, constants
+from recipe_compiler.ansatz.unknowns import Ansatz, Part, defects
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.explain.changes import ENERGY, Change, proved
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.declaration import Function
+from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.positions import equation_formulas
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.verdict import Explanation, Topic, Verdict
+from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.integrability.normalisable import normalisable
+
+LEAVES = "exp(-H) is a stationary density of the claimed equation, normalisable or not, for H = "
+
+SHOWN = 2
+TRIED = 6
+MAX_ADDED = 8
+MAX_ON_A_LINE = 60
+"""Terms of an energy that are tried where z is one scalar."""
+LARGEST = 900
+"""Where the equations have more terms, no more terms are added to H."""
+SECONDS = 4.0
+"""The outer limit, in processor time; what is found by then is shown."""
+
+
+def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
+    """Return energies H' for which the claimed equation leaves exp(-H') stationary, proved by both engines.
+
+    The residual of the claimed f and D vanishes for p = exp(-H'). Tried are H times a constant, one of its terms
+    scaled, all of them scaled; the same with one term added (the logarithm of a field, of a determinant, of D; a scalar
+    block, which shifts a quadratic energy), then with all; and on a line sums of powers and logarithms with f = -D H''
+    + D'. Nothing is returned where exp(-H) itself is stationary, or no drift is claimed. Whether exp(-H') has a finite
+    integral is a further question.
+
+    Example: naive SGRLD without Gamma, f = -D grad U with a scalar D(theta), samples exp(-U)/D: H' = U + log D.
+    """
+    dynamics = subject.dynamics
+    if subject.derivation is None or dynamics.claims.drift is None:
+        return ()
+    end = time.process_time() + SECONDS
+    found: list[Explanation] = []
+    seen: set[str] = set()
+    try:
+        c = calculus(dynamics.declarations)
+        if all(c.is_zero(defect) for defect in defects(dynamics, derived=False)):
+            return ()
+        for n, change in enumerate(_energies(dynamics, end)):
+            if n == TRIED or len(found) == SHOWN or time.process_time() > end:
+                break
+            mark = spelled(change.formulas[0][1], dynamics.declarations)
+            explanation = None if mark in seen else proved(dynamics, change, Topic.SAMPLES, derived=False)
+            seen.add(mark)
+            if explanation is not None:
+                found.append(_with_integral(change.applied(dynamics), explanation))
+    except (DocumentError, NotConvertedError):
+        pass
+    return tuple(found)
+
+
+def _with_integral(changed: Dynamics, explanation: Explanation) -> Explanation:
+    """Return the explanation, with what it comes to where exp(-H) is shown to have no finite integral."""
+    if normalisable(subject_of(changed)).verdict is not Verdict.REFUTED:
+        return explanation
+    tabled = changed.declarations.parameters or changed.declarations.functions
+    where = " for some values of what is declared" if tabled else ""
+    return replace(explanation, says=f"{explanation.says}; its integral is infinite{where}: nothing is sampled")
+
+
+def _energies(dynamics: Dynamics, end: float) -> Iterator[Change]:
+    """Yield energies with few unknown factors first; on a line, where none is found, other sums."""
+    own = tuple(term for term in additive(dynamics.H, constants=False) if depends_on_state(term))
+    more, found = added_terms(dynamics), False
+    for added in ((), *((term,) for term in more), *((more,) if len(more) > 1 else ())):
+        if time.process_time() > end:
+            return
+        wide = _joint(dynamics, own, added)
+        for change in _solved(wide, len(own)):
+            found = True
+            yield change
+        if sum(map(len, wide.system.equations)) > LARGEST:
+            break
+    if not found:
+        yield from _on_a_line(dynamics)
+
+
+def _joint(dynamics: Dynamics, own: Sequence[Formula], added: Sequence[Formula]) -> Ansatz:
+    """Return H with unknown factors before its terms, before all of them, and before added ones."""
+    whole = [Part(tuple(("H", term) for term in own), own=False)]
+    terms = [Part((("H", term),)) for term in own]
+    return Ansatz(dynamics, (*terms, *whole, *(Part((("H", term),), own=False) for term in added)), derived=False)
+
+
+def _solved(ansatz: Ansatz, own: int) -> Iterator[Change]:
+    """Yield the energies at which the residual vanishes: few unknown factors first, one for all own terms, all."""
+    names = ansatz.system.unknowns
+    terms, whole, added = names[:own], names[own : own + 1], names[own + 1 :]
+    chosen = [added] if added else []
+    chosen += [(*whole, *added)] if own and (own > 1 or not added) else []
+    chosen += [*((name,) for name in terms if not added), (*terms, *added)] if own > 1 else []
+    at = ansatz.constants
+    for unknowns in chosen:
+        for values in ansatz.solutions(unknowns):
+            common = values.get(own, at.number(0))
+            each = {n: value + common for n, value in [(n, values.get(n, at.number(0))) for n in range(own)]}
+            rest = {n: value for n, value in values.items() if n > own}
+            if all(at.is_positive(value + at.number(1)) for value in each.values()):
+                new = {n: value for n, value in {**each, **rest}.items() if value}
+                temperature = at.text(at.number(1) / (common + at.number(1)))
+                more = f", the stated one at temperature {temperature}" if common and not added else ""
+                yield from _energy(ansatz, new, more)
+
+
+def _energy(ansatz: Ansatz, values: dict[int, Value], more: str = "") -> Iterator[Change]:
+    for entry, formula in ansatz.written(values).items():
+        new = gathered(formula, ansatz.dynamics.declarations)
+        yield Change(ENERGY, 1, f"{LEAVES}{text(new)}{more}", ((entry, new),), ansatz.is_plain(values))
+
+
+def _on_a_line(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield the H with f = -D H' + D' where z is one scalar and H is a sum of powers, fields and logarithms.
+
+    (Ma, Chen, Fox 2015, Eq. 3, with Q = 0.) On a line no other density without a current is stationary. f = -x and D =
+    1 + x**2 give H' = 3 x/(1 + x**2) and H = (3/2) log(1 + x**2).
+    """
+    blocks = dynamics.declarations.blocks
+    if len(blocks) != 1 or blocks[0].shape.sizes or dynamics.declarations.sizes:
+        return
+    D = dynamics.claims.diffusion or dynamics.D
+    alone = replace(dynamics, D=D, claims=replace(dynamics.claims, diffusion=None))
+    occurring = [node for formula in equation_formulas(alone) for node in nodes(formula)]
+    bases = [*_noise(dynamics), *(node for node in occurring if isinstance(node, ex.FunctionAt))]
+    for node in occurring:
+        match node:
+            case ex.Power(base, ex.Number(value)) if value < 0:
+                bases.append(base)
+    listed = [*(_logarithm(base) for base in bases), *monomials(material(alone), 2, degree=6)]
+    listed = {direction(term, dynamics.declarations): term for term in listed}
+    terms = [term for mark, term in listed.items() if mark is not None and depends_on_state(term)][:MAX_ON_A_LINE]
+    ansatz = Ansatz(alone, tuple(Part((("H", term),), own=False) for term in terms), derived=True)
+    for values in ansatz.solutions(ansatz.system.sparsest()):
+        yield from _energy(ansatz, dict(values))
+
+
+def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
+    """Return the terms G_m that may be added to H.
+
+    Logarithms of positive scalar fields, of determinants of D[a,a]: [n_a, n_a] and of fields, of positive blocks, and
+    scalar blocks of the real line, which shift a quadratic energy.
+    """
+    declarations = dynamics.declarations
+    found = [_logarithm(place) for place in _noise(dynamics)]
+    fields = [function for function in declarations.functions if _is_positive(function)]
+    found += [_logarithm(ex.FunctionAt(field.name, field.of, field.shape)) for field in fields]
+    for block in declarations.blocks:
+        symbol = ex.Symbol(block.name, block.shape, Role.BLOCK)
+        if block.domain.name is DomainName.POSITIVE:
+            log = ex.Apply("log", (symbol,), block.shape)
+            found.append(ex.Apply("sum", (log,), SCALAR) if block.shape.sizes else log)
+        if block.domain.name is DomainName.REAL and not block.shape.sizes:
+            found.append(symbol)
+    simple = [simplest(term, declarations) for term in found]
+    distinct = {direction(term, declarations): term for term in reversed(simple)}
+    return tuple(term for mark, term in reversed(distinct.items()) if mark is not None)[:MAX_ADDED]
+
+
+def _noise(dynamics: Dynamics) -> list[Formula]:
+    """Return the places D[a,a] that depend on the state, without constant factors."""
+    D, at = dynamics.claims.diffusion or dynamics.D or (), constants(dynamics.declarations)
+    places = [at.split(row[a])[1] for a, row in enumerate(D)]
+    return [place for place in places if place is not None and depends_on_state(place)]
+
+
+def _logarithm(place: Formula) -> Formula:
+    """Return the logarithm of a scalar, or of the determinant of a matrix."""
+    return ex.Apply("logdet" if place.shape.sizes else "log", (place,), SCALAR)
+
+
+def _is_positive(function: Function) -> bool:
+    shape = function.shape
+    square = shape.rows is not None and shape.rows == shape.cols
+    return (Kind.PD in function.kinds and square) or (Kind.POSITIVE in function.kinds and not shape.sizes)

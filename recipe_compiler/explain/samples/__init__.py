@@ -1,1 +1,0 @@
-"""What a claimed equation leaves stationary when it is not exp(-H)."""
