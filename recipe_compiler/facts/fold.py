@@ -6,7 +6,7 @@ The fold knows the grammar: a product of matrices is a sum of products, a row of
 - a value of `T` says something of every entry of a formula, at every admissible point, for every size; `top` says
   nothing, and is always right. Where a rule does not apply, leave the method out: the result is then `top`;
 - `number` and `name` give the values of leaves, the others those of results: `add`, `times`, `power`, `function` (by
-  the row of the function), `join` (one of two), `total` (a sum of one or more entries), `extreme`;
+  the row of the function), `join` (one of two), `total` (a sum of one or more entries), `joint` (any other);
 - `whole` adds what is known of a formula by itself (a theorem about it), `assumed` what a document assumes of some;
   `meet` puts it together with what the parts say.
 
@@ -51,8 +51,8 @@ class Domain(Generic[T]):
         """Return the value of x y."""
         return self.top
 
-    def power(self, x: T, exponent: Fraction | None) -> T:
-        """Return the value of x**exponent wherever it is defined; None is an exponent that is no number."""
+    def power(self, x: T, exponent: Fraction) -> T:
+        """Return the value of x**exponent wherever it is defined."""
         return self.top
 
     def function(self, name: str, x: T) -> T:
@@ -63,9 +63,12 @@ class Domain(Generic[T]):
         """Return the value of what is x or y."""
         return self.top
 
-    def extreme(self, x: T, y: T, *, largest: bool) -> T:
-        """Return the value of the larger, or smaller, of two."""
-        return self.join(x, y)
+    def joint(self, name: str, values: list[T]) -> T:
+        """Return the value of another function of all entries of its arguments: a determinant, a larger one of two.
+
+        Of `where` they are the sides of the condition, then the pieces, of `power` a base and an exponent.
+        """
+        return self.top
 
     def total(self, x: T) -> T:
         """Return the value of a sum of one or more entries."""
@@ -122,8 +125,10 @@ def _by_parts(domain: Domain[T], formula: Formula, declarations: Declarations, a
             powers = Counter(_factors(formula))
             parts = (ask(x) if n == 1 else domain.power(ask(x), Fraction(n)) for x, n in powers.items())
             return reduce(domain.times, parts)
+        case ex.Power(base, ex.Number(exponent)):
+            return domain.power(ask(base), exponent)
         case ex.Power(base, exponent):
-            return domain.power(ask(base), exponent.value if isinstance(exponent, ex.Number) else None)
+            return domain.joint("power", [ask(base), ask(exponent)])
         case ex.MatMul(ex.Symbol(role=ex.Role.INDEX), arg) | ex.MatMul(
             arg, ex.Transpose(ex.Symbol(role=ex.Role.INDEX))
         ):
@@ -168,7 +173,10 @@ def _by_entries(domain: Domain[T], column: Formula, ask: Callable[[Formula], T])
 
 
 def _applied(domain: Domain[T], fn: str, args: tuple[Formula, ...], ask: Callable[[Formula], T]) -> T:
-    values = [ask(arg) for arg in args if not isinstance(arg, ex.Compare)]
+    if fn in {"grad", "div", "hessian"}:
+        return domain.top
+    sides = (side for arg in args for side in ((arg.left, arg.right) if isinstance(arg, ex.Compare) else (arg,)))
+    values = [ask(side) for side in sides]
     match fn, values:
         case (("sum" | "trace"), [x]):
             return domain.total(x)
@@ -180,11 +188,7 @@ def _applied(domain: Domain[T], fn: str, args: tuple[Formula, ...], ask: Callabl
             return reduce(domain.times, values)
         case "diag", [x]:
             return domain.join(x, domain.number(Fraction(0)))
-        case "where", [yes, no]:
-            return domain.join(yes, no)
-        case (("minimum" | "maximum"), [x, y]):
-            return domain.extreme(x, y, largest=fn == "maximum")
         case _, [x] if fn in ex.ELEMENTWISE:
             return domain.function(fn, x)
         case _:
-            return domain.top
+            return domain.joint(fn, values)

@@ -168,12 +168,10 @@ class Ranges(Domain[Range]):
         nonzero = None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
         return Range(known_by(low), known_by(high), nonzero)
 
-    def power(self, x: Range, exponent: Fraction | None) -> Range:
-        if exponent is None or exponent.denominator != 1:
-            positive = x.shows(">")
-            if positive is None and exponent is not None and exponent < 0:
-                positive = NOTHING  # it is defined where its base is positive
-            return Range(Bound(Fraction(0), positive is not None, positive or NOTHING))
+    def power(self, x: Range, exponent: Fraction) -> Range:
+        if exponent.denominator != 1:
+            found = _real_power(x)
+            return found if exponent > 0 or found.positive else between(Fraction(0), inf, open=True)
         n = int(exponent)
         if n < 0:
             return _reciprocal(self.power(x, Fraction(-n)))
@@ -214,9 +212,20 @@ class Ranges(Domain[Range]):
         nonzero = None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
         return Range(_both(low, x.low, y.low), _both(high, x.high, y.high), nonzero)
 
-    def extreme(self, x: Range, y: Range, *, largest: bool) -> Range:
-        if not largest:
-            return -self.extreme(-x, -y, largest=True)
+    def joint(self, name: str, values: list[Range]) -> Range:
+        match name, values:
+            case "power", [base, _]:
+                return _real_power(base)
+            case "where", [_, _, yes, no]:
+                return self.join(yes, no)
+            case "maximum", [x, y]:
+                return self._larger(x, y)
+            case "minimum", [x, y]:
+                return -self._larger(-x, -y)
+            case _:
+                return UNKNOWN
+
+    def _larger(self, x: Range, y: Range) -> Range:
         low = max(x.low, y.low, key=lambda end: (end.at, end.open))
         high = max(x.high, y.high, key=lambda end: (end.at, not end.open))
         return Range(low, _both(high, x.high, y.high), self.join(x, y).nonzero_given)
@@ -378,6 +387,12 @@ def _even(x: Range, n: int) -> Range:
     nonzero = x.shows("!=")
     low = Bound(Fraction(0), nonzero is not None, nonzero or NOTHING)
     return Range(low, _both(_raised(far, n), x.low, x.high), nonzero)
+
+
+def _real_power(x: Range) -> Range:
+    """Return the range of a real power of x where it is defined: x is not negative there."""
+    positive = x.shows(">")
+    return Range(Bound(Fraction(0), positive is not None, positive or NOTHING))
 
 
 def _reciprocal(x: Range) -> Range:

@@ -5,7 +5,6 @@ what the identities show. `FUNCTIONS` are those of the language; `SCALAR_FUNCTIO
 reduce to, softplus(x) being log(1 + exp(x)). `docs/howto_function.md` adds one.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -83,8 +82,6 @@ class ScalarFunction:
     corner: Corner = Corner.NONE
     ball: Callable[[arb], arb] | None = None
     """The ball of its values on a ball; not finite where it may have none."""
-    floats: str | Callable[[Any], Any]
-    """NumPy's function, `math.` and Python's, entry by entry, or one of arrays: to search with, never to prove."""
     exact: Mapping[Fraction, Fraction] = field(default_factory=dict[Fraction, Fraction])
     """Rational arguments with a rational value."""
     bound: Fraction | None = None
@@ -164,15 +161,6 @@ FUNCTIONS: Mapping[str, Function] = {
 }  # of the language
 
 
-def _erf(x: Any) -> Any:
-    """Return erf to 1e-7 (Abramowitz and Stegun 7.1.26): enough to search with."""
-    import numpy as np  # most proofs need no floats
-
-    t = 1 / (1 + 0.3275911 * np.abs(x))
-    tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
-    return np.sign(x) * (1 - tail * np.exp(-(x**2)))
-
-
 def _log_ball(x: arb) -> arb:
     return x.log()  # its second argument is none of ours
 
@@ -183,12 +171,6 @@ def _loggamma_ball(x: arb) -> arb:
 
 def _ndtr_ball(x: arb) -> arb:
     return (-x / arb(2).sqrt()).erfc() / 2
-
-
-def _ndtr_floats(x: Any) -> Any:
-    from scipy import special
-
-    return special.ndtr(x)
 
 
 def _sqrtcoth_ball(x: arb) -> arb:
@@ -202,16 +184,6 @@ def _sqrtcoth_end(x: arb) -> arb:
     if x == 0:
         return arb(1)
     return (-x).sqrt() * (-x).sqrt().cot() if x > -9 else arb.nan()
-
-
-def _sqrtcoth_floats(x: Any) -> Any:
-    """Return it to search with, nan before the pole."""
-    import numpy as np
-
-    r = np.sqrt(np.abs(x))
-    with np.errstate(all="ignore"):
-        found = np.where(x > 0, r / np.tanh(r), np.where(r < math.pi, r / np.tan(r), math.nan))
-    return np.where(x == 0, 1.0, found)
 
 
 def _sinh(x: Expr) -> Expr:
@@ -232,52 +204,31 @@ def _tan(x: Expr) -> Expr:
 
 _0, _1 = Fraction(0), Fraction(1)
 _SCALAR_FUNCTIONS = (
-    ScalarFunction(of=sympy.exp, needs=EVERYWHERE, ball=arb.exp, floats="exp", exact={_0: _1}),
-    ScalarFunction(of=sympy.log, needs=POSITIVE, ball=_log_ball, floats="log", exact={_1: _0}),
-    ScalarFunction(of=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, floats="absolute"),
-    ScalarFunction(of=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, floats="sign", bound=_1),
-    ScalarFunction(of=sympy.sin, needs=EVERYWHERE, ball=arb.sin, floats="sin", exact={_0: _0}),
-    ScalarFunction(of=sympy.cos, needs=EVERYWHERE, ball=arb.cos, floats="cos", exact={_0: _1}),
-    ScalarFunction(
-        of=sympy.tan, needs=(Need("!=", cosine=True),), ball=arb.tan, floats="tan", exact={_0: _0}, elementary=_tan
-    ),
-    ScalarFunction(of=sympy.sinh, needs=EVERYWHERE, ball=arb.sinh, floats="sinh", exact={_0: _0}, elementary=_sinh),
-    ScalarFunction(of=sympy.cosh, needs=EVERYWHERE, ball=arb.cosh, floats="cosh", exact={_0: _1}, elementary=_cosh),
-    ScalarFunction(of=sympy.tanh, needs=EVERYWHERE, ball=arb.tanh, floats="tanh", exact={_0: _0}, elementary=_tanh),
+    ScalarFunction(of=sympy.exp, needs=EVERYWHERE, ball=arb.exp, exact={_0: _1}),
+    ScalarFunction(of=sympy.log, needs=POSITIVE, ball=_log_ball, exact={_1: _0}),
+    ScalarFunction(of=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK),
+    ScalarFunction(of=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, bound=_1),
+    ScalarFunction(of=sympy.sin, needs=EVERYWHERE, ball=arb.sin, exact={_0: _0}),
+    ScalarFunction(of=sympy.cos, needs=EVERYWHERE, ball=arb.cos, exact={_0: _1}),
+    ScalarFunction(of=sympy.tan, needs=(Need("!=", cosine=True),), ball=arb.tan, exact={_0: _0}, elementary=_tan),
+    ScalarFunction(of=sympy.sinh, needs=EVERYWHERE, ball=arb.sinh, exact={_0: _0}, elementary=_sinh),
+    ScalarFunction(of=sympy.cosh, needs=EVERYWHERE, ball=arb.cosh, exact={_0: _1}, elementary=_cosh),
+    ScalarFunction(of=sympy.tanh, needs=EVERYWHERE, ball=arb.tanh, exact={_0: _0}, elementary=_tanh),
     ScalarFunction(  # pi/2 < 11/7
-        of=sympy.atan, needs=EVERYWHERE, ball=arb.atan, floats="arctan", exact={_0: _0}, bound=Fraction(11, 7)
+        of=sympy.atan, needs=EVERYWHERE, ball=arb.atan, exact={_0: _0}, bound=Fraction(11, 7)
     ),
-    ScalarFunction(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, floats="arcsinh", exact={_0: _0}),
-    ScalarFunction(of=SqrtCoth, needs=BEFORE_THE_POLE, ball=_sqrtcoth_ball, floats=_sqrtcoth_floats, exact={_0: _1}),
-    ScalarFunction(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
-    ScalarFunction(of=Phi, needs=EVERYWHERE, ball=_ndtr_ball, floats=_ndtr_floats, exact={_0: Fraction(1, 2)}),
-    ScalarFunction(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
-    ScalarFunction(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),
+    ScalarFunction(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, exact={_0: _0}),
+    ScalarFunction(of=SqrtCoth, needs=BEFORE_THE_POLE, ball=_sqrtcoth_ball, exact={_0: _1}),
+    ScalarFunction(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, exact={_0: _0}, bound=_1),
+    ScalarFunction(of=Phi, needs=EVERYWHERE, ball=_ndtr_ball, exact={_0: Fraction(1, 2)}),
+    ScalarFunction(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma),
+    ScalarFunction(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball),
 )  # of SymPy
 
 SCALAR_FUNCTIONS: Mapping[type[Any], ScalarFunction] = {row.of: row for row in _SCALAR_FUNCTIONS}
 BALLS = {row.name: row.ball for row in _SCALAR_FUNCTIONS if row.ball is not None}
 SMOOTH = tuple(row.of for row in _SCALAR_FUNCTIONS if not row.needs and row.corner is Corner.NONE)
 """Functions with all derivatives at every real number."""
-
-
-def with_arrays(row: ScalarFunction) -> Callable[[Any], Any]:
-    """Return a function of arrays of floats, nan where it has no value."""
-    import numpy as np
-
-    if not isinstance(row.floats, str):
-        return row.floats
-    if not row.floats.startswith("math."):
-        return getattr(np, row.floats)
-    f = getattr(math, row.floats.removeprefix("math."))
-
-    def value(x: float) -> float:
-        try:
-            return f(x)
-        except (ValueError, OverflowError):
-            return math.nan
-
-    return np.vectorize(value, otypes=[float])
 
 
 def minimum(a: Expr, b: Expr) -> Expr:

@@ -18,27 +18,20 @@ from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.scalars.transposes import kinds_of
 from recipe_compiler.algebra.zero.zeros_on_line import Root, ZeroOrder, order, roots
 from recipe_compiler.facts.semidefinite import semidefinite, sign
-from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
-    Add,
     Apply,
-    Entry,
-    Filled,
     Formula,
     FunctionAt,
     Identity,
     MatMul,
     Multiply,
     Number,
-    Role,
     Transpose,
 )
 from recipe_compiler.formula.expression import Symbol as Name
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.verdict import declared_of
-
-MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "outer", "kron", "grad", "div", "hessian"})
 
 
 def nonsingular(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
@@ -79,45 +72,6 @@ def _nonzero(formula: Formula, declarations: Declarations) -> frozenset[str] | N
 def _all(parts: list[frozenset[str] | None]) -> frozenset[str] | None:
     known = [part for part in parts if part is not None]
     return frozenset[str]().union(*known) if len(known) == len(parts) else None
-
-
-def is_entrywise(formula: Formula) -> bool:
-    """Whether every entry of a formula is the same function of the entries at its own position: one stands for all.
-
-    A size in it (`x**2 + 2 - d`) makes that function another one at every size, an entry (`a[0] * a`) at one position.
-    """
-    for node in nodes(formula):
-        match node:
-            case FunctionAt() | MatMul() | Name(role=Role.SIZE):
-                return False
-            case Apply(fn, _) if fn in MIXING:
-                return False
-            case Entry() if formula.shape.sizes:
-                return False
-            case _:
-                continue
-    vectors = any(isinstance(n, Name) and n.role is Role.BLOCK and n.shape.sizes for n in nodes(formula))
-    entries = any(isinstance(n, Entry) for n in nodes(formula))
-    return not (vectors and not formula.shape.sizes and not entries)
-
-
-def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a square formula is diagonal as written, or a scalar: its smallest size then stands for every size."""
-    match formula:
-        case Identity() | Filled(0, _) | Apply("diag", _):
-            return True
-        case Name() | FunctionAt() if Kind.DIAGONAL in kinds_of(formula, declarations):
-            return True
-        case Transpose(arg):
-            return is_diagonal(arg, declarations)
-        case Add(terms):
-            return all(is_diagonal(term, declarations) for term in terms)
-        case Multiply(left, right) if not left.shape.sizes:
-            return is_diagonal(right, declarations)
-        case Multiply(left, right) if not right.shape.sizes:
-            return is_diagonal(left, declarations)
-        case _:
-            return not formula.shape.sizes
 
 
 class Smoothness(Enum):

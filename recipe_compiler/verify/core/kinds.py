@@ -9,10 +9,11 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Settin
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
-from recipe_compiler.algebra.scalars.transposes import is_symmetric, kinds_of, plain
+from recipe_compiler.algebra.scalars.transposes import is_symmetric, plain
+from recipe_compiler.facts.patterns import is_diagonal, is_skew
 from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Apply, Filled, Formula, FunctionAt, Identity, Multiply, Number, Symbol
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.verify.core.sizes import Sizes
 
@@ -40,9 +41,9 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
         case Kind.SYMMETRIC:
             return _symmetric(formula, declarations)
         case Kind.SKEW:
-            return _is_skew(plain(formula, declarations), declarations)
+            return is_skew(plain(formula, declarations), declarations)
         case Kind.DIAGONAL:
-            return _is_diagonal(plain(formula, declarations), declarations)
+            return is_diagonal(plain(formula, declarations), declarations)
         case Kind.INTEGER:  # of data alone, whose numbers are looked at
             return False
 
@@ -81,34 +82,3 @@ def _violates(a: Rows, kind: Kind, at: Point) -> bool:
 
 def _symmetric(formula: Formula, declarations: Declarations) -> bool:
     return not formula.shape.sizes or is_symmetric(formula, declarations)
-
-
-def _is_skew(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a plain formula is zero, a skew name, or a multiple of one."""
-    match formula:
-        case Filled(0, _):
-            return True
-        case Symbol() | FunctionAt():
-            return Kind.SKEW in kinds_of(formula, declarations)
-        case Multiply(left, right) if not left.shape.sizes:
-            return _is_skew(right, declarations)
-        case Multiply(left, right) if not right.shape.sizes:
-            return _is_skew(left, declarations)
-        case _:
-            return False
-
-
-def _is_diagonal(formula: Formula, declarations: Declarations) -> bool:
-    match formula:
-        case Filled(0, _) | Identity() | Apply("diag"):
-            return True
-        case Symbol() | FunctionAt():
-            return not formula.shape.sizes or Kind.DIAGONAL in kinds_of(formula, declarations)
-        case Multiply(left, right) if not left.shape.sizes:
-            return _is_diagonal(right, declarations)
-        case Multiply(left, right) if not right.shape.sizes:
-            return _is_diagonal(left, declarations)
-        case Apply("inv", (arg,)):
-            return _is_diagonal(arg, declarations)
-        case _:
-            return not formula.shape.sizes or isinstance(formula, Number)

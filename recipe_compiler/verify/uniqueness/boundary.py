@@ -26,6 +26,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.errors import ModelError, Place
+from recipe_compiler.facts.parity import is_even
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.show import text
@@ -35,7 +36,6 @@ from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.parity import is_even
 from recipe_compiler.verify.core.premises import depends_on_state, facts, restricts_state
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.subject import Subject
@@ -418,7 +418,7 @@ def _reflected(
         if name == "D" and b == face.number and at.is_diagonal() and face.end is not None:
             continue
         entry = (subject.whole.Q or ())[face.number][b]
-        even = is_even(subject.whole.H, other.name) and is_even(entry, other.name)
+        even = all(is_even(f, other.name, subject.whole.declarations) for f in (subject.whole.H, entry))
         if name == "Q" and other not in with_boundary(subject.dynamics.declarations) and even:
             reversed_.append(other.name)
             continue

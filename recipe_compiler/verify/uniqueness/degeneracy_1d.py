@@ -22,13 +22,12 @@ from recipe_compiler.algebra.structure.regularity import (
     Smoothness,
     has_unknown_edges,
     is_defined_between,
-    is_diagonal,
-    is_entrywise,
     is_inside,
     nonsingular,
     spots,
 )
 from recipe_compiler.algebra.zero.zeros_on_line import Root, order, roots
+from recipe_compiler.facts.patterns import is_diagonal, is_entrywise
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transpose
 from recipe_compiler.formula.show import text

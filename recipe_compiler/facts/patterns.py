@@ -1,0 +1,63 @@
+"""Patterns of matrices that hold for every size: diagonal, skew, entry by entry."""
+
+from recipe_compiler.algebra.scalars.transposes import kinds_of
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.shapes import Kind
+
+Formula = ex.Formula
+
+MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "outer", "kron", "grad", "div", "hessian"})
+
+
+def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a square formula is diagonal, or a scalar: sums, multiples, products and inverses of such matrices."""
+    match formula:
+        case ex.Identity() | ex.Filled(0, _) | ex.Apply("diag", _):
+            return True
+        case ex.Symbol() | ex.FunctionAt() if formula.shape.sizes:
+            return Kind.DIAGONAL in kinds_of(formula, declarations)
+        case ex.Transpose(arg) | ex.Apply("inv", (arg,)):
+            return is_diagonal(arg, declarations)
+        case ex.Add(terms):
+            return all(is_diagonal(term, declarations) for term in terms)
+        case ex.Multiply(left, right) if formula.shape.sizes:
+            return any(part.shape.sizes and is_diagonal(part, declarations) for part in (left, right))
+        case ex.MatMul(left, right) if left.shape == right.shape:
+            return is_diagonal(left, declarations) and is_diagonal(right, declarations)
+        case _:
+            return not formula.shape.sizes
+
+
+def is_skew(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a plain formula is zero, a skew name, or a multiple of one."""
+    match formula:
+        case ex.Filled(0, _):
+            return True
+        case ex.Symbol() | ex.FunctionAt():
+            return Kind.SKEW in kinds_of(formula, declarations)
+        case ex.Multiply(left, right) if not (left.shape.sizes and right.shape.sizes):
+            return is_skew(right if right.shape.sizes else left, declarations)
+        case _:
+            return False
+
+
+def is_entrywise(formula: Formula) -> bool:
+    """Whether every entry of a formula is the same function of the entries at its own position: one stands for all.
+
+    A size in it (`x**2 + 2 - d`) makes that function another one at every size, an entry (`a[0] * a`) at one position.
+    """
+    for node in nodes(formula):
+        match node:
+            case ex.FunctionAt() | ex.MatMul() | ex.Symbol(role=ex.Role.SIZE):
+                return False
+            case ex.Apply(fn, _) if fn in MIXING:
+                return False
+            case ex.Entry() if formula.shape.sizes:
+                return False
+            case _:
+                continue
+    vectors = any(isinstance(n, ex.Symbol) and n.role is ex.Role.BLOCK and n.shape.sizes for n in nodes(formula))
+    entries = any(isinstance(n, ex.Entry) for n in nodes(formula))
+    return not (vectors and not formula.shape.sizes and not entries)
