@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
 LAYERS = (
     {"errors", "notebook", "verdict", "version"},
-    {"formula", "kernel", "lint/plain_run"},
+    {"formula", "kernel"},
     {"tensor", "algebra/scalars"},
     {"algebra/zero", "algebra/positivity"},
     {"facts", "algebra/polynomial_integrability"},
@@ -61,9 +61,9 @@ EVALUATORS = {
     "parse_latex",
     "exec_module",
 }
-ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/user_file.py", "lint/plain_run/child.py"}
+ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/user_file.py"}
 """Where code is imported: an emitted module to run it, a Python spec, and a step in `lint`'s child processes."""
-COPIED = ("lint/plain_run", "kernel")
+COPIED = ("kernel",)
 """Rooms that are copied and run without the others: they alone import their own files by relative names."""
 RELATIVE = "<relative import>"
 ENDS = {"commands/clean_exit.py", "commands/outputs.py"}

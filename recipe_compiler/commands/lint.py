@@ -12,8 +12,8 @@ from recipe_compiler.lint.against_build import binding_of_build
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.findings import Lint, lint
-from recipe_compiler.lint.process import LIMITS
 from recipe_compiler.lint.source import Source, read_source
+from recipe_compiler.lint.user_file import LIMITS
 from recipe_compiler.lint.without_dynamics import binding_of
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.run.observed import observed

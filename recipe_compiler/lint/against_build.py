@@ -101,7 +101,7 @@ def binding_of_build(source: Source, build: Build, maps: Sequence[tuple[str, str
     return replace(
         found,
         said=said,
-        left_open=(*found.left_open, *open_),
+        left_open=open_,
         smaller=plan.smaller if plan.sizes else (),
         meant=_meant(plan) if plan.sizes else (),
         rows=None if has_any or not fields else Rows(fields, _is_of_batches(plan)),

@@ -13,7 +13,6 @@ from recipe_compiler.formula.expression import Formula, FunctionAt, GradTilde, N
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.lint.dependencies import dependencies
 from recipe_compiler.lint.linear_images import is_step_size, solved_for_block, vanishes
 from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.source import Argument, Source
@@ -175,12 +174,6 @@ def bind_arguments(
         tuple(argument.name for argument in called if argument.keyword),
         tuple(replaced),
         tuple(given),
-        left_open=dependencies(
-            source,
-            replaced,
-            [one.name for one in given if one.kind == "generator"],
-            [one.name for one in given if one.name not in replaced],
-        ),
     )
 
 

@@ -1,58 +1,42 @@
-"""Random generators of a step that is followed: every draw is a new symbol of known mean and covariance, or uniform."""
+"""Random generators of a step: how every way of drawing comes down to normal and uniform numbers."""
 
-from typing import Any
+import random
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.arrays import Traced, traced
-from recipe_compiler.lint.nodes import KNOWN, Node, UntraceableError
-from recipe_compiler.lint.plain_run.generators import LegacyDraws, numpy_names, python_names
+from recipe_compiler.lint.nodes import KNOWN, UntraceableError, tape
 from recipe_compiler.lint.values import apply, made, node_of
 
+NOT_THE_DRAWS = "it draws other numbers than when it was traced"
 
-class FollowedDraws(LegacyDraws):
-    """A generator of normal numbers, and of uniform ones to compare with; it refuses to draw anything else."""
+
+class Draws:
+    """A generator; where its numbers come from says who derives from it. What it does not know, it refuses to draw."""
 
     def __init__(self, *seeds: object, **named: object) -> None:
         """Make one; a seed in the step would make all steps draw the same."""
         if any(seed is not None for seed in (*seeds, *named.values())):
-            _seeded()
+            refuse_in_step("a seed set in the step: every step draws the same numbers")
 
     def normals(self, size: Any) -> Any:
         """Return draws of N(0, 1)."""
-        if size is None or size == ():
-            return made(nodes.draw())
-        found = np.empty(size, dtype=object)
-        for at in np.ndindex(found.shape):
-            found[at] = made(nodes.draw())
-        return found.view(Traced)
+        raise NotImplementedError
 
     def uniforms(self, name: str, size: Any) -> Any:
-        """Return draws that are uniform between 0 and 1."""
-        if size is None or size == ():
-            return made(nodes.uniform(name))
-        found = np.empty(size, dtype=object)
-        for at in np.ndindex(found.shape):
-            found[at] = made(nodes.uniform(name))
-        return found.view(Traced)
+        """Return draws that are uniform between 0 and 1; `name` is how they were called."""
+        raise NotImplementedError
 
-    def jointly(self, mean: Any, cov: Any, size: Any) -> Any:
+    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
         """Return a draw of N(mean, cov)."""
-        mean, cov = traced(mean), traced(cov)
-        if size is not None or cov.ndim != 2 or mean.shape != cov.shape[:1] or cov.shape[0] != cov.shape[1]:
-            raise UntraceableError(f"multivariate_normal of shapes {mean.shape}, {cov.shape} and size {size}")
-        own = [nodes.draw() for _ in range(len(mean))]
-        if not nodes.tape.running:
-            return mean + _symbols(own)
-        covariance = [[node for x in row if (node := node_of(x)) is not None] for row in cov]
-        places = [int(node.args[0]) for node in own if isinstance(node.args[0], int)]
-        nodes.tape.groups.append((places, covariance))
-        return mean + _symbols(own)
+        raise NotImplementedError
 
     def logarithm(self, u: Any) -> Any:
         """Return log u of uniform draws."""
-        return np.log(u) if isinstance(u, np.ndarray) else apply("log", u)
+        return np.log(u)
 
     def refuse(self, name: str) -> Any:
         """Refuse a draw of another law.
@@ -62,43 +46,181 @@ class FollowedDraws(LegacyDraws):
         """
         raise UntraceableError(f"the random draw `{name}`: only {KNOWN} can be traced")
 
+    def _as_drawn(self, name: str, **asked: object) -> None:
+        """Refuse arguments of a draw that are not followed: doubles, in an array of their own, are."""
+        dtype = asked.pop("dtype", None)
+        not_followed = [key for key, value in asked.items() if value is not None]
+        if dtype is not None and not (dtype is float or dtype is np.float64 or dtype in ("d", "float64")):
+            not_followed.insert(0, "dtype")
+        if not_followed:
+            self.refuse(f"{name}(..., {not_followed[0]}=...)")
+
+    def standard_normal(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Return draws of N(0, 1)."""
+        self._as_drawn("standard_normal", dtype=dtype)
+        if out is not None:
+            out[...] = self.normals(np.shape(out))
+            return out
+        return self.normals(size)
+
+    def normal(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
+        """Return draws of N(loc, scale**2)."""
+        shape = np.broadcast(np.empty(np.shape(loc)), np.empty(np.shape(scale))).shape if size is None else size
+        return loc + scale * self.normals(None if shape == () else shape)
+
+    gauss = normalvariate = normal
+
+    def random(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Return draws that are uniform between 0 and 1."""
+        self._as_drawn("random", dtype=dtype, out=out)
+        return self.uniforms("random", size)
+
+    random_sample = ranf = random
+
+    def uniform(self, low: Any = 0, high: Any = 1, size: Any = None) -> Any:
+        """Return draws that are uniform between two numbers."""
+        return low + (high - low) * self.uniforms("uniform", size)
+
+    def exponential(self, scale: Any = 1, size: Any = None) -> Any:
+        """Return exponential draws: what -scale log u is of a uniform u."""
+        return -scale * self.logarithm(self.uniforms("exponential", size))
+
+    def expovariate(self, lambd: Any = 1) -> Any:
+        """Return an exponential draw of rate lambd."""
+        return self.exponential(1 / lambd)
+
+    def standard_exponential(self, size: Any = None, dtype: Any = None, method: Any = None, out: Any = None) -> Any:
+        """Return exponential draws of mean 1."""
+        self._as_drawn("standard_exponential", dtype=dtype, method=method, out=out)
+        return -self.logarithm(self.uniforms("standard_exponential", size))
+
+    def randn(self, *shape: int) -> Any:
+        """Return draws of N(0, 1)."""
+        return self.normals(shape or None)
+
+    def rand(self, *shape: int) -> Any:
+        """Return draws that are uniform between 0 and 1."""
+        return self.uniforms("rand", shape or None)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self.refuse(name)
+        return lambda *_, **__: self.refuse(name)
 
 
-def _symbols(own: list[Node]) -> Any:
-    found = np.empty(len(own), dtype=object)
-    found[:] = [made(node) for node in own]
+class FollowedDraws(Draws):
+    """A generator whose draws are symbols."""
+
+    def normals(self, size: Any) -> Any:
+        """Return draws of N(0, 1)."""
+        return _each(nodes.draw, size)
+
+    def uniforms(self, name: str, size: Any) -> Any:
+        """Return draws that are uniform between 0 and 1."""
+        return _each(lambda: nodes.uniform(name), size)
+
+    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
+        """Return a draw of N(mean, cov), which is the same law however it is made, and whatever is checked."""
+        mean, cov = traced(mean), traced(cov)
+        if size is not None or cov.ndim != 2 or mean.shape != cov.shape[:1] or cov.shape[0] != cov.shape[1]:
+            raise UntraceableError(f"multivariate_normal of shapes {mean.shape}, {cov.shape} and size {size}")
+        noise = self.normals(mean.shape)
+        if tape.running:
+            places = [int(node.args[0]) for x in noise if (node := node_of(x)) and isinstance(node.args[0], int)]
+            tape.groups.append((places, [[node for x in row if (node := node_of(x)) is not None] for row in cov]))
+        return mean + noise
+
+    def logarithm(self, u: Any) -> Any:
+        """Return log u of uniform draws."""
+        return np.log(u) if isinstance(u, np.ndarray) else apply("log", u)
+
+
+def _each(draw: Any, size: Any) -> Any:
+    if size is None or size == ():
+        return made(draw())
+    found = np.empty(size, dtype=object)
+    for at in np.ndindex(found.shape):
+        found[at] = made(draw())
     return found.view(Traced)
 
 
+REAL = np.random.default_rng
+
+
+class StatedDraws(Draws):
+    """A generator whose draws are stated beforehand for each call; while a file is loaded they are random numbers."""
+
+    stated: "tuple[list[float], list[float]] | None" = None
+    """Normal and uniform numbers that are left."""
+    covariances: ClassVar[list[np.ndarray]] = []
+
+    @classmethod
+    def state(cls, normal: Sequence[float], uniform: Sequence[float]) -> None:
+        """State the numbers that the next call draws."""
+        cls.stated = [*normal], [*uniform]
+        cls.covariances.clear()
+
+    @classmethod
+    def are_left(cls) -> bool:
+        """Whether numbers are left that were stated."""
+        return cls.stated is not None and any(cls.stated)
+
+    def normals(self, size: Any) -> Any:
+        """Return the next normal numbers."""
+        return REAL().standard_normal(size) if self.stated is None else _taken(self.stated[0], size)
+
+    def uniforms(self, name: str, size: Any) -> Any:
+        """Return the next uniform numbers."""
+        return REAL().random(size) if self.stated is None else _taken(self.stated[1], size)
+
+    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
+        """Return the mean with the next numbers added; of what covariance they are to be is noted."""
+        self.covariances.append(np.asarray(cov, dtype=float))
+        return np.asarray(mean, dtype=float) + self.normals(np.shape(mean))
+
+
+def _taken(left: list[float], size: Any) -> Any:
+    count = 1 if size is None else int(np.prod(size, dtype=int))
+    if count > len(left):
+        raise UntraceableError(NOT_THE_DRAWS)
+    found, left[:count] = left[:count], []
+    return found[0] if size is None else np.array(found).reshape(size)
+
+
+def refuse_in_step(reason: str) -> None:
+    """Refuse what a step must not do; when the file is loaded it does nothing.
+
+    Raises:
+        UntraceableError: a step is running.
+    """
+    if tape.running:
+        raise UntraceableError(reason)
+
+
 def _seeded(*_: object, **__: object) -> None:
-    """Refuse a seed in the step; when the file is loaded it does nothing, for symbols have none."""
-    if nodes.tape.running:
-        raise UntraceableError("a seed set in the step: every step draws the same numbers")
+    refuse_in_step("a seed set in the step: every step draws the same numbers")
 
 
 def _restored(*_: object, **__: object) -> None:
-    """Refuse the state of a generator that is read or set in the step."""
-    if nodes.tape.running:
-        raise UntraceableError("the state of a generator read or set in the step: steps may draw the same numbers")
+    refuse_in_step("the state of a generator read or set in the step: steps may draw the same numbers")
 
 
-GENERATOR = FollowedDraws()
+def random_names(kind: type[Draws]) -> dict[str, Any]:
+    """Return what names of `numpy.random`, and of Python's `random`, stand for."""
+    own = kind()
+    states = ("get_state", "set_state", "get_bit_generator", "set_bit_generator", "getstate", "setstate")
+    functions = {name for module in (np.random, random) for name in module.__all__ if name[0].islower()}
+    return {
+        **{name: getattr(own, name) for name in functions},
+        **dict.fromkeys(("default_rng", "Generator", "RandomState"), kind),
+        **dict.fromkeys(states, _restored),
+        **{"seed": _seeded, "sample": own.random},
+    }
 
-RANDOM: dict[str, Any] = {
-    **numpy_names(GENERATOR),
-    **dict.fromkeys(("default_rng", "RandomState", "Generator"), FollowedDraws),
-    "seed": _seeded,
-    **dict.fromkeys(("get_state", "set_state", "get_bit_generator", "set_bit_generator"), _restored),
-}
-"""Names of `numpy.random` in the child."""
 
-PYTHON: dict[str, Any] = {
-    **python_names(GENERATOR),
-    "seed": _seeded,
-    **dict.fromkeys(("getstate", "setstate"), _restored),
-}
-"""Names of Python's `random` in the child."""
+def replace_randomness(kind: type[Draws]) -> None:
+    """Let all modules find the same generators: real random numbers would be taken for constants."""
+    for name, stand_in in random_names(kind).items():
+        for module in (np.random, random):
+            if hasattr(module, name):
+                setattr(module, name, stand_in)

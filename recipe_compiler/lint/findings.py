@@ -8,17 +8,18 @@ from time import process_time
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
 from recipe_compiler.lint.against_build import rows_said, sizes_in, with_stated_rows
-from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
+from recipe_compiler.lint.answer import Trace, Untraced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import LimitEquation, equation, same_equation
 from recipe_compiler.lint.finite_steps import finite_steps
+from recipe_compiler.lint.follow import follow_step
 from recipe_compiler.lint.judge import stationary, stationary_of_mean
 from recipe_compiler.lint.metropolis import metropolis
 from recipe_compiler.lint.offending_line import offending_line
-from recipe_compiler.lint.process import LIMITS, run_step
 from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem, in_blocks
-from recipe_compiler.lint.replay import replayed
+from recipe_compiler.lint.replay import run_with_floats
+from recipe_compiler.lint.user_file import LIMITS
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
@@ -27,36 +28,41 @@ from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes, written
 from recipe_compiler.verify.core.subject import Subject, subject_of
 
-# What was followed of a step: what it was given, how often it was called, what did not run, what it returns.
+Cases = Sequence[Trace | Untraced]
+"""What was followed of a step at each choice of sizes."""
+
+# What was followed of a step: what it was given, how often it was run, what did not run, what it returns.
 
 
-def followed(ask: Binding, answer: FileOutcome, sizes: Sequence[Sizes]) -> tuple[str, ...]:
+def followed(ask: Binding, answer: Cases, sizes: Sequence[Sizes]) -> tuple[str, ...]:
     """Return, in sentences, what verdicts about a step are about; nothing where none of its calls was followed."""
-    traces = [(at, case) for at, case in zip(sizes, answer.cases, strict=False) if isinstance(case, Trace)]
+    traces = [(at, case) for at, case in zip(sizes, answer, strict=True) if isinstance(case, Trace)]
     by = (f"judged by the build: {'; '.join(ask.said)}",) if ask.said else ()
     if not traces:
         return by
-    calls = min(trace.calls for _, trace in traces)
     where = "; ".join(written(at) for at, _ in traces if at)
-    times = f"{calls} calls in a row agreed" + (f" at each of {where}" if where else "")
-    said = f"traced: {ask.source.step}({', '.join(_given(ask))}); {times}"
-    runs = sum(trace.runs for _, trace in traces)
-    same = f"run: {runs} calls with plain numbers, as Python and as NumPy scalars, agreed with the traced step"
-    return (*by, said, *((same,) if runs else ()), *unrun(answer), *orders(ask, answer))
+    said = f"traced: {ask.source.step}({', '.join(_given(ask))}){f' at {where}' if where else ''}"
+    return (*by, said, *filter(None, [_was_run(answer)]), *unrun(answer), *orders(ask, answer))
 
 
-def unrun(answer: FileOutcome) -> tuple[str, ...]:
+def _was_run(answer: Cases) -> str:
+    """Return how often a step was run with floats."""
+    runs = sum(case.runs for case in answer if isinstance(case, Trace))
+    return f"{runs} calls with floats at random points agreed with the traced step" if runs else ""
+
+
+def unrun(answer: Cases) -> tuple[str, ...]:
     """Return the lines of a step and what it calls that no call ran: what they do is not in a verdict."""
-    left = [set(case.left) for case in answer.cases if isinstance(case, Trace)]
+    left = [set(case.left) for case in answer if isinstance(case, Trace)]
     lines = sorted(set.intersection(*left)) if left else []
     return (f"not traced: line {', '.join(map(str, lines))}, which no call reached",) if lines else ()
 
 
-def orders(ask: Binding, answer: FileOutcome) -> tuple[str, ...]:
+def orders(ask: Binding, answer: Cases) -> tuple[str, ...]:
     """Return the order in which a step returns its blocks, where that is not the document's."""
     names = [_name(given) for given in ask.outputs]
     found: dict[str, None] = {}
-    for trace in answer.cases:
+    for trace in answer:
         if isinstance(trace, Trace) and list(trace.order) != sorted(trace.order):
             returned = [names[trace.order.index(place)] for place in range(len(names))]
             found[f"it returns ({', '.join(returned)}), not ({', '.join(names)}): inferred from the limit eps -> 0"] = (
@@ -173,11 +179,11 @@ def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
     subject = subject_of(ask.dynamics)
     sizes = checked_sizes(ask.dynamics)
     sizes = sizes if judged else (_shown(sizes),)
-    answer = replayed(ask, subject, sizes, run_step(ask, sizes))
+    answer = run_with_floats(ask, subject, sizes, follow_step(ask, sizes))
     _refuse(answer, ask)
-    accepted = any(isinstance(case, Trace) and case.otherwise is not None for case in answer.cases)
+    accepted = any(isinstance(case, Trace) and case.otherwise is not None for case in answer)
     rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
-    traced = {_key(at): found for at, found in zip(sizes, answer.cases, strict=False)}
+    traced = {_key(at): found for at, found in zip(sizes, answer, strict=True)}
     reads = {
         key: Read(TracedProblem(ask, subject, in_blocks(found, ask), dict(key)))
         for key, found in traced.items()
@@ -207,7 +213,7 @@ def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
         name,
         digest(ask.dynamics),
         tuple(findings),
-        (*unrun(answer), *_caveats(ask, read, accepted=accepted)),
+        (*unrun(answer), *_caveats(ask, read, _was_run(answer), accepted=accepted)),
     )
     return Lint(read, report, said)
 
@@ -250,19 +256,17 @@ def _has_recipe(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.Q is not None
 
 
-def _refuse(answer: FileOutcome, ask: Binding) -> None:
+def _refuse(answer: Cases, ask: Binding) -> None:
     """Raise the fault of a file that does not run."""
-    if answer.file is None or answer.file.exception == "UntraceableError" or not answer.file.line:
-        return
-    problem = f"found {answer.file.reason} when the file ran, expected a file that runs"
-    raise SpecError([Fault(ask.source.place(answer.file.line), ask.source.step, problem)])
+    one = answer[0]
+    if isinstance(one, Untraced) and one.raised_at_load and one.line:
+        problem = f"found {one.reason} when the file ran, expected a file that runs"
+        raise SpecError([Fault(ask.source.place(one.line), ask.source.step, problem)])
 
 
-def _failures(answer: FileOutcome, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
+def _failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
     """Return why the step was not followed, the line first."""
-    if answer.file is not None:
-        return (_said(answer.file, ask),)
-    found = [(at, case) for at, case in zip(sizes, answer.cases, strict=True) if isinstance(case, Untraced)]
+    found = [(at, case) for at, case in zip(sizes, answer, strict=True) if isinstance(case, Untraced)]
     said: dict[str, list[str]] = {}
     for at, case in found:
         said.setdefault(_said(case, ask), []).append(written(at))
@@ -300,13 +304,11 @@ def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failur
 
 
 def _finding(
-    words: tuple[str, str], required: bool, looked: _Looked, answer: FileOutcome, ask: Binding, subject: Subject
+    words: tuple[str, str], required: bool, looked: _Looked, answer: Cases, ask: Binding, subject: Subject
 ) -> Finding:
     held = tuple(seen.sizes for seen in looked.seen if seen.holds)
     failed = next((seen for seen in looked.seen if seen.witness), None)
-    rounded = tuple(
-        dict.fromkeys(number for found in answer.cases if isinstance(found, Trace) for number in found.rounded)
-    )
+    rounded = tuple(dict.fromkeys(number for found in answer if isinstance(found, Trace) for number in found.rounded))
     formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
     premises = smoothness((ask.dynamics.H, *formulas), subject.dynamics.declarations)
     says = {given.says for given in ask.given if given.says}
@@ -323,7 +325,7 @@ def _finding(
     for_d: str | tuple[tuple[str, int], ...] = "all"
     decision: Decision
     unlike = [*ask.left_open, *([OF_BATCHES] if ask.is_of_batch and words == MOVE else [])]
-    traces = [found for found in answer.cases if isinstance(found, Trace)] if failed is not None else []
+    traces = [found for found in answer if isinstance(found, Trace)] if failed is not None else []
     unlike += [why for found in traces for why in sizes_in(found, ask)]
     tried += [why for why in unlike if why not in tried]
     if failed is not None and not rounded and not unlike:
@@ -377,9 +379,10 @@ def _rounded(text: str, line: int, ask: Binding) -> str:
     return f"{ask.source.place(line)}: the number {text} is rounded, so nothing exact follows; {advice}"
 
 
-def _caveats(ask: Binding, read: LimitEquation, *, accepted: bool) -> tuple[str, ...]:
+def _caveats(ask: Binding, read: LimitEquation, was_run: str, *, accepted: bool) -> tuple[str, ...]:
+    ran = f": {was_run}; what it does in other calls" if was_run else "; what it does"
     found = [
-        f"{ask.source.shown} was run, in a child process with {LIMITS}; side effects are not checked",
+        f"{ask.source.shown} was run, in a child process with {LIMITS}{ran}, and its side effects, are not checked",
         f"verdicts concern {'the step as it is' if accepted else 'the limit of small steps'}, in exact arithmetic",
     ]
     return (*found, *((read.bias,) if read.bias else ()))

@@ -1,7 +1,6 @@
 """What a traced step computed: operations on exact numbers, names and draws, in order. Nothing is simplified.
 
-This runs in the child process that runs a user's file, and imports nothing of the compiler but the table
-of functions.
+This is used in the child process that runs a user's file.
 """
 
 import inspect
@@ -16,6 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
+from recipe_compiler.lint.answer import Operation
 
 MOST_OPERATIONS = 100_000
 LONGEST_NUMBER = 4096
@@ -77,9 +77,6 @@ class Tape:
     """Operations that are not defined everywhere: name, argument, line."""
     given: dict[str, None] = field(default_factory=dict[str, None])
     failed: tuple[int, str] | None = None
-    caught: tuple[int, str] | None = None
-    asked: tuple[int, str] | None = None
-    """What was requested of the system, whose answer may change, and the line."""
     lines: set[int] = field(default_factory=set[int])
     """Lines of the file that calls ran."""
     codes: set[CodeType] = field(default_factory=set[CodeType])
@@ -97,11 +94,6 @@ class Tape:
             raise UntraceableError(f"more than {MOST_OPERATIONS} operations in one step")
         return next(self.serial)
 
-    @property
-    def used(self) -> int:
-        """How many operations the call has taken."""
-        return MOST_OPERATIONS - self.left
-
     def line(self) -> int:
         """Return the line of the file that is being run."""
         frame = inspect.currentframe()
@@ -113,7 +105,7 @@ class Tape:
         """Forget the last call, and be ready for one."""
         self.running = True
         self.draws, self.left = 0, MOST_OPERATIONS
-        self.failed = self.caught = self.asked = self.compared = None
+        self.failed = self.compared = None
         self.answer = answer
         for record in (self.groups, self.partial, self.given, self.uniforms):
             record.clear()
@@ -299,17 +291,16 @@ OF_A_CALL = frozenset({"leaf", "draw", "uniform", "field"})
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Nodes as lists, oldest first; the place of each by its serial number; the rounded numbers among them."""
+    """Operations, oldest first; the place of each by its serial number; its line; the rounded numbers among them."""
 
-    lines: list[list[object]]
+    operations: tuple[Operation, ...]
     place: dict[int, int]
-    rounded: list[tuple[str, int]]
-    at: list[int]
-    """The line of each."""
+    lines: tuple[int, ...]
+    rounded: tuple[tuple[str, int], ...]
 
 
 def written(roots: Sequence[Node]) -> Written:
-    """Return all nodes that some are made of.
+    """Return all operations that some nodes are made of.
 
     Raises:
         UntraceableError: a random number, or a value, of an earlier call or of loading the file.
@@ -321,18 +312,22 @@ def written(roots: Sequence[Node]) -> Written:
         if node.serial not in found:
             found[node.serial] = node
             waiting += [part for part in node.args if isinstance(part, Node)]
-    order = sorted(found)
-    place = {serial: k for k, serial in enumerate(order)}
-    lines: list[list[object]] = []
-    for serial in order:
-        node = found[serial]
+    ordered = [found[serial] for serial in sorted(found)]
+    place = {node.serial: k for k, node in enumerate(ordered)}
+    for node in ordered:
         if node.op == "old draw":
             raise UntraceableError(
                 "a random number that was drawn when the file was loaded: it is the same in every step"
             )
-        if node.op in OF_A_CALL and serial < tape.start:
+        if node.op in OF_A_CALL and node.serial < tape.start:
             raise UntraceableError("a value of an earlier call: it is kept from one to the next")
-        parts = [place[part.serial] if isinstance(part, Node) else part for part in node.args]
-        lines.append([node.op, str(node.number)] if node.number is not None else [node.op, *parts])
-    rounded = dict.fromkeys(node.rounded for node in found.values() if node.rounded is not None)
-    return Written(lines, place, list(rounded), [found[serial].line for serial in order])
+    rounded = dict.fromkeys(node.rounded for node in ordered if node.rounded is not None)
+    operations = tuple(_operation(node, place) for node in ordered)
+    return Written(operations, place, tuple(node.line for node in ordered), tuple(rounded))
+
+
+def _operation(node: Node, place: dict[int, int]) -> Operation:
+    parts = tuple(place[part.serial] for part in node.args if isinstance(part, Node))
+    name = next((part for part in node.args if isinstance(part, str)), "")
+    position = next((part for part in node.args if isinstance(part, int)), 0)
+    return Operation(node.op, parts, name, position, node.number or Fraction(0))

@@ -1,8 +1,6 @@
-"""What a traced file finds under the names `numpy`, `math`, `random` and `numba`: the same functions, kept exact."""
+"""What a traced file finds under the names `numpy` and `math`: the same functions, kept exact."""
 
-import builtins
 import math
-import random
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -12,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from recipe_compiler.formula.elementwise import FUNCTIONS
-from recipe_compiler.lint import draws, nodes
+from recipe_compiler.lint import nodes
 from recipe_compiler.lint.arrays import ELEMENTWISE, LINEAR, TAKEN, Traced, is_real, plain, traced, wrapped
+from recipe_compiler.lint.draws import FollowedDraws, random_names
 from recipe_compiler.lint.nodes import UntraceableError
-from recipe_compiler.lint.plain_run.compiler import Compiler
 from recipe_compiler.lint.values import ExactOperators, Symbolic, apply, made, raised
 
 
@@ -202,7 +200,7 @@ def numpy_names() -> ModuleNames:
         "isscalar": _is_scalar,
         "pi": made_pi,
         "e": e,
-        "random": ModuleNames(np.random, dict(draws.RANDOM), _plain),
+        "random": ModuleNames(np.random, random_names(FollowedDraws), _plain),
         "linalg": ModuleNames(np.linalg, {}, _linear),
     }
     return ModuleNames(np, own, _numpy)
@@ -216,30 +214,3 @@ def math_names() -> ModuleNames:
 
 def _plain(name: str, found: Any) -> Any:
     return found
-
-
-def replace_randomness() -> None:
-    """Let modules that a file imports find the same generators: real random numbers would be taken for constants."""
-    for name, stand_in in draws.RANDOM.items():
-        if hasattr(np.random, name):
-            setattr(np.random, name, stand_in)
-    for name, stand_in in draws.PYTHON.items():
-        setattr(random, name, stand_in)
-
-
-def importer() -> Callable[..., Any]:
-    """Return what imports for a traced file."""
-    own: dict[str, Any] = {"numpy": numpy_names(), "math": math_names(), "numba": Compiler("numba")}
-    real = builtins.__import__
-
-    def bring(name: str, scope: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
-        top, *rest = name.split(".")
-        if level or top not in own:
-            return real(name, scope, local, wanted, level)
-        found = own[top]
-        if wanted:
-            for part in rest:
-                found = getattr(found, part)
-        return found
-
-    return bring

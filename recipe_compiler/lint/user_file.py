@@ -1,30 +1,120 @@
-"""A user's file, run: its numbers exact, NumPy's names those that follow symbols. It runs in a child process only."""
+"""A user's file in a child process: it is run, its step is called, and what that returned is read block by block."""
 
 import ast
 import builtins
-import inspect
 import os
 import sys
-from collections.abc import Callable
-from functools import cache
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
+from recipe_compiler.algebra.scalars.symbols import extent, length
+from recipe_compiler.lint.answer import Untraced
+from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, shape_of
 from recipe_compiler.lint.nodes import UntraceableError, of_float, tape
-from recipe_compiler.lint.numpy_names import importer, replace_randomness
-from recipe_compiler.lint.values import attribute, divided, has_attribute, kind, least, made, raised, real
+from recipe_compiler.lint.values import divided, least, made, raised, real
+from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
+from recipe_compiler.verify.core.sizes import Sizes
 
-NAME = "_recipe_lint_"
+SECONDS, TOTAL = 5.0, 20.0
+"""Processor time that running the file may take, and each choice of sizes; and that all of it may take."""
+LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
+
+Names = dict[str, Any]
+Job = Callable[[Names], Any]
+
+
+def run_in_child(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job]) -> tuple[Any, ...]:
+    """Run a file in a child process and do jobs with its names; return what each gives, or why there is nothing.
+
+    A job that does not end, or a file that raises an exception, gives `Untraced`.
+    """
+    found = run_all(Work(partial(_loaded, ask, load, jobs), len(jobs)), SECONDS, TOTAL)
+    return tuple(Untraced(f"it {_shortly(one.reason)}") if isinstance(one, Unfinished) else one for one in found)
+
+
+def _shortly(reason: str) -> str:
+    return reason if reason.startswith("did not end") else f"ended its process without an answer ({reason})"
+
+
+def _loaded(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job]) -> list[Callable[[], Any]]:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    sys.dont_write_bytecode = True
+    try:
+        names = load(ask)
+        if not callable(names.get(ask.source.step)):
+            raise TypeError(f"`{ask.source.step}` is {type(names.get(ask.source.step)).__name__}, not a function")
+    except BaseException as error:  # a user's file may raise anything, SystemExit too
+        return [partial(failure, error, raised_at_load=True) for _ in jobs]
+    return [partial(_done, job, names) for job in jobs]
+
+
+def _done(job: Job, names: Names) -> Any:
+    try:
+        return job(names)
+    except BaseException as error:  # so may its step
+        return failure(error)
+
+
+def failure(error: BaseException, *, raised_at_load: bool = False) -> Untraced:
+    """Return what was raised, and the line of the file at which it was."""
+    if tape.failed is not None:
+        line, reason = tape.failed
+        return Untraced(reason, line)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == tape.file]
+    line = (error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else 0) or 0
+    said = " ".join(str(error).split())[:300]
+    name = type(error).__name__
+    reason = "it ended the program" if isinstance(error, SystemExit) else f"{name}: {said}" if said else name
+    return Untraced(reason, line, raised_at_load)
+
+
+# The file.
+
+
+class Compiler(ModuleType):
+    """What stands for numba: decorators that leave functions as they are, and types that nothing is done with."""
+
+    prange = range
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _unchanged if name in {"jit", "njit", "generated_jit"} else _Anything()
+
+
+class _Anything:
+    def __call__(self, *_: object, **__: object) -> "_Anything":
+        return self
+
+    def __getitem__(self, _: object) -> "_Anything":
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
+def _unchanged(*args: Any, **_: Any) -> Any:
+    is_decorator = len(args) == 1 and callable(args[0]) and not isinstance(args[0], _Anything)
+    return args[0] if is_decorator else lambda function: function
+
+
+EXACT: Mapping[str, Any] = {
+    "exact": lambda value: made(of_float(value)), "divided": divided, "raised": raised, "real": real,
+}  # fmt: skip
+PREFIX = "_recipe_lint_"
 """Names that the rewritten file uses start so."""
 
 
-ASKED = {"float": "real", "type": "kind"}
-"""Types of Python that are called of one value, and what is called in their place."""
-
-
 class _Exactly(ast.NodeTransformer):
-    """Literals, quotients and powers of plain numbers become exact; nothing else changes."""
+    """Literals, quotients and powers of plain numbers become exact, and `float(x)` of a symbol the symbol."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """Make a literal exact."""
@@ -33,20 +123,14 @@ class _Exactly(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Make quotients and powers of whole numbers exact."""
         self.generic_visit(node)
-        match node.op:
-            case ast.Div():
-                return _called(node, "divided", [node.left, node.right])
-            case ast.Pow():
-                return _called(node, "raised", [node.left, node.right])
-            case _:
-                return node
+        exact = {ast.Div: "divided", ast.Pow: "raised"}.get(type(node.op))
+        return node if exact is None else _called(node, exact, [node.left, node.right])
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """Let `float(x)` of a symbol be the symbol, and `type(x)` that of the number that it stands for."""
+        """Let `float(x)` of a symbol be the symbol."""
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in ASKED and len(node.args) == 1 and not node.keywords:
-            return _called(node, ASKED[node.func.id], node.args)
-        return node
+        is_float = isinstance(node.func, ast.Name) and node.func.id == "float"
+        return _called(node, "real", node.args) if is_float and len(node.args) == 1 and not node.keywords else node
 
     def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
         """Leave patterns as they are."""
@@ -58,116 +142,107 @@ class _Exactly(ast.NodeTransformer):
 
 
 def _called(node: ast.expr, name: str, args: list[ast.expr]) -> ast.expr:
-    called = ast.Call(ast.Name(NAME + name, ast.Load()), args, [])
+    called = ast.Call(ast.Name(PREFIX + name, ast.Load()), args, [])
     return ast.fix_missing_locations(ast.copy_location(called, node))
 
 
-def run_file(file: str, text: str) -> dict[str, Any]:
-    """Run a file and return its names. Whatever it raises is raised."""
+def run_file(file: str, text: str, modules: Mapping[str, ModuleType], *, exactly: bool) -> Names:
+    """Run a file and return its names. Whatever it raises is raised.
+
+    Args:
+        file: its path.
+        text: what stands in it.
+        modules: what it finds when it imports modules of these names.
+        exactly: whether its numbers are exact.
+    """
     tape.file = file
-    replace_randomness()
     sys.path.insert(0, str(Path(file).parent))
+    own = Compiler("numba")
+    sys.modules["numba"] = own
     module = ModuleType("_recipe_lint")
     module.__file__ = file
     sys.modules[module.__name__] = module
     names = vars(module)
-    own = {"__import__": importer(), "min": least, "hasattr": has_attribute, "getattr": attribute}
-    names["__builtins__"] = vars(builtins) | own
-    exact = {"exact": _exact, "divided": divided, "raised": raised, "real": real, "kind": kind}
-    names |= {NAME + name: function for name, function in exact.items()}
-    rewritten = _Exactly().visit(ast.parse(text, file))
-    exec(compile(rewritten, file, "exec", dont_inherit=True), names)
+    exact = {PREFIX + name: function for name, function in EXACT.items()} if exactly else {}
+    replaced = {"__import__": partial(_imported, {"numba": own, **modules}), **({"min": least} if exactly else {})}
+    names |= exact | {"__builtins__": vars(builtins) | replaced}
+    tree = ast.parse(text, file)
+    exec(compile(_Exactly().visit(tree) if exactly else tree, file, "exec", dont_inherit=True), names)
     return names
 
 
-@cache
-def _is_watched(name: str, file: str) -> bool:
-    """Whether code of a file is looked at: the file of the step, one in its folder, or text that they ran."""
-    return name.startswith((str(Path(file).parent) + os.sep, "<"))
-
-
-def _exact(value: float) -> Any:
-    return made(of_float(value))
-
-
-def watched(call: Callable[[], Any], *, closely: bool) -> Any:
-    """Return what a call returns; looked at `closely`, also what it requests of the system is noted, which takes time.
-
-    Raises:
-        UntraceableError: it could not be followed, also where the file caught what was raised for that; or an exception
-            was caught, which numbers might not have raised.
-    """
-    before = sys.gettrace(), sys.getprofile()
-    sys.settrace(_trace)
-    if closely:
-        sys.setprofile(_profile)
-    try:
-        found = call()
-    finally:
-        sys.settrace(before[0])
-        sys.setprofile(before[1])
-    for what in (tape.failed, tape.caught, tape.asked):
-        if what is not None:
-            tape.failed = what
-            raise UntraceableError(what[1])
+def _imported(
+    own: Mapping[str, ModuleType], name: str, scope: Any = None, local: Any = None, wanted: Any = (), level: int = 0
+) -> Any:
+    top, *rest = name.split(".")
+    if level or top not in own:
+        return builtins.__import__(name, scope, local, wanted, level)
+    found: Any = own[top]
+    for part in rest if wanted else ():
+        found = getattr(found, part)
     return found
 
 
-def _trace(frame: FrameType, event: str, argument: Any) -> Any:
-    """Note lines that run, and exceptions that pass through a line of the file, or of others in its folder."""
-    name = frame.f_code.co_filename
-    if not _is_watched(name, tape.file) or "site-packages" in name:
+# The step.
+
+
+def call_step(ask: Binding, names: Names, given: Mapping[str, Any]) -> tuple[list[Any], bool]:
+    """Return a value for every argument that holds the state, and whether these were listed in an order of their own.
+
+    Raises:
+        UntraceableError: more or fewer values, or one by another name.
+    """
+    names.update({name: given[name] for name in ask.globals})
+    step, keywords = names[ask.source.step], {name: given[name] for name in ask.keywords}
+    before = sys.gettrace()
+    sys.settrace(_note_line)
+    try:
+        result = step(*(given[name] for name in ask.positional), **keywords)
+    finally:
+        sys.settrace(before)
+    if tape.failed is not None:  # whoever caught it
+        raise UntraceableError(tape.failed[1])
+    outputs = [one.name for one in ask.outputs]
+    listed = isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1)
+    return _by_block(result, ask, given, listed=listed), listed
+
+
+def _note_line(frame: FrameType, event: str, argument: object) -> Any:
+    if frame.f_code.co_filename != tape.file:
         return None
-    if name == tape.file:
-        tape.codes.add(frame.f_code)
-        tape.lines.add(frame.f_lineno)
-    if event == "exception" and not issubclass(argument[0], (StopIteration, GeneratorExit)) and tape.caught is None:
-        line = frame.f_lineno if name == tape.file else tape.line()
-        tape.caught = (line, f"{argument[0].__name__} was caught: numbers might not have raised it")
-    return _trace
+    tape.codes.add(frame.f_code)
+    tape.lines.add(frame.f_lineno)
+    return _note_line
 
 
-_FILES = {"stat", "lstat", "listdir", "scandir"}
-_CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
-SYSTEM = {
-    "time": {*_CLOCKS, *(f"{clock}_ns" for clock in _CLOCKS), "localtime", "gmtime", "ctime", "asctime", "strftime"},
-    "posix": {"urandom", "getpid", "getppid", "times", "getloadavg", "getrandom", *_FILES},
-    "nt": {"urandom", "getpid", "getppid", "times", *_FILES},
-    "gc": {"get_objects", "get_count", "get_stats", "get_referrers"},
-    "sys": {"getrefcount", "_getframe", "_current_frames"},
-    "builtins": {"input", "id"},
-    "datetime": {"now", "utcnow", "today"},
-}
-"""Functions whose answers change, by their modules; of `datetime`, methods of its classes."""
+def unreached_lines() -> tuple[int, ...]:
+    """Return the lines of the functions that calls entered, that none of them ran."""
+    every = {line for code in tape.codes for _, _, line in code.co_lines() if line and line != code.co_firstlineno}
+    return tuple(sorted(every - tape.lines))
 
 
-def _profile(frame: FrameType, event: str, argument: Any) -> None:
-    """Note what a step requests of the system."""
-    if event != "c_call" or tape.asked is not None or not _is_watched(frame.f_code.co_filename, tape.file):
-        return
-    owner = getattr(argument, "__module__", None) or getattr(getattr(argument, "__self__", None), "__module__", "")
-    if argument.__name__ in SYSTEM.get(str(owner), ()) and not _importing(frame):
-        tape.asked = (tape.line(), f"it reads {owner}.{argument.__name__}, which may change from call to call")
+def _by_block(result: Any, ask: Binding, given: Mapping[str, Any], *, listed: bool) -> list[Any]:
+    names = [one.name for one in ask.outputs]
+    blocks = [one.block.name if one.block is not None else STATE for one in ask.outputs]
+    expected = f"expected {len(names)}: {', '.join(names)}"
+    if result is None:
+        return [given[name] for name in names]
+    if isinstance(result, Mapping):
+        unknown = [key for key in result if key not in names and key not in blocks]
+        if unknown:
+            raise UntraceableError(f"a result called {unknown[0]!r}, expected {', '.join(names)}")
+        both = zip(names, blocks, strict=True)
+        return [result.get(name, result.get(block, given[name])) for name, block in both]
+    values = list(result) if listed else [result]
+    if len(values) != len(names):
+        found = f"{len(values)} values" if listed else "one value"
+        raise UntraceableError(f"{found} returned, {expected}")
+    return values
 
 
-def _importing(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def watch_files() -> None:
-    """Note files that a step reads from now on: what they hold may change from call to call."""
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event != "open" or not tape.running or tape.asked is not None:
-            return
-        path, mode, flags = (*arguments, None, None)[:3]
-        reads = any(letter in mode for letter in "r+") if isinstance(mode, str) else not (flags or 0) & os.O_WRONLY
-        if reads and not _importing(inspect.currentframe()):
-            name = Path(os.fsdecode(path)).name if isinstance(path, str | bytes) else "a file"
-            tape.asked = (tape.line(), f"it reads {name}, which may change from call to call")
-
-    sys.addaudithook(hook)
+def array_shape(given: BoundName, ask: Binding, sizes: Sizes) -> tuple[int, ...]:
+    """Return the shape of what an argument is given at fixed sizes."""
+    if given.kind == STATE:
+        shapes = (extent(block.shape, sizes) for block in ask.dynamics.declarations.blocks)
+        return (sum(rows * columns for rows, columns in shapes),)
+    return tuple(length(size, sizes) for size in shape_of(given).sizes)

@@ -261,41 +261,6 @@ def real(x: Any = 0.0) -> Any:
     return x if isinstance(x, ExactOperators) else float(x)
 
 
-def kind(x: object) -> type:
-    """Return type(x), of a traced array that of NumPy's arrays.
-
-    Raises:
-        UntraceableError: of a number that is followed, which may be one of Python or of NumPy.
-    """
-    if isinstance(x, Symbolic):
-        raise UntraceableError(f"the type of {DEPENDS}: what depends on it cannot be traced")
-    return float if isinstance(x, Exact) else x.__class__ if isinstance(x, np.ndarray) else type(x)
-
-
-def has_attribute(x: object, name: str) -> bool:
-    """Return hasattr(x, name)."""
-    _alike(x, name)
-    return hasattr(x, name)
-
-
-def attribute(x: Any, name: str, *otherwise: Any) -> Any:
-    """Return getattr(x, name), or with what is taken where there is none."""
-    if otherwise:
-        _alike(x, name)
-    return getattr(x, name, *otherwise)
-
-
-def _alike(x: object, name: str) -> None:
-    """Look at whether an attribute is there of what is followed as it is of numbers and arrays.
-
-    Raises:
-        UntraceableError: it is not.
-    """
-    real = x.__class__
-    if type(x) is not real and hasattr(real, name) != hasattr(x, name):
-        raise UntraceableError(f"whether {DEPENDS} has `{name}`: what depends on it cannot be traced")
-
-
 def _less(a: Node, b: Node) -> Node:
     return nodes.add(a, nodes.multiply(nodes.number(Fraction(-1)), b))
 

@@ -1,9 +1,5 @@
 """Steps of the files beside this one, judged; each once."""
 
-import os
-import sys
-import tempfile
-import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -11,7 +7,6 @@ from pathlib import Path
 import pytest
 from loaders import load_build, load_dynamics
 
-from recipe_compiler.lint import calls, process
 from recipe_compiler.lint.against_build import binding_of_build
 from recipe_compiler.lint.bind_arguments import Binding, bind_arguments
 from recipe_compiler.lint.findings import TO_PROVE, Lint, lint
@@ -22,42 +17,6 @@ from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided
 HERE = Path(__file__).parent
 SPECS = HERE.parents[1] / "specs"
 Maps = tuple[tuple[str, str], ...]
-
-
-@pytest.fixture
-def in_forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run steps in forks of this process: a process that starts Python takes ten times as long."""
-    monkeypatch.setattr(process, "_child", _answer_in_fork)
-
-
-@pytest.fixture
-def few_calls(monkeypatch: pytest.MonkeyPatch, in_forks: None) -> None:
-    """Call steps a few times, for tests of what one call does."""
-    monkeypatch.setattr(calls, "CALLS", calls.FEWEST)
-
-
-def _answer_in_fork(command: list[str], request: bytes, _: float) -> bytes:
-    """Return what a child answers that is not started, but forked."""
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answered, warnings.catch_warnings():
-        asked.write(request)
-        asked.seek(0)
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork: libraries have idle ones
-        if (pid := os.fork()) == 0:
-            _, _, _, start, *arguments = command
-            os.dup2(asked.fileno(), 0)
-            os.dup2(answered.fileno(), 1)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            sys.stdin, sys.argv = open(0, closefd=False), ["-c", *arguments]  # noqa: SIM115
-            warnings.resetwarnings()
-            for name in [name for name in sys.modules if name.partition(".")[0] in ("numba", "run")]:
-                del sys.modules[name]
-            try:
-                exec(start)
-            finally:
-                os._exit(1)
-        os.waitpid(pid, 0)
-        answered.seek(0)
-        return answered.read()
 
 
 def ask_of(where: str, spec: str, maps: Maps = ()) -> Binding:

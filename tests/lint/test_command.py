@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from command import ROOT, recipe
 
-pytestmark = pytest.mark.usefixtures("few_calls")
-
 STEPS = ROOT / "tests" / "lint" / "steps"
 OWN = ROOT / "tests" / "lint" / "specs"
 SGLD = ROOT / "specs" / "dynamics" / "sgld.yaml"

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
+from recipe_compiler.lint.answer import Trace, Untraced
 from recipe_compiler.lint.bind_arguments import Binding
-from recipe_compiler.lint.process import run_step
-from recipe_compiler.lint.replay import replayed
+from recipe_compiler.lint.follow import follow_step
+from recipe_compiler.lint.replay import run_with_floats
 from recipe_compiler.verify.core.subject import subject_of
-
-pytestmark = pytest.mark.usefixtures("few_calls")
 
 FILE = Path(__file__).parent / "steps" / "idioms.py"
 NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
@@ -23,7 +21,7 @@ NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Binding]) -> None:
     ask, sizes = asking(f"idioms.py:{name}", "sgld"), ({"d": 3},)
-    (trace,) = replayed(ask, subject_of(ask.dynamics), sizes, run_step(ask, sizes)).cases
+    (trace,) = run_with_floats(ask, subject_of(ask.dynamics), sizes, follow_step(ask, sizes))
     assert isinstance(trace, Trace), trace
     assert trace.rounded == ()
 
@@ -31,10 +29,9 @@ def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Binding
 @pytest.mark.slow
 def test_another_trace_is_not(asking: Callable[..., Binding]) -> None:
     ask, sizes = asking("idioms.py:operators", "sgld"), ({"d": 3},)
-    answer = run_step(ask, sizes)
-    (trace,) = answer.cases
+    (trace,) = follow_step(ask, sizes)
     assert isinstance(trace, Trace)
-    other = FileOutcome(None, (replace(trace, outputs=(trace.outputs[0][::-1],)),))
-    (found,) = replayed(ask, subject_of(ask.dynamics), sizes, other).cases
+    other = replace(trace, outputs=(trace.outputs[0][::-1],))
+    (found,) = run_with_floats(ask, subject_of(ask.dynamics), sizes, [other])
     assert isinstance(found, Untraced)
     assert "entry 0 of the new theta is" in found.reason

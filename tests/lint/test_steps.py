@@ -21,28 +21,14 @@ from ruamel.yaml import YAML
 
 from recipe_compiler.lint.findings import AT_FIXED_SIZES, OF_BATCHES, OF_SOME_ROWS, Lint
 from recipe_compiler.lint.metropolis import OF_THE_REST
-from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
-from recipe_compiler.lint.plain_run.returned import EXPECTED as RETURNED
-from recipe_compiler.lint.replay import (
-    ADVICE,
-    BY_ROUNDING,
-    FAR_OUT,
-    FED_ITSELF,
-    OF_OVERFLOW,
-    OF_RETURNED,
-    OF_ROUNDING,
-    OF_SINGLE,
-    SINGLE,
-)
+from recipe_compiler.lint.replay import ADVICE, FED_ITSELF, OF_RETURNED, OVERWRITTEN
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.verdict import Refuted, Undecided
 
 FOLDER = Path(__file__).parent / "steps"
 WORDS = {
     "AT_FIXED_SIZES": AT_FIXED_SIZES, "FED_ITSELF": FED_ITSELF, "OF_BATCHES": OF_BATCHES, "OF_RETURNED": OF_RETURNED,
-    "OF_SOME_ROWS": OF_SOME_ROWS, "RETURN_A_COPY": RETURN_A_COPY, "OF_THE_REST": OF_THE_REST, "EXPECTED": RETURNED,
-    "ADVICE": ADVICE, "BY_ROUNDING": BY_ROUNDING, "FAR_OUT": FAR_OUT, "OF_OVERFLOW": OF_OVERFLOW,
-    "OF_ROUNDING": OF_ROUNDING, "OF_SINGLE": OF_SINGLE, "SINGLE": SINGLE,
+    "OF_SOME_ROWS": OF_SOME_ROWS, "OVERWRITTEN": OVERWRITTEN, "OF_THE_REST": OF_THE_REST, "ADVICE": ADVICE,
 }  # fmt: skip
 EXPECTED = re.compile(
     r"# (?:every step: )?(?:(?P<spec>(?!not )\w+) )?(?P<verdict>proved|not proved|holds|refuted|undecided)"
@@ -67,7 +53,6 @@ class Step:
     says: tuple[str, ...]
     file: str | None = None
     """The file of Python that holds it."""
-    often: bool = False
 
     @property
     def line(self) -> int | None:
@@ -134,8 +119,7 @@ def read_families() -> Iterator[tuple[Step, bool]]:
             said = row[-1] if len(row) > len(family["put"]) else family["expect"]
             found = read_expected(said, family["against"])
             assert found, said
-            often = "as_often" in family
-            yield Step(f"{family['says']}-{row[0]}", text, "step", often=often, **found), k < family["quick"]
+            yield Step(f"{family['says']}-{row[0]}", text, "step", **found), k < family["quick"]
 
 
 def _read(name: str) -> Any:
@@ -172,8 +156,6 @@ def test_a_step_has_the_verdict_that_it_says(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    if step.file != "opaque.py":
-        request.getfixturevalue("in_forks" if step.often else "few_calls")
     path = FOLDER / step.file if step.file else tmp_path / "own.py"
     if not step.file:
         path.write_text(step.text, encoding="utf-8")

@@ -10,8 +10,6 @@ from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.findings import Lint
 from recipe_compiler.verdict import Report, Verdict
 
-pytestmark = pytest.mark.usefixtures("few_calls")
-
 STEPS = Path(__file__).parent / "steps"
 
 
