@@ -4,31 +4,48 @@ It is read off the operations, so that exponentials are never taken to be undone
 """
 
 from dataclasses import dataclass
-from math import prod
+from fractions import Fraction
 
 import sympy
 from sympy import Expr
 
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.lint.answer import Operation, Trace
 from recipe_compiler.lint.visited import Evaluation, NotFollowedError, expanded
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """log u < L, and whether that is where the comparison holds."""
+    """A move is accepted where log u < L, or above; L is a sum of values of operations and of their logarithms."""
 
-    log_ratio: Expr
+    terms: tuple[tuple[Fraction, int, bool], ...]
+    """A factor, the place of an operation, and whether its logarithm is meant."""
     where_it_holds: bool
+    """Whether log u < L is where the comparison holds."""
+
+    def log_ratio(self, at: Evaluation) -> Expr:
+        """Return L.
+
+        Raises:
+            NotFollowedError: the logarithm of what is not seen to be positive: u is never below a negative number.
+        """
+        found: list[Expr] = []
+        for factor, place, is_logarithm in self.terms:
+            value = at.value(place)
+            if is_logarithm and not value.is_positive:
+                raise NotFollowedError("the acceptance ratio is not known to be positive")
+            found.append(rational(factor) * (sympy.log(value) if is_logarithm else value))
+        return expanded(sympy.Add(*found))
 
 
-def acceptance(at: Evaluation) -> Acceptance:
+def acceptance(trace: Trace) -> Acceptance:
     """Return what the comparison of a trace, `left < right`, says of its uniform draw.
 
     Raises:
-        NotFollowedError: it is not log u < L or u < R, R > 0, with what is no function of u on the other side.
+        NotFollowedError: it is not log u < L or u < R, with what is no function of u on the other side.
     """
-    reading = _Comparison(at)
-    left, right = at.trace.compared
+    reading = _Comparison(trace)
+    left, right = trace.compared
     if (left in reading.by_chance) == (right in reading.by_chance):
         raise NotFollowedError("a move is accepted by something other than a comparison of u with a known value")
     return reading.below(left, right, True) if left in reading.by_chance else reading.below(right, left, False)
@@ -45,10 +62,9 @@ def _by_chance(trace: Trace) -> frozenset[int]:
 class _Comparison:
     """A comparison of a function of u with a bound."""
 
-    def __init__(self, at: Evaluation) -> None:
-        self.at = at
-        self.operations = at.trace.operations
-        self.by_chance = _by_chance(at.trace)
+    def __init__(self, trace: Trace) -> None:
+        self.operations = trace.operations
+        self.by_chance = _by_chance(trace)
 
     def below(self, chance: int, bound: int, holds: bool) -> Acceptance:
         """Return what it says that a function of u is below a bound, or above where `holds` is False."""
@@ -62,23 +78,23 @@ class _Comparison:
             return self._by_logarithm(bound, around, holds)
         if not self._is_uniform(chance) or any(op == "add" for op, _ in around):
             raise NotFollowedError("a move is not accepted when u, or log(u), is below a bound")
-        ratio = [self.logarithm(bound, whole=not around), *(-self.logarithm(k) for _, k in around)]
-        return Acceptance(expanded(sympy.Add(*ratio)), holds)
+        others = [(-c, k, is_log) for _, place in around for c, k, is_log in self._logarithm(place)]
+        return Acceptance((*self._logarithm(bound, whole=not around), *others), holds)
 
     def _by_logarithm(self, bound: int, around: list[tuple[str, int]], holds: bool) -> Acceptance:
         """Return log u < L, what stands around log u taken to the other side, the outermost first."""
-        scaled = all(op == "mul" and self.operations[k].op == "number" for op, k in around)
-        positive = scaled and prod(self.operations[k].value for _, k in around) > 0
-        found = self.at.value(self._unbounded(bound, 0) if positive else bound)
+        scale, added = Fraction(1), list[tuple[Fraction, int]]()
         for op, place in around:
-            other = self.at.value(place)
             if op == "add":
-                found -= other
-            elif other.is_positive or other.is_negative:
-                found, holds = found / other, holds == bool(other.is_positive)
+                added.append((-1 / scale, place))
+            elif self.operations[place].op == "number" and self.operations[place].value:
+                scale *= self.operations[place].value
             else:
-                raise NotFollowedError(f"log u is multiplied by {other}, whose sign is not known")
-        return Acceptance(expanded(found), holds)
+                raise NotFollowedError("log u is multiplied by something that is no number")
+        if scale > 0 and not added:
+            bound = self._unbounded(bound, 0)
+        terms = [(1 / scale, bound), *added]
+        return Acceptance(tuple((c, k, False) for c, k in terms), holds == (scale > 0))
 
     def _apart(self, place: int) -> tuple[int, int]:
         """Return the part that u stands in, and the other one."""
@@ -108,26 +124,20 @@ class _Comparison:
             return next((k for k in one.parts if not _is_number(self.operations[k], most)), place)
         return place
 
-    def logarithm(self, place: int, *, whole: bool = False) -> Expr:
-        """Return the logarithm of what a ratio is made of; `whole`: of all of it, whose bound by 1 says nothing.
-
-        Raises:
-            NotFollowedError: of what is not seen to be positive: u is never below a negative number.
-        """
+    def _logarithm(self, place: int, *, whole: bool = False) -> list[tuple[Fraction, int, bool]]:
+        """Return the logarithm of what a ratio is made of; `whole`: of all of it, whose bound by 1 says nothing."""
         place = self._unbounded(place, 1) if whole else place
         one = self.operations[place]
         match one.op:
             case "call" if one.name == "exp":
-                return self.at.value(self._unbounded(one.parts[0], 0) if whole else one.parts[0])
+                return [(Fraction(1), self._unbounded(one.parts[0], 0) if whole else one.parts[0], False)]
             case "mul":
-                return self.logarithm(one.parts[0]) + self.logarithm(one.parts[1])
+                return [*self._logarithm(one.parts[0]), *self._logarithm(one.parts[1])]
             case "pow" if self.operations[one.parts[1]].op == "number":
-                return self.at.value(one.parts[1]) * self.logarithm(one.parts[0])
+                exponent = self.operations[one.parts[1]].value
+                return [(exponent * c, k, is_log) for c, k, is_log in self._logarithm(one.parts[0])]
             case _:
-                value = self.at.value(place)
-                if not value.is_positive:
-                    raise NotFollowedError("the acceptance ratio is not known to be positive")
-                return sympy.log(value)
+                return [(Fraction(1), place, True)]
 
 
 def _is_number(one: Operation, value: int) -> bool:

@@ -41,6 +41,8 @@ def _followed(ask: Binding, sizes: Sizes, names: Names) -> Trace:
     found = _one_way(ask, sizes, names, answer=True)
     if found.compared:
         other = _one_way(ask, sizes, names, answer=False)
+        if found.order != other.order:  # blocks may be exchanged where a move is accepted
+            found, other = _as_returned(found), _as_returned(other)
         given, rounded = (tuple(dict.fromkeys(both)) for both in (found.given + other.given, found.rounded))
         rounded = tuple(dict.fromkeys(found.rounded + other.rounded))
         found = replace(found, otherwise=other, given=given, rounded=rounded)
@@ -88,6 +90,13 @@ def _one_way(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace
         lines=written.lines,
         compared=places(compared),
     )
+
+
+def _as_returned(trace: Trace) -> Trace:
+    """Return a trace whose values are the blocks in the order in which they were returned."""
+    values = dict(zip(trace.order, trace.outputs, strict=True))
+    plain = tuple(range(len(values)))
+    return replace(trace, outputs=tuple(values[k] for k in plain), order=plain)
 
 
 def _stand_in(given: BoundName, ask: Binding, sizes: Sizes) -> Any:

@@ -52,7 +52,7 @@ def _candidates(proposal: Proposal, forward: Moved) -> Iterator[Coordinates]:
         return
     yield tuple(-w for w in proposal.hidden)
     route = _route(proposal, forward, proposal.z)
-    again = tuple(Symbol(f"{w}.back", real=True) for w in proposal.hidden)
+    again = _drawn_back(proposal)
     back = proposal.moved(dict(zip(proposal.z, forward.to, strict=True)), again)
     places = _route(proposal, back, forward.to)
     points = proposal.visited.points
@@ -129,6 +129,8 @@ def _of_trajectory(proposal: Proposal, forward: Moved, route: list[int]) -> Expr
     points = [visited.points[place][1] for place in route]
     if len(set(route)) != len(route):
         raise NotFollowedError("a trajectory visits a point twice")
+    if len(route) == 2 and len(of) == len(proposal.z) == len(proposal.hidden):
+        return _of_one_draw(proposal, forward)
     others = [x for x in (*proposal.z, *proposal.hidden) if x not in of]
     by = [x for x in others if any(visited.depends(e, frozenset((x,))) for e in points[1])]
     unmoved = [x for x, to in zip(proposal.z, forward.to, strict=True) if x not in of and x not in by and to != x]
@@ -153,6 +155,23 @@ def _of_trajectory(proposal: Proposal, forward: Moved, route: list[int]) -> Expr
     if not visited.same(product**2, sympy.Integer(1)):
         raise NotFollowedError("a trajectory does not preserve volume")
     return ZERO
+
+
+def _of_one_draw(proposal: Proposal, forward: Moved) -> Expr:
+    """Return log |det C(x)/det C(x')| where x' = m(x) + C(x) w: (x, w) -> (x, x') -> (x', x) -> (x', w')."""
+    visited, again = proposal.visited, _drawn_back(proposal)
+    back = proposal.moved(dict(zip(proposal.z, forward.to, strict=True)), again)
+    squares: list[Expr] = []
+    for to, draws in ((forward.to, proposal.hidden), (back.to, again)):
+        C = [[sympy.diff(x, w) for w in draws] for x in to]
+        if any(visited.depends(e, frozenset(draws)) for row in C for e in row if draws == again or e.has(*draws)):
+            raise NotFollowedError("what is proposed is not affine in its draws")
+        squares.append(cast(Expr, sympy.Matrix(C).det()) ** 2)
+    return cast(Expr, sympy.log(sympy.cancel(squares[0] / squares[1])) / 2)
+
+
+def _drawn_back(proposal: Proposal) -> tuple[Symbol, ...]:
+    return tuple(Symbol(f"{w}.back", real=True) for w in proposal.hidden)
 
 
 def _places(visited: Visited, point: Coordinates) -> Iterator[int]:

@@ -11,10 +11,11 @@ is an integral over an angle, which balls enclose.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import cast
 
 import flint
 import sympy
@@ -28,9 +29,9 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, ball, evaluate
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.lint.proposal import Proposal
-from recipe_compiler.lint.read import UNREAD, Texts, not_zero
-from recipe_compiler.lint.visited import NotFollowedError, Visited
+from recipe_compiler.lint.proposal import ZERO, Proposal
+from recipe_compiler.lint.read import UNREAD, Texts, not_zero, refuted
+from recipe_compiler.lint.visited import NotFollowedError
 from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
 
 POINTS = 12
@@ -53,23 +54,72 @@ class _Move:
 def departure(proposal: Proposal) -> Refutation | None:
     """Return how a step is seen not to preserve exp(-H), and at what; None where it is not."""
     declarations = proposal.problem.subject.dynamics.declarations
-    if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
-        return None
     try:
         here = {x: x for x in proposal.z}
         plain = proposal.visited.plain
         to = tuple(map(plain, proposal.moved(here, proposal.hidden).to))
         moved = _Move(to, plain(proposal.log_ratio()))
-        if not proposal.hidden and _is_drawn_right(proposal):
-            return next(_at_points(proposal, moved), None)
-        return next(_of_gaussian(proposal, moved), None)
+        if not _is_drawn_right(proposal):
+            return _drawn_wrong(proposal, moved)
+        if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
+            return None
+        return next((_of_gaussian if proposal.hidden else _at_points)(proposal, moved), None)
     except (*UNREAD, NotFollowedError, NotAffineError, NoValueError):
         return None
 
 
 def _is_drawn_right(proposal: Proposal) -> bool:
-    drawn = proposal.refreshed
-    return drawn is None or not not_zero(invariance_at(proposal.z, drawn.moments, proposal.problem.H).conditions)
+    return not not_zero(_law_conditions(proposal))
+
+
+def _law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
+    """Return what has to vanish for what is drawn before the move to have its law under exp(-H)."""
+    drawn, H = proposal.refreshed, proposal.problem.H
+    if drawn is None:
+        return ()
+    try:
+        return invariance_at(proposal.z, drawn.moments, H).conditions
+    except NotAffineError:
+        if not proposal.forgets():
+            raise
+    places = [k for k, z in enumerate(proposal.z) if z in drawn.coordinates]
+    P = sympy.Matrix([[drawn.moments.covariance[i][j] for j in places] for i in places]).inv()
+    own = drawn.coordinates
+    words = "the Hessian of H in {}, {} minus the precision that these are drawn with"
+    return [
+        (words.format(x, y), sympy.diff(H, x, y) - cast(Expr, P[i, j]))
+        for i, x in enumerate(own)
+        for j, y in enumerate(own)
+    ]
+
+
+def _drawn_wrong(proposal: Proposal, moved: _Move) -> Refutation | None:
+    """Return the refutation of a wrong draw, where all that follows is a flip that H does not see, as eps -> 0."""
+    problem, eps = proposal.problem, proposal.meaning.eps
+    if not problem.step_size or any(e.has(eps) for _, e in _law_conditions(proposal)):
+        return None
+    visited = proposal.visited
+
+    def at_zero(e: Expr) -> Expr:
+        found: dict[Expr, Expr] = {eps: ZERO}
+        for x in e.free_symbols:
+            if isinstance(x, Symbol) and x in visited.opaque:
+                of, point = visited.points[visited.opaque[x].place]
+                there = {z: at_zero(visited.plain(y)) for z, y in zip(of, point, strict=True)}
+                found[x] = visited.opaque[x].call.subs(there, simultaneous=True)
+        return e.xreplace(found)
+
+    to = [at_zero(e) for e in moved.to]
+    after = {z: s * x for z, s, x in zip(proposal.z, proposal.signs, to, strict=True)}
+    turned = all(visited.same(x**2, z**2) for x, z in zip(to, proposal.z, strict=True))
+    if not turned or not visited.same(at_zero(moved.log_ratio), ZERO):
+        return None
+    if not visited.same(cast(Expr, problem.H.subs(after, simultaneous=True)), problem.H):
+        return None
+    name = ", ".join(map(str, proposal.refreshed.coordinates if proposal.refreshed else ()))
+    by = f"as eps -> 0 the step leaves {name} as it is drawn, not as exp(-H) has it: exact witness"
+    found = refuted(problem, _law_conditions(proposal), by)
+    return None if found is None else (found.by, found.witness)
 
 
 def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
@@ -195,47 +245,72 @@ def _exact(value: object) -> Fraction:
 
 
 def _of_gaussian(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
-    """Yield a refutation by U = theta**2/2 of one coordinate with one hidden draw."""
+    """Yield a refutation by U = x**2/2 of one coordinate x, where one draw alone moves it and nothing else enters.
+
+    In the others U is delta y**2/2: as delta -> 0 their gradients vanish, and so do their parts of the ratio where they
+    are translated by what does not depend on them. What a step changes of E x**2 is continuous in delta there.
+    """
     problem = proposal.problem
-    declarations = problem.subject.dynamics.declarations
-    if declarations.assume or any(f.name != problem.subject.dynamics.potential for f in declarations.functions):
+    if problem.subject.dynamics.declarations.assume or proposal.refreshed is not None:
         return
-    if len(proposal.z) != 1 or len(proposal.hidden) != 1 or proposal.refreshed is not None:
-        return
-    for at in points(declarations, problem.sizes, POINTS):
-        for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
-            try:
-                change = _change_at(proposal, moved, at, eps)
-            except NoValueError:
-                continue
-            if change > 0 or change < 0:
-                yield _told(proposal, at, eps, change)
+    for x in proposal.z if _translates(proposal, moved) else proposal.z[: len(proposal.z) == 1]:
+        for at in points(problem.subject.dynamics.declarations, problem.sizes, POINTS):
+            for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
+                try:
+                    change = _change_at(proposal, moved, at, eps, x)
+                except NoValueError:
+                    continue
+                if change > 0 or change < 0:
+                    yield _told(proposal, at, eps, x, change)
 
 
-def _change_at(proposal: Proposal, moved: _Move, at: Point, eps: Fraction) -> arb:
+def _translates(proposal: Proposal, moved: _Move) -> bool:
+    """Whether every coordinate is moved by what depends on no coordinate but through functions of the document.
+
+    So it is with the ratio, in which the values of U at the points that are visited come with factors of sum 0.
+    """
+    visited, own = proposal.visited, set(proposal.z)
+    shifts = [to - z for to, z in zip(moved.to, proposal.z, strict=True)]
+    shifts += [e - z for of, point in visited.points for z, e in zip(of, point, strict=True)]
+    U = [x for x, one in visited.opaque.items() if isinstance(one.call, AppliedUndef)]
+    weight = sympy.expand(sympy.Add(*(sympy.diff(moved.log_ratio, x) for x in U)))
+    return weight == 0 and not any(sympy.expand(e).free_symbols & own for e in (*shifts, moved.log_ratio))
+
+
+def _change_at(proposal: Proposal, moved: _Move, at: Point, eps: Fraction, x: Symbol) -> arb:
     """Return the relative change of E[x^2] at values of the parameters.
 
     Raises:
-        NoValueError: what is proposed is not linear, or a log density not quadratic, without terms of lower degree.
+        NoValueError: what is proposed is not linear in x and one draw, or a log density not quadratic in them.
     """
-    (x,), (w,) = proposal.z, proposal.hidden
-    numbers: dict[Expr, Expr] = {s: rational(value) for s, value in at.numbers.items() if s != x}
-    square = _Square(proposal.visited, {**numbers, proposal.meaning.eps: rational(eps)})
-    hidden = proposal.precision[0][0] * w**2 / 2
-    to, ratio, energy = (
-        square.of(e) for e in (moved.to[0], moved.log_ratio, square.plain(proposal.problem.H) + hidden)
-    )
-    linear, *quadratic = _coefficients(to, (x, w), 1), *(_coefficients(e, (x, w), 2) for e in (ratio, energy))
+    numbers: dict[Expr, Expr] = {s: rational(value) for s, value in at.numbers.items() if s not in proposal.z}
+    square = _Square(proposal, {**numbers, proposal.meaning.eps: rational(eps)}, x)
+    to, ratio = square.of(moved.to[proposal.z.index(x)]), square.of(moved.log_ratio)
+    drawn = [w for w in proposal.hidden if w in to.free_symbols | ratio.free_symbols]
+    if len(drawn) != 1:
+        raise NoValueError("several draws")
+    k = proposal.hidden.index(drawn[0])
+    P = proposal.precision[k]
+    if any(e != 0 for n, e in enumerate(P) if n != k):
+        raise NoValueError("draws that depend on each other")
+    energy = square.of(square.plain(proposal.problem.H) + P[k] * drawn[0] ** 2 / 2)
+    pair = (x, drawn[0])
+    own = sympy.expand(energy.xreplace({z: rational(0) for z in proposal.z if z != x}))
+    others = sympy.expand(energy - own)
+    if others.has(*pair):
+        raise NoValueError("coupled coordinates")
+    linear, *quadratic = _coefficients(to, pair, 1), *(_coefficients(e, pair, 2) for e in (ratio, own))
     return _change(linear, *quadratic, where_it_holds=proposal.where_it_holds)
 
 
-def _told(proposal: Proposal, at: Point, eps: Fraction, change: arb) -> Refutation:
+def _told(proposal: Proposal, at: Point, eps: Fraction, x: Symbol, change: arb) -> Refutation:
     """Return the refutation by a change."""
     problem = proposal.problem
     parameters = {parameter.name for parameter in problem.subject.dynamics.declarations.parameters}
     named = [(name, value) for name, value in at.text if name in parameters]
-    x, U = proposal.z[0], problem.subject.dynamics.potential
-    potential = [("potential", f"{U} = {x}**2/2")] if problem.H.atoms(AppliedUndef) else []
+    U, others = problem.subject.dynamics.potential, [str(z) for z in proposal.z if z != x]
+    rest = f" + delta*({' + '.join(f'{z}**2' for z in others)})/2, delta -> 0" if others else ""
+    potential = [("potential", f"{U} = {x}**2/2{rest}")] if problem.H.atoms(AppliedUndef) else []
     given = [("eps", str(eps))] if problem.step_size else []
     sizes = ((name, str(n)) for name, n in problem.sizes.items())
     words = f"the relative change of E[{x}**2] in a step"
@@ -248,10 +323,11 @@ def _told(proposal: Proposal, at: Point, eps: Fraction, change: arb) -> Refutati
 
 
 class _Square:
-    """Expressions where every function of the document is half the square of its one coordinate."""
+    """Expressions where the potential is x**2/2 of one coordinate x, and every other function 1."""
 
-    def __init__(self, visited: Visited, numbers: dict[Expr, Expr]) -> None:
-        self.visited, self.numbers = visited, numbers
+    def __init__(self, proposal: Proposal, numbers: dict[Expr, Expr], x: Symbol) -> None:
+        self.visited, self.numbers, self.x = proposal.visited, numbers, x
+        self.potential = proposal.problem.subject.dynamics.potential
         self.known: dict[Symbol, Expr] = {}
 
     def of(self, e: Expr) -> Expr:
@@ -264,8 +340,14 @@ class _Square:
 
     def plain(self, e: Expr) -> Expr:
         """Return an expression of the coordinates themselves."""
-        calls = e.atoms(AppliedUndef)
-        return e.xreplace({call: _half_square(call) for call in calls}).doit()
+        return e.xreplace({call: self._at_coordinates(call) for call in e.atoms(AppliedUndef)}).doit()
+
+    def _at_coordinates(self, call: Expr) -> Expr:
+        if type(call).__name__ == self.potential and self.x in call.args:
+            return self.x**2 / 2
+        if not call.is_positive:
+            raise NoValueError("a function of which it is not known whether it may be 1")
+        return sympy.Integer(1)
 
     def _opaque(self, s: Symbol) -> Expr:
         if s not in self.known:
@@ -275,10 +357,6 @@ class _Square:
                 own.xreplace({z: self.of(self.visited.plain(e)) for z, e in zip(of, point, strict=True)})
             )
         return self.known[s]
-
-
-def _half_square(call: Expr) -> Expr:
-    return sympy.Add(*(x**2 for x in call.args if isinstance(x, Symbol))) / 2
 
 
 def _coefficients(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb]:

@@ -100,7 +100,7 @@ class Proposal:
         Raises:
             NotFollowedError: as for `moved`.
         """
-        found = acceptance(self._at({x: x for x in self.z}, self.hidden)).log_ratio
+        found = acceptance(self.trace).log_ratio(self._at({x: x for x in self.z}, self.hidden))
         self._reads_no_old((found,))
         return found
 
@@ -141,19 +141,18 @@ def proposals(problem: TracedProblem) -> list[Proposal]:
         NotFollowedError: none is known.
     """
     both = both_ways(problem)
-    rules = [acceptance(at) for at in both]
-    if rules[0].where_it_holds != rules[1].where_it_holds or not both[0].visited.same(
-        *(rule.log_ratio for rule in rules)
-    ):
+    rules = [acceptance(at.trace) for at in both]
+    ratios = [rule.log_ratio(at) for rule, at in zip(rules, both, strict=True)]
+    if rules[0].where_it_holds != rules[1].where_it_holds or not both[0].visited.same(*ratios):
         raise NotFollowedError("the condition for acceptance depends on its own outcome")
-    rule = rules[0]
+    holds = rules[0].where_it_holds
     # what is accepted is what moves the state, whichever way that is: the other leaves it, but for signs and draws
-    ways = [(both[0], both[1], rule.where_it_holds), (both[1], both[0], not rule.where_it_holds)]
+    ways = [(both[0], both[1], holds), (both[1], both[0], not holds)]
     found: list[Proposal] = []
     why = "no branch returns the old state, up to signs and a normal draw"
-    for taken, left, holds in ways:
+    for taken, left, is_taken in ways:
         try:
-            found += _apart(problem, taken, left, rule.log_ratio, holds)
+            found += _apart(problem, taken, left, ratios[0], is_taken)
         except NotFollowedError as reason:
             why = str(reason)
     if not found:

@@ -78,7 +78,7 @@ class Visited:
             place = self.place(of, tuple(here[x] for x in of))
             if place not in self.route:
                 self.route.append(place)
-            symbol = Symbol(f"{formula(call)}(x{place})", real=True)
+            symbol = Symbol(f"{formula(call)}(x{place})", real=True, positive=call.is_positive)
             self.opaque[symbol] = Opaque(call, place)
             found[call] = symbol
         return replaced(e, {**found, **here})

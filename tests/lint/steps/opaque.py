@@ -46,10 +46,10 @@ def swallowed(theta, grad_U, eps, rng):  # undecided: a value that depends on th
     return theta - factor * eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
 
 
-def fallback(theta, grad_U, eps, rng):  # undecided: TypeError was caught
+def fallback(theta, grad_U, eps, rng):  # refuted
     factor = 2.0
     with suppress(TypeError):
-        factor = 1.0 + ord(theta)  # here
+        factor = 1.0 + ord(theta)
     return theta - factor * eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
 
 
@@ -58,8 +58,8 @@ def seeded(theta, grad_U, eps):  # undecided: a seed set in the step
     return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
 
 
-def clock(theta, grad_U, eps, rng):  # undecided: it asks time.perf_counter_ns
-    return theta - time.perf_counter_ns() * eps * grad_U(theta)  # here
+def clock(theta, grad_U, eps, rng):  # undecided: run with floats ... when it was traced
+    return theta - time.perf_counter_ns() * eps * grad_U(theta)
 
 
 def typed_root(theta, grad_U, eps, rng):  # undecided: the number 1.4142135623730951 is rounded
