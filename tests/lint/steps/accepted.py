@@ -162,3 +162,26 @@ def gaussian_mala(theta, S, rng):  # gaussian proved
     back = theta - new + P @ new / 4
     ratio = (theta @ P @ theta - new @ P @ new) / 2 + forth @ forth - back @ back
     return new if rng.random() < np.exp(ratio) else theta
+
+
+def _log_normal(to, mean, variance):
+    return -((to - mean) ** 2) / (2 * variance) - np.log(variance) / 2
+
+
+def mala_with_a_metric(x, U, grad_U, G, grad_G, eps, rng):  # metric_of_line proved
+    mean = x + eps * (grad_G(x) - G(x) * grad_U(x))
+    new = mean + np.sqrt(2 * eps * G(x)) * rng.standard_normal()
+    back = new + eps * (grad_G(new) - G(new) * grad_U(new))
+    ratio = U(x) - U(new) + _log_normal(x, back, 2 * eps * G(new)) - _log_normal(new, mean, 2 * eps * G(x))
+    return new if np.log(rng.random()) < ratio else x
+
+
+def _log_density(z):
+    s = np.sum(z * z)
+    return -(s / 2 + s**2 / 4)
+
+
+def exchange(x, y, b, rng):  # replicas holds
+    if np.log(rng.random()) < (1 - b) * (_log_density(y) - _log_density(x)):
+        return y, x
+    return x, y

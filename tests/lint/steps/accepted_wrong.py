@@ -47,3 +47,52 @@ def hmc_of_the_inverse_covariance(theta, r, M, eps, rng):  # hmc refuted: exp(-H
     before = U(theta) + r @ M @ r / 2
     after = U(q) + p @ M @ p / 2
     return (q, p) if np.log(rng.random()) < before - after else (theta, -r)
+
+
+def stale_gradient(theta, U, grad_U, eps, rng):  # langevin_of_two refuted: a step changes a Gaussian distribution
+    g = grad_U(theta)
+    new = theta - eps * g + np.sqrt(2 * eps) * rng.standard_normal(2)
+    back = theta - new + eps * g
+    forth = new - theta + eps * g
+    return new if np.log(rng.random()) < U(theta) - U(new) + (forth @ forth - back @ back) / (4 * eps) else theta
+
+
+def half_the_ratio(theta, U, grad_U, eps, rng):  # langevin_of_two refuted: a step changes a Gaussian distribution
+    new = theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(2)
+    back = theta - new + eps * grad_U(new)
+    forth = new - theta + eps * grad_U(theta)
+    ratio = U(theta) - U(new) + (forth @ forth - back @ back) / (4 * eps)
+    return new if np.log(rng.random()) < ratio / 2 else theta
+
+
+def always_accepted(theta, r, M, eps, rng):  # hmc refuted: exp(-H) changes in a step
+    r = np.linalg.cholesky(M) @ rng.standard_normal(len(theta))
+    p = r - eps / 2 * grad_U(theta)
+    q = theta + eps * np.linalg.solve(M, p)
+    p = p - eps / 2 * grad_U(q)
+    energy = U(q) + p @ np.linalg.solve(M, p) / 2
+    return (q, -p) if np.log(rng.random()) < energy - energy else (theta, r)
+
+
+# relativistic refuted: as eps -> 0 the step leaves p as it is drawn
+def gaussian_refresh(q, p, grad_U, U, m, c, eps, rng):
+    def kinetic(p):
+        return m * c**2 * np.sqrt(1 + p**2 / (m * c) ** 2)
+
+    p = np.sqrt(m) * rng.standard_normal()
+    half = p - eps / 2 * grad_U(q)
+    new = q + eps * half / (m * np.sqrt(1 + half**2 / (m * c) ** 2))
+    turned = half - eps / 2 * grad_U(new)
+    accepted = np.log(rng.random()) < U(q) + kinetic(p) - U(new) - kinetic(turned)
+    return (new, -turned) if accepted else (q, p)
+
+
+def _log_density(z):
+    s = np.sum(z * z)
+    return -(s / 2 + s**2 / 4)
+
+
+def exchange_upside_down(x, y, b, rng):  # replicas refuted: exp(-H) changes in a step
+    if np.log(rng.random()) < (1 - b) * (_log_density(x) - _log_density(y)):
+        return y, x
+    return x, y
