@@ -1,12 +1,12 @@
 """Arrays of a traced step: NumPy's own arrays of objects, whose entries are exact numbers and symbols."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from recipe_compiler.lint import linear, nodes
-from recipe_compiler.lint.nodes import DEPENDS, UntraceableError
+from recipe_compiler.lint.nodes import UntraceableError
 from recipe_compiler.lint.values import METHODS, ExactOperators, apply, least, made, node_of
 
 ELEMENTWISE = {**METHODS, "fabs": "abs"}
@@ -24,10 +24,6 @@ LINEAR: dict[str, Callable[..., Any]] = {
 """Functions of `numpy.linalg` that can be traced."""
 
 
-OF_TYPES = frozenset({"result_type", "can_cast", "common_type", "min_scalar_type"})
-"""Functions of NumPy that ask arrays for their types alone."""
-
-
 class Traced(np.ndarray):
     """An array of exact numbers and symbols."""
 
@@ -41,25 +37,11 @@ class Traced(np.ndarray):
         """What is seen of its type: that of NumPy's arrays."""
         return np.ndarray
 
-    def _bytes(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse what would be the places of symbols in memory.
-
-        Raises:
-            UntraceableError: always.
-        """
-        raise UntraceableError(f"the bytes of {DEPENDS}: what depends on them cannot be traced")
-
-    tobytes = tofile = dumps = _bytes
-    # NumPy lets `strides` be set, too
-    data = ctypes = flags = strides = __array_interface__ = property(_bytes)  # ty: ignore[incompatible-property-override]
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return applied(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = getattr(func, "__name__", "")
-        if name in OF_TYPES:
-            return func(*(np.empty(arg.shape) if isinstance(arg, Traced) else arg for arg in args), **kwargs)
         if getattr(func, "__module__", "") == "numpy.linalg":
             if name not in LINEAR:
                 raise UntraceableError(f"np.linalg.{name} of {'a traced array'}")

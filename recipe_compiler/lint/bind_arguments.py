@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
-from recipe_compiler.formula.build import apply, nodes
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import MINUS_ONE, apply, matmul, multiply, nodes, power
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula, FunctionAt, GradTilde, Next, Normal, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.lint.linear_images import is_step_size, solved_for_block, vanishes
 from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.source import Argument, Source
 from recipe_compiler.spec.faults import Faults
@@ -46,12 +46,12 @@ class BoundName:
     @property
     def uses_eps(self) -> bool:
         """Whether it is the step size, or a formula of it."""
-        return self.kind == "eps" or (self.formula is not None and any(map(is_step_size, nodes(self.formula))))
+        return self.kind == "eps" or (self.formula is not None and any(map(_is_step_size, nodes(self.formula))))
 
     @property
     def vanishes(self) -> bool:
         """Whether its form shows that it tends to zero with the step size."""
-        return self.kind == "eps" or (self.formula is not None and vanishes(self.formula))
+        return self.kind == "eps" or (self.formula is not None and _vanishes(self.formula))
 
     @property
     def says(self) -> str:
@@ -264,7 +264,7 @@ def _with_images(given: list[BoundName], dynamics: Dynamics) -> list[BoundName]:
     found: list[BoundName] = []
     for one in given:
         is_formula = one.kind == "formula" and one.formula is not None
-        solved = solved_for_block(one.formula) if is_formula and one.formula is not None else None
+        solved = _solved_for_block(one.formula) if is_formula and one.formula is not None else None
         block = None if solved is None else free.get(solved[0].name)
         found.append(one if solved is None or block is None else replace(one, of=(), block=block, inverse=solved[1]))
     return found
@@ -345,3 +345,63 @@ def _whole(given: list[BoundName], source: Source, dynamics: Dynamics, faults: F
 def shape_of(given: BoundName) -> Shape:
     """Return the shape of what an argument stands for."""
     return given.formula.shape if given.formula is not None else given.block.shape if given.block else SCALAR
+
+
+# Arguments that hold a linear image of a block, as v = eps*r.
+
+
+def _solved_for_block(formula: Formula) -> tuple[Symbol, Formula] | None:
+    """Return the block that a formula is a linear image of, and the inverse image of that block.
+
+    Of eps*inv(M) @ r these are r and M @ r/eps: with the formula in the place of r, the latter is r.
+    """
+    blocks = {node for node in nodes(formula) if isinstance(node, Symbol) and node.role is Role.BLOCK}
+    if len(blocks) != 1:
+        return None
+    block = blocks.pop()
+    found = _undone(formula, block)
+    return None if found is None else (block, found)
+
+
+def _undone(formula: Formula, image: Formula) -> Formula | None:
+    """Return the block whose image is given, one factor undone after the other; None if one is not linear."""
+    if isinstance(formula, Symbol) and formula.role is Role.BLOCK:
+        return image
+    if not isinstance(formula, ex.Multiply | ex.MatMul):
+        return None
+    left, right = formula.left, formula.right
+    inner, factor = (left, right) if _depends_on_state(left) else (right, left)
+    if inner.shape != formula.shape or _depends_on_state(factor):
+        return None
+    if isinstance(formula, ex.Multiply):
+        return _undone(inner, multiply(power(factor, MINUS_ONE, factor.shape), image, formula.shape))
+    inverse = factor.args[0] if isinstance(factor, ex.Apply) and factor.fn == "inv" else None
+    inverse = inverse or apply("inv", [factor], factor.shape)
+    return _undone(inner, matmul(*((image, inverse) if inner is left else (inverse, image)), formula.shape))
+
+
+def _depends_on_state(formula: Formula) -> bool:
+    """Whether a block or a function of blocks occurs in a formula."""
+    return any(isinstance(n, FunctionAt) or (isinstance(n, Symbol) and n.role is Role.BLOCK) for n in nodes(formula))
+
+
+def _is_step_size(formula: Formula) -> bool:
+    """Whether a formula is the step size eps."""
+    return isinstance(formula, Symbol) and formula.role is Role.STEP
+
+
+def _vanishes(formula: Formula) -> bool:
+    """Whether the form of a formula shows that it tends to zero with eps."""
+    match formula:
+        case Symbol():
+            return _is_step_size(formula)
+        case ex.Multiply(left, right) | ex.MatMul(left, right):
+            return _vanishes(left) or _vanishes(right)
+        case ex.Add(terms):
+            return all(map(_vanishes, terms))
+        case ex.Power(base, ex.Number(exponent)):
+            return exponent > 0 and _vanishes(base)
+        case ex.Apply("sqrt", (inner,)):
+            return _vanishes(inner)
+        case _:
+            return False
