@@ -29,10 +29,17 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, ball, evaluate
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.lint.acceptance import acceptance
 from recipe_compiler.lint.proposal import ZERO, Proposal
-from recipe_compiler.lint.read import UNREAD, Texts, not_zero, refuted
-from recipe_compiler.lint.visited import NotFollowedError
+from recipe_compiler.lint.read import UNREAD, Texts, decide, not_zero
+from recipe_compiler.lint.series import TraceReading
+from recipe_compiler.lint.visited import NotFollowedError, replaced
 from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
+from recipe_compiler.trace.moments import Coefficients, expectation
+from recipe_compiler.trace.scalars import Poly, value_of
+from recipe_compiler.trace.series import TWO, Series
+from recipe_compiler.verdict import Refuted
+from recipe_compiler.verify.updates.claimed_step import residual_of
 
 POINTS = 12
 STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
@@ -61,10 +68,19 @@ def departure(proposal: Proposal) -> Refutation | None:
         moved = _Move(to, plain(proposal.log_ratio()))
         if not _is_drawn_right(proposal):
             return _drawn_wrong(proposal, moved)
+        if (found := _limit_or_none(proposal)) is not None:
+            return found
         if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
             return None
         return next((_of_gaussian if proposal.hidden else _at_points)(proposal, moved), None)
     except (*UNREAD, NotFollowedError, NotAffineError, NoValueError):
+        return None
+
+
+def _limit_or_none(proposal: Proposal) -> Refutation | None:
+    try:
+        return _in_the_limit(proposal)
+    except (*UNREAD, NotFollowedError):
         return None
 
 
@@ -105,21 +121,68 @@ def _drawn_wrong(proposal: Proposal, moved: _Move) -> Refutation | None:
         for x in e.free_symbols:
             if isinstance(x, Symbol) and x in visited.opaque:
                 of, point = visited.points[visited.opaque[x].place]
-                there = {z: at_zero(visited.plain(y)) for z, y in zip(of, point, strict=True)}
-                found[x] = visited.opaque[x].call.subs(there, simultaneous=True)
-        return e.xreplace(found)
+                if not all(visited.same(at_zero(visited.plain(y)), z) for z, y in zip(of, point, strict=True)):
+                    raise NotFollowedError("functions at other points as eps -> 0")
+                found[x] = visited.opaque[x].call
+        return replaced(e, found)
 
     to = [at_zero(e) for e in moved.to]
     after = {z: s * x for z, s, x in zip(proposal.z, proposal.signs, to, strict=True)}
     turned = all(visited.same(x**2, z**2) for x, z in zip(to, proposal.z, strict=True))
     if not turned or not visited.same(at_zero(moved.log_ratio), ZERO):
         return None
-    if not visited.same(cast(Expr, problem.H.subs(after, simultaneous=True)), problem.H):
+    if not visited.same(replaced(problem.H, after), problem.H):
         return None
     name = ", ".join(map(str, proposal.refreshed.coordinates if proposal.refreshed else ()))
     by = f"as eps -> 0 the step leaves {name} as it is drawn, not as exp(-H) has it: exact witness"
-    found = refuted(problem, _law_conditions(proposal), by)
-    return None if found is None else (found.by, found.witness)
+    return _told_by(proposal, by, _law_conditions(proposal))
+
+
+def _told_by(proposal: Proposal, by: str, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
+    decision = decide(proposal.problem, conditions).decision
+    return (by, decision.witness) if isinstance(decision, Refuted) else None
+
+
+def _in_the_limit(proposal: Proposal) -> Refutation | None:
+    """Return the refutation of the limit eps -> 0 of a step that is accepted with probability min(1, exp(L)).
+
+    Where dz and L begin with the same power of eps, both odd in the draws, 2 min(0, L) = L - |L| has |L| even, and
+    E[dz min(0, L)] is E[dz L]/2 at twice that power: the drift is E[dz] + E[dz L]/2. Accepted where log u is above L,
+    it is -E[dz L]/2, without noise.
+    """
+    if proposal.refreshed is not None or any(sign < 0 for sign in proposal.signs) or not proposal.hidden:
+        return None
+    reading = TraceReading(proposal.trace, proposal.meaning, TWO)
+    S, dz = reading.S, [reading.S.leading(x) for x in reading.moments.change]
+    L = S.leading(_log_ratio(reading))
+    low = min(x.low for x in dz)
+    if low <= 0 or L.low < low or not all(_is_odd(x.parts.get(low, {})) for x in (*dz, L)):
+        return None
+    own = reading.moments.at(2 * low)
+    both = [S.at(expectation(S, S.multiply(x, L), reading.moments.draws), 2 * low) for x in dz]
+    bias = [value_of(x) / 2 for x in both]
+    if proposal.where_it_holds:
+        mean = tuple(value_of(x) + y for x, y in zip(own.mean, bias, strict=True))
+        part = Coefficients(mean, tuple(tuple(map(value_of, row)) for row in own.covariance))
+    else:
+        part = Coefficients(tuple(-x for x in bias), tuple(tuple(ZERO for _ in row) for row in own.covariance))
+    words = "the residual of the limiting equation, acceptance included"
+    left = residual_of(proposal.z, part, proposal.problem.H)
+    return _told_by(proposal, "wrong at every small step size: exact witness", [(words, left)])
+
+
+def _is_odd(x: Poly) -> bool:
+    return all(len(draws) % 2 for draws in x)
+
+
+def _log_ratio(reading: TraceReading) -> Series[Poly]:
+    """Return L as a series."""
+    parts = [(factor, reading.of(place), is_log) for factor, place, is_log in acceptance(reading.trace).terms]
+    logs = [
+        (factor, reading.scalars.applied(sympy.log, reading.S.leading(x), "log") if is_log else x)
+        for factor, x, is_log in parts
+    ]
+    return reading.S.add(*(reading.S.scale(x, factor) for factor, x in logs))
 
 
 def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
@@ -295,7 +358,7 @@ def _change_at(proposal: Proposal, moved: _Move, at: Point, eps: Fraction, x: Sy
         raise NoValueError("draws that depend on each other")
     energy = square.of(square.plain(proposal.problem.H) + P[k] * drawn[0] ** 2 / 2)
     pair = (x, drawn[0])
-    own = sympy.expand(energy.xreplace({z: rational(0) for z in proposal.z if z != x}))
+    own = sympy.expand(energy.xreplace({z: ZERO for z in proposal.z if z != x}))
     others = sympy.expand(energy - own)
     if others.has(*pair):
         raise NoValueError("coupled coordinates")

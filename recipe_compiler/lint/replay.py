@@ -154,8 +154,6 @@ class _Run:
         first = self._called(here)
         held = [_real(value) for value in first]
         again = self._called(here)
-        if [_real(value) for value in again] != held:
-            raise _OtherwiseError(f"it gives something else when it is called again with the same numbers; {ADVICE}")
         state = {one.name: _real(value) for one, value in zip(self.ask.outputs, again, strict=True)}
         fed = replace(here, state=state, normal=self._normals())
         if self._expected(fed) is not None:

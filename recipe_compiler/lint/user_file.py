@@ -33,11 +33,11 @@ def run_in_child(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[
     A job that does not end, or a file that raises an exception, gives `Untraced`.
     """
     found = run_all(Work(partial(_loaded, ask, load, jobs), len(jobs)), SECONDS, TOTAL)
-    return tuple(Untraced(f"it {_shortly(one.reason)}") if isinstance(one, Unfinished) else one for one in found)
+    return tuple(Untraced(_shown(one.reason)) if isinstance(one, Unfinished) else one for one in found)
 
 
-def _shortly(reason: str) -> str:
-    return reason if reason.startswith("did not end") else f"ended its process without an answer ({reason})"
+def _shown(reason: str) -> str:
+    return f"it {reason}" if reason.startswith("did not end") else reason
 
 
 def _loaded(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job]) -> list[Callable[[], Any]]:

@@ -96,3 +96,37 @@ def exchange_upside_down(x, y, b, rng):  # replicas refuted: exp(-H) changes in 
     if np.log(rng.random()) < (1 - b) * (_log_density(x) - _log_density(y)):
         return y, x
     return x, y
+
+
+def log_walk_without_its_jacobian(x, U, eps, rng):  # positive refuted: wrong at every small step size
+    new = x * np.exp(eps * rng.standard_normal())
+    return new if np.log(rng.random()) < U(x) - U(new) else x
+
+
+def mala_without_its_correction(theta, U, grad_U, eps, rng):  # langevin_of_two refuted: wrong at every small step size
+    new = theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(2)
+    return new if np.log(rng.random()) < U(theta) - U(new) else theta
+
+
+def mala_upside_down(theta, U, grad_U, eps, rng):  # langevin_of_two refuted: wrong at every small step size
+    new = theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(2)
+    back = theta - new + eps * grad_U(new)
+    forth = new - theta + eps * grad_U(theta)
+    return new if np.log(rng.random()) < U(theta) - U(new) - (forth @ forth - back @ back) / (4 * eps) else theta
+
+
+def walk_reversed(theta, U, eps, rng):  # langevin_of_two refuted: wrong at every small step size
+    new = theta + np.sqrt(2 * eps) * rng.standard_normal(2)
+    return new if np.log(rng.random()) > U(theta) - U(new) else theta
+
+
+def _log_normal(to, mean, variance):
+    return -((to - mean) ** 2) / (2 * variance)
+
+
+def metric_without_its_log(x, U, grad_U, G, grad_G, eps, rng):  # metric_of_line refuted: wrong at every small step size
+    mean = x + eps * (grad_G(x) - G(x) * grad_U(x))
+    new = mean + np.sqrt(2 * eps * G(x)) * rng.standard_normal()
+    back = new + eps * (grad_G(new) - G(new) * grad_U(new))
+    ratio = U(x) - U(new) + _log_normal(x, back, 2 * eps * G(new)) - _log_normal(new, mean, 2 * eps * G(x))
+    return new if np.log(rng.random()) < ratio else x
