@@ -20,7 +20,7 @@ from sympy import Expr, Symbol, exp
 from recipe_compiler.algebra.dynamics import acceptance
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.points.witness import ATTEMPTS, witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import evaluate
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
@@ -55,7 +55,7 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.witness import DRAWN, departs
+from recipe_compiler.verify.moves.witness import departs
 from recipe_compiler.verify.steps.split import NOTHING, ZERO
 
 MINIBATCH = "the acceptance probability needs all data: `variant: full`"
@@ -281,7 +281,7 @@ def _leaves_domain(subject: Subject, S: Mapped) -> Answer | None:
                     return [x for row in rows(inside, Setting(S.declarations, sizes)) for x in row]
 
                 reads = S.stated.formulas
-                found = departs(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=DRAWN)
+                found = departs(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=ATTEMPTS)
                 if found is not None:
                     return found
     return None

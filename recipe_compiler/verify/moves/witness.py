@@ -83,7 +83,7 @@ def departs(
         tried: points at most.
     """
     try:
-        drawn = [*islice(points(declared, sizes), DRAWN)]
+        drawn = [*islice(points(declared, sizes), max(tried, DRAWN))]
     except NO_POINT:
         return None
     for at, other in zip(drawn[:tried], reversed(drawn), strict=False):
