@@ -1,7 +1,7 @@
 """The dynamics of a build: parameters and functions that it binds are replaced by the formulas it gives."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
@@ -12,7 +12,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Target, Transform
+from recipe_compiler.spec.model import Build, Document, Dynamics, Target
 
 Bound = Callable[[Formula], Formula]
 Resize = Callable[[Shape], Shape]
@@ -123,21 +123,9 @@ def replaced(dynamics: Dynamics, replacements: Mapping[str, Formula]) -> Dynamic
     Raises:
         ModelError: a formula grows too large.
     """
-
-    def new(formula: Formula) -> Formula:
-        return substitute(formula, replacements)
-
-    shape = resizer(replacements)
-    return replace(
-        dynamics,
-        declarations=replaced_declarations(dynamics.declarations, replacements),
-        H=new(dynamics.H),
-        called=_called(dynamics, new),
-        D=_matrix(dynamics.D, new),
-        Q=_matrix(dynamics.Q, new),
-        claims=_claims(dynamics.claims, new, shape),
-        units=(),  # what is put in has no unit of its own
-    )
+    by = replacing(replacements)
+    found = rewritten(dynamics, by)
+    return replace(found, called=_called(dynamics, by.formula), units=())  # what is put in has no unit of its own
 
 
 def _called(dynamics: Dynamics, bound: Bound) -> tuple[tuple[Formula, tuple[str, ...]], ...]:
@@ -152,60 +140,88 @@ def _called(dynamics: Dynamics, bound: Bound) -> tuple[tuple[Formula, tuple[str,
 
 def replaced_declarations(declared: Declarations, replacements: Mapping[str, Formula]) -> Declarations:
     """Return declarations with names replaced in domains, assumptions and defaults, and sizes in every shape."""
+    return rewritten_declarations(declared, replacing(replacements))
 
-    def new(formula: Formula) -> Formula:
-        return substitute(formula, replacements)
 
-    shape = resizer(replacements)
-    data = (replace(x, shape=shape(x.shape), size=shape(Shape(x.size)).rows or x.size) for x in declared.data)
-    assume = (new(condition) for condition in declared.assume)
-    return Declarations(
-        tuple(_block(block, new, shape) for block in declared.blocks),
-        tuple(
-            replace(p, shape=shape(p.shape), default=None if p.default is None else new(p.default))
-            for p in declared.parameters
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What becomes of the formulas and the shapes of a document."""
+
+    formula: Bound
+    shape: Resize
+    parameters: Callable[[tuple[Parameter, ...]], tuple[Parameter, ...]] = lambda found: found
+    """What becomes of parameters in their new shapes."""
+
+    def maybe(self, formula: Formula | None) -> Formula | None:
+        """Return what becomes of a formula that a document may leave out."""
+        return None if formula is None else self.formula(formula)
+
+    def block(self, block: Block) -> Block:
+        """Return a block with its shape and the ends of its domain rewritten."""
+        domain = replace(block.domain, bounds=tuple(map(self.formula, block.domain.bounds)))
+        return replace(block, shape=self.shape(block.shape), domain=domain)
+
+
+def replacing(replacements: Mapping[str, Formula]) -> Rewriting:
+    """Return what replaces names in formulas, and sizes in shapes."""
+    return Rewriting(lambda formula: substitute(formula, replacements), resizer(replacements))
+
+
+def rewritten(dynamics: Dynamics, by: Rewriting) -> Dynamics:
+    """Return dynamics with every formula and shape rewritten, those of what they claim among them."""
+
+    def each(stated: tuple[tuple[str, Formula], ...] | None) -> tuple[tuple[str, Formula], ...] | None:
+        return None if stated is None else tuple((block, by.formula(formula)) for block, formula in stated)
+
+    def matrix(stated: Blocks | None) -> Blocks | None:
+        return None if stated is None else tuple(tuple(map(by.formula, row)) for row in stated)
+
+    claims = dynamics.claims
+    return replace(
+        dynamics,
+        declarations=rewritten_declarations(dynamics.declarations, by),
+        H=by.formula(dynamics.H),
+        D=matrix(dynamics.D),
+        Q=matrix(dynamics.Q),
+        claims=replace(
+            claims,
+            drift=each(claims.drift),
+            diffusion=matrix(claims.diffusion),
+            marginal=each(claims.marginal),
+            lyapunov=by.maybe(claims.lyapunov),
+            energy=by.maybe(claims.energy),
+            update=each(claims.update),
+            noise=tuple(map(by.block, claims.noise)),
         ),
-        tuple(replace(f, shape=shape(f.shape)) for f in declared.functions),
+    )
+
+
+def rewritten_target(target: Target, by: Rewriting) -> Target:
+    """Return a target with every formula and shape rewritten, those of its blocks as declared among them."""
+    transforms = (replace(one, block=by.block(one.block), bound=by.maybe(one.bound)) for one in target.transforms)
+    return replace(
+        target,
+        declarations=rewritten_declarations(target.declarations, by),
+        potential=by.maybe(target.potential),
+        log_prior=by.maybe(target.log_prior),
+        log_likelihood=by.maybe(target.log_likelihood),
+        recursion=tuple(replace(one.of(by.formula), block=by.block(one.block)) for one in target.recursion),
+        laws=tuple((block, law.of(by.formula)) for block, law in target.laws),
+        transforms=tuple(transforms),
+        stated=target.stated.of(by.formula),
+        declared=None if target.declared is None else rewritten_target(target.declared, by),
+    )
+
+
+def rewritten_declarations(declared: Declarations, by: Rewriting) -> Declarations:
+    """Return declarations with domains, assumptions, defaults and shapes rewritten."""
+    parameters = (replace(p, shape=by.shape(p.shape), default=by.maybe(p.default)) for p in declared.parameters)
+    data = (replace(x, shape=by.shape(x.shape), size=by.shape(Shape(x.size)).rows or x.size) for x in declared.data)
+    assume = map(by.formula, declared.assume)
+    return Declarations(
+        tuple(map(by.block, declared.blocks)),
+        by.parameters(tuple(parameters)),
+        tuple(replace(f, shape=by.shape(f.shape)) for f in declared.functions),
         tuple(data),
         tuple(condition for condition in assume if isinstance(condition, Compare)),
-    )
-
-
-def replaced_transforms(
-    transforms: tuple[Transform, ...], replacements: Mapping[str, Formula]
-) -> tuple[Transform, ...]:
-    """Return transforms with names replaced in the bounds of their blocks, and sizes in their shapes."""
-    shape = resizer(replacements)
-
-    def new(formula: Formula) -> Formula:
-        return substitute(formula, replacements)
-
-    return tuple(
-        replace(one, block=_block(one.block, new, shape), bound=None if one.bound is None else new(one.bound))
-        for one in transforms
-    )
-
-
-def _block(block: Block, bound: Bound, shape: Resize) -> Block:
-    domain = replace(block.domain, bounds=tuple(bound(edge) for edge in block.domain.bounds))
-    return replace(block, shape=shape(block.shape), domain=domain)
-
-
-def _matrix(matrix: Blocks | None, bound: Bound) -> Blocks | None:
-    return None if matrix is None else tuple(tuple(bound(entry) for entry in row) for row in matrix)
-
-
-def _claims(claims: Claims, bound: Bound, shape: Resize) -> Claims:
-    def each(stated: tuple[tuple[str, Formula], ...] | None) -> tuple[tuple[str, Formula], ...] | None:
-        return None if stated is None else tuple((block, bound(formula)) for block, formula in stated)
-
-    return replace(
-        claims,
-        drift=each(claims.drift),
-        diffusion=_matrix(claims.diffusion, bound),
-        marginal=each(claims.marginal),
-        lyapunov=None if claims.lyapunov is None else bound(claims.lyapunov),
-        energy=None if claims.energy is None else bound(claims.energy),
-        update=each(claims.update),
-        noise=tuple(replace(block, shape=shape(block.shape)) for block in claims.noise),
     )

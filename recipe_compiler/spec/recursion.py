@@ -17,7 +17,6 @@ from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Filled, Formula
 from recipe_compiler.formula.shapes import DomainName, Kind
-from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import RowState, Target
@@ -134,15 +133,3 @@ def demand_apart(target: Target) -> None:
         names = ", ".join(state.block.name for state in target.recursion)
         problem = f"found the recursion of {names}, expected independent rows: {OPEN}"
         raise ModelError([Fault(target.source.place(SECTION), SECTION, problem, "")])
-
-
-def replaced_states(recursion: tuple[RowState, ...], replacements: Mapping[str, Formula]) -> tuple[RowState, ...]:
-    """Return states with names replaced in their formulas, and sizes in their shapes."""
-    shape = resizer(replacements)
-    return tuple(
-        replace(
-            state.of(lambda formula: substitute(formula, replacements)),
-            block=replace(state.block, shape=shape(state.block.shape)),
-        )
-        for state in recursion
-    )

@@ -23,10 +23,9 @@ from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
-from recipe_compiler.spec.bind import bind, replaced, replaced_declarations, replaced_transforms
+from recipe_compiler.spec.bind import bind, replaced, replaced_declarations, replacing, rewritten_target
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
-from recipe_compiler.spec.recursion import replaced_states
 
 MOST_ENTRIES = 10_000
 """Entries of a bound matrix that are computed from values; a larger one stays bound to its formula."""
@@ -234,24 +233,8 @@ def _sharper(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) 
 
 
 def _target_at(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> Target:
-    put_in = _put_in(target.declarations.parameters, values, sizes)
-
-    def new(formula: Formula | None) -> Formula | None:
-        return None if formula is None else substitute(formula, put_in)
-
-    declared = replaced_declarations(target.declarations, put_in)
-    return replace(
-        target,
-        declarations=replace(declared, parameters=_valued(declared.parameters, values)),
-        potential=new(target.potential),
-        log_prior=new(target.log_prior),
-        log_likelihood=new(target.log_likelihood),
-        recursion=replaced_states(target.recursion, put_in),
-        laws=tuple((block, law.of(lambda formula: substitute(formula, put_in))) for block, law in target.laws),
-        transforms=replaced_transforms(target.transforms, put_in),
-        stated=target.stated.of(lambda formula: substitute(formula, put_in)),
-        declared=None if target.declared is None else _target_at(target.declared, values, sizes),
-    )
+    by = replacing(_put_in(target.declarations.parameters, values, sizes))
+    return rewritten_target(target, replace(by, parameters=lambda found: _valued(found, values)))
 
 
 def _all_sizes(build: Build) -> Sizes:

@@ -9,19 +9,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from recipe_compiler.formula.build import nodes, parts, rebuild
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare, Explicit, Formula
-from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.spec.model import Claims, Dynamics, Target, Transform
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.expression import Explicit, Formula
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.spec.bind import Rewriting, rewritten, rewritten_target
+from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.sizes import LARGEST, written
 
 LARGEST_WRITTEN_OUT = 100
 """Documents with larger sizes are not looked at as they stand."""
-
-Rows = tuple[tuple[Formula, ...], ...]
-Named = tuple[tuple[str, Formula], ...]
 
 
 def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
@@ -72,52 +70,37 @@ def any_size(dynamics: Dynamics) -> Dynamics | None:
     exist at the small sizes that the second engine looks at.
     """
     names = _names(dynamics.declarations)
-    if not names:
+    if not names or not _is_renamed(stated_formulas(dynamics), names):
         return None
-
-    def of(formula: Formula) -> Formula:
-        return _renamed(formula, names)
-
-    if not _is_renamed(stated_formulas(dynamics), names):
-        return None
-    wide = replace(
-        dynamics,
-        declarations=_declarations(dynamics.declarations, names),
-        H=of(dynamics.H),
-        D=_matrix(dynamics.D, of),
-        Q=_matrix(dynamics.Q, of),
-        claims=_claims(dynamics.claims, names),
-    )
+    wide = rewritten(dynamics, _with_names(names))
     return wide if _is_small(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
 
 
 def any_size_of_target(target: Target) -> Target | None:
     """Return a target with names in the place of large fixed sizes, as `any_size` does; None if there are none."""
     names = _names(target.declarations)
-    if not names:
+    if not names or not _is_renamed(stated_formulas(target), names):
         return None
-    declared = None if target.declared is None else any_size_of_target(target.declared)
-    if (declared is None) is not (target.declared is None) or not _is_renamed(stated_formulas(target), names):
+    if target.declared is not None and any_size_of_target(target.declared) is None:
         return None
-    stated = (target.potential, target.log_prior, target.log_likelihood)
-    potential, prior, likelihood = (None if f is None else _renamed(f, names) for f in stated)
-    declarations = _declarations(target.declarations, names)
-    wide = replace(
-        target,
-        declarations=declarations,
-        potential=potential,
-        log_prior=prior,
-        log_likelihood=likelihood,
-        recursion=tuple(
-            replace(state.of(lambda formula: _renamed(formula, names)), block=_block(state.block, names))
-            for state in target.recursion
-        ),
-        laws=tuple((block, law.of(lambda formula: _renamed(formula, names))) for block, law in target.laws),
-        transforms=tuple(_transform(one, names) for one in target.transforms),
-        stated=target.stated.of(lambda formula: _renamed(formula, names)),
-        declared=declared,
-    )
-    return wide if _is_small(smallest_sizes(declarations, stated_formulas(wide))) else None
+    wide = rewritten_target(target, _with_names(names))
+    return wide if _is_small(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
+
+
+def _with_names(names: dict[int, str]) -> Rewriting:
+    """Return what puts names in the place of sizes; of matrices with values their kinds alone are known then."""
+
+    def shape(shape: Shape) -> Shape:
+        rows, cols = (names.get(size, size) if isinstance(size, int) else size for size in (shape.rows, shape.cols))
+        return Shape(rows, cols)
+
+    def new(formula: Formula) -> Formula:
+        return rebuild(formula, [*map(new, parts(formula))], shape)
+
+    def without_values(found: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+        return tuple(replace(p, value=None) if {*names.values()} & {*p.shape.sizes} else p for p in found)
+
+    return Rewriting(new, shape, without_values)
 
 
 def _is_small(sizes: dict[str, int]) -> bool:
@@ -151,66 +134,3 @@ def _names(declarations: Declarations) -> dict[int, str]:
             name += "_"
         found[size] = name
     return found
-
-
-def _resized(shape: Shape, names: dict[int, str]) -> Shape:
-    return Shape(*(None if size is None else _renamed_size(size, names) for size in (shape.rows, shape.cols)))
-
-
-def _renamed_size(size: Size, names: dict[int, str]) -> Size:
-    return names.get(size, size) if isinstance(size, int) else size
-
-
-def _renamed(formula: Formula, names: dict[int, str]) -> Formula:
-    return rebuild(formula, [_renamed(part, names) for part in parts(formula)], lambda shape: _resized(shape, names))
-
-
-def _matrix(matrix: Rows | None, of: Callable[[Formula], Formula]) -> Rows | None:
-    return None if matrix is None else tuple(tuple(of(place) for place in row) for row in matrix)
-
-
-def _declarations(declared: Declarations, names: dict[int, str]) -> Declarations:
-    def shape(item: Block | Parameter | Function | Datum) -> Shape:
-        return _resized(item.shape, names)
-
-    def default(parameter: Parameter) -> Formula | None:
-        return None if parameter.default is None else _renamed(parameter.default, names)
-
-    def parameter(item: Parameter) -> Parameter:
-        resized = shape(item)
-        value = item.value if resized == item.shape else None  # at other sizes its kinds are all that is known
-        return replace(item, shape=resized, default=default(item), value=value)
-
-    assume = (_renamed(compare, names) for compare in declared.assume)
-    return Declarations(
-        tuple(_block(block, names) for block in declared.blocks),
-        tuple(parameter(p) for p in declared.parameters),
-        tuple(replace(f, shape=shape(f)) for f in declared.functions),
-        tuple(replace(x, shape=shape(x), size=_renamed_size(x.size, names)) for x in declared.data),
-        tuple(compare for compare in assume if isinstance(compare, Compare)),
-    )
-
-
-def _block(block: Block, names: dict[int, str]) -> Block:
-    bounds = tuple(_renamed(bound, names) for bound in block.domain.bounds)
-    return replace(block, shape=_resized(block.shape, names), domain=replace(block.domain, bounds=bounds))
-
-
-def _transform(one: Transform, names: dict[int, str]) -> Transform:
-    bound = None if one.bound is None else _renamed(one.bound, names)
-    return replace(one, block=_block(one.block, names), bound=bound)
-
-
-def _claims(claims: Claims, names: dict[int, str]) -> Claims:
-    def each(stated: Named | None) -> Named | None:
-        return None if stated is None else tuple((block, _renamed(formula, names)) for block, formula in stated)
-
-    return replace(
-        claims,
-        drift=each(claims.drift),
-        diffusion=_matrix(claims.diffusion, lambda formula: _renamed(formula, names)),
-        marginal=each(claims.marginal),
-        lyapunov=None if claims.lyapunov is None else _renamed(claims.lyapunov, names),
-        update=each(claims.update),
-        noise=tuple(_block(block, names) for block in claims.noise),
-    )
