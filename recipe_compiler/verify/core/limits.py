@@ -13,13 +13,14 @@ import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from recipe_compiler.errors import CompilerError, DocumentError, Fault, ModelError, RecipeError
+from recipe_compiler.errors import CompilerError, DocumentError, ModelError, RecipeError
 from recipe_compiler.verdict import OWN_FAULT, Finding
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, bound, end_with
@@ -58,34 +59,12 @@ class Work(Generic[T]):
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Faulty:
-    """The document turned out to mean nothing; errors do not travel between processes, their faults do."""
+class _Says(Enum):
+    """What a child says, each with a result and the processor time that it has taken so far."""
 
-    faults: tuple[Fault, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """What the jobs share is there."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer(Generic[T]):
-    """A result, and the processor time that its child has taken so far."""
-
-    result: T | Unfinished
-    spent: float
-
-
-@dataclass(slots=True)
-class _Found(Generic[T]):
-    """What one child found: whether the jobs could be prepared, their results, the last of them why it ended early."""
-
-    results: list[T | Unfinished]
-    ready: bool = False
-    spent: float = 0.0
-    """Processor time it is known to have taken."""
+    READY = "what the jobs share is there"
+    FAULTY = "the document means nothing: errors do not travel between processes, their faults do"
+    RESULT = "the next result"
 
 
 def run_all(
@@ -107,10 +86,10 @@ def run_all(
         if left <= 0:
             over = Unfinished(f"the {total:g} s for one document were over")
             return (*found, *([over] * (work.count - len(found))))
-        of_child = _one_child(work, len(found), seconds, left)
-        found += of_child.results
-        left -= of_child.spent
-        if not of_child.ready:
+        results, is_ready, spent = _one_child(work, len(found), seconds, left)
+        found += results
+        left -= spent
+        if not is_ready:
             found += [found[-1]] * (work.count - len(found))
     return tuple(found)
 
@@ -122,53 +101,56 @@ def timed(job: Callable[[], Finding]) -> Finding:
     return replace(finding, seconds=time.process_time() - start)
 
 
-def _one_child(work: Work[T], first: int, seconds: float, left: float) -> _Found[T]:
-    """Return what one child makes of the jobs from `first` on in the time that is left."""
+def _one_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[list[T | Unfinished], bool, float]:
+    """Return what one child makes of the jobs from `first` on, whether they could be prepared, and the time it took.
+
+    The last result says why it ended early.
+    """
     receiver, sender = multiprocessing.Pipe(duplex=False)
-    child = _child(work, first, sender, seconds, left)
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    args = (work, first, sender, seconds, left, os.getpid())
+    context: Any = multiprocessing.get_context(method)
+    child = context.Process(target=_work, args=args, daemon=True)
     with warnings.catch_warnings():
         # Python warns of forks beside threads; the child computes and answers, and takes no lock of another thread.
         warnings.simplefilter("ignore", DeprecationWarning)
         child.start()
     sender.close()
-    found = _Found[T]([])
+    results, is_ready, spent = list[T | Unfinished](), False, 0.0
     try:
-        while first + len(found.results) < work.count and _answers(receiver, child, found, seconds, left):
-            pass
+        while first + len(results) < work.count:
+            limit = min(seconds, left - spent)
+            says, found, taken = _heard(receiver, child, limit)
+            if says is _Says.FAULTY:
+                raise ModelError(found)
+            spent = spent + limit if says is None else taken
+            is_ready |= says is _Says.READY
+            results += [] if says is _Says.READY else [found]
+            if says is None:
+                break
     finally:
         receiver.close()
-        if first + len(found.results) < work.count or child.is_alive():
+        if first + len(results) < work.count or child.is_alive():
             child.kill()
         child.join()
         child.close()
-    return found
+    return results, is_ready, spent
 
 
-def _answers(receiver: Any, child: BaseProcess, found: _Found[T], seconds: float, left: float) -> bool:
-    """Take the next answer of a child; return whether there may be another."""
-    limit = min(seconds, left - found.spent)
+def _heard(receiver: Any, child: BaseProcess, limit: float) -> tuple[_Says | None, Any, float]:
+    """Return the next that a child says; nothing where it says no more, and why."""
     try:
-        message = receiver.recv() if _speaks(receiver, child, limit) else None
+        if _is_heard(receiver, child, limit):
+            return receiver.recv()
+        return None, Unfinished(f"did not end: its process stood still for {processes.STILL:g} s"), limit
     except (EOFError, OSError):  # the end of what it said, or in the middle of it
         child.join()
-        found.results.append(_ended(child, limit))
-        found.spent += limit
-        return False
-    match message:
-        case None:
-            found.results.append(Unfinished(f"did not end: its process stood still for {processes.STILL:g} s"))
-            found.spent += limit
-        case _Ready():
-            found.ready = True
-        case _Faulty(faults):
-            raise ModelError(faults)
-        case _:
-            found.results.append(message.result)
-            found.spent = message.spent
-    return message is not None
+    if _HAS_TIMER and child.exitcode in {-signal.SIGPROF, -signal.SIGXCPU}:
+        return None, Unfinished(f"did not end in {limit:.3g} s", limit), limit
+    return None, Unfinished("its process ended without an answer (out of memory?)"), limit
 
 
-def _speaks(receiver: Any, child: BaseProcess, limit: float) -> bool:
+def _is_heard(receiver: Any, child: BaseProcess, limit: float) -> bool:
     """Wait for a child that works; return whether it has something to say, or has ended."""
     if not _HAS_TIMER:
         return receiver.poll(limit)
@@ -179,21 +161,6 @@ def _speaks(receiver: Any, child: BaseProcess, limit: float) -> bool:
     return True
 
 
-def _ended(child: BaseProcess, limit: float) -> Unfinished:
-    """Return why a child ended without an answer."""
-    if _HAS_TIMER and child.exitcode in {-signal.SIGPROF, -signal.SIGXCPU}:
-        return Unfinished(f"did not end in {limit:.3g} s", limit)
-    return Unfinished("its process ended without an answer (out of memory?)")
-
-
-def _child(work: Work[T], first: int, sender: Any, seconds: float, left: float) -> BaseProcess:
-    """Return the child: a fork where there is one, which starts at once and inherits what was imported."""
-    args = (work, first, sender, seconds, left, os.getpid())
-    if "fork" in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("fork").Process(target=_work, args=args, daemon=True)
-    return multiprocessing.get_context("spawn").Process(target=_work, args=args, daemon=True)
-
-
 def _work(work: Work[T], first: int, sender: Any, seconds: float, left: float, parent: int) -> None:
     """Do the jobs from `first` on and send every result. Some run a user's code, which may do anything."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle: it ends the child
@@ -202,27 +169,32 @@ def _work(work: Work[T], first: int, sender: Any, seconds: float, left: float, p
     bound(MEMORY, left + SPARE_SECONDS)
     _set_timer(min(seconds, left))
     try:
-        _answer(work, first, sender, seconds, left)
+        for says, found in _results(work, first, seconds, left):
+            sender.send((says, found, time.process_time()))
     except OSError:  # the way to the parent is closed: there is nobody to tell
         os._exit(1)
 
 
-def _answer(work: Work[T], first: int, sender: Any, seconds: float, left: float) -> None:
+def _results(work: Work[T], first: int, seconds: float, left: float) -> Iterator[tuple[_Says, Any]]:
     try:
         todo = work.jobs()[first:]
     except DocumentError as error:
-        sender.send(_Faulty(error.faults))
+        yield _Says.FAULTY, error.faults
         return
     except BaseException as error:  # an interrupt too: none but the work's own comes here
-        sender.send(_Answer(Unfinished(_named(error)), time.process_time()))
+        yield _Says.RESULT, Unfinished(_named(error))
         return
-    sender.send(_Ready())
+    yield _Says.READY, None
     for job in todo:
         _set_timer(min(seconds, left - time.process_time()))
-        try:
-            sender.send(_Answer(job(), time.process_time()))
-        except BaseException as error:  # the timer's, or any other: a claim that does not end is undecided
-            sender.send(_Answer(Unfinished(_named(error)), time.process_time()))
+        yield _Says.RESULT, _outcome(job)
+
+
+def _outcome(job: Callable[[], T]) -> T | Unfinished:
+    try:
+        return job()
+    except BaseException as error:  # the timer's, or any other: a claim that does not end is undecided
+        return Unfinished(_named(error))
 
 
 def _set_timer(seconds: float) -> None:
