@@ -4,7 +4,7 @@
 
 Subjects are those below, and `dynamics`, `moves`, `integrals`:
 
-- *right* dynamics, and *mutants* of what they claim. The evaluator is that of `recheck.py`: at random exact points it
+- *right* dynamics, and *mutants* of what they claim. The evaluator is `kernel`: at random exact points it
   computes the residual of the claimed equation. A mutant is kept only where that is certainly not zero.
 - *wild* dynamics, with kinks, comparisons, roots, logarithms, quotients of sizes and assumptions, right or wrong by
   chance: points are searched at which a claim fails. What is refuted must fail at its witness.

@@ -264,7 +264,8 @@ def drop_an_assumption(whole: Json, random: Random) -> None:
 
 
 def leave_the_seal(whole: Json, random: Random) -> None:
-    random.choice(whole["claims"])["by"] += f"{random.randint(0, 9)}"
+    claim = random.choice(whole["claims"])
+    claim["by"] = f"{claim['by']}{random.randint(0, 9)}"
 
 
 EDITS: tuple[Edit, ...] = (
