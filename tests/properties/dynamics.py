@@ -225,8 +225,8 @@ def parsed(read: Dynamics) -> pages.Documents:
 
 def certainly_failing(document: Document, read: Dynamics, random: Random) -> set[str]:
     """Return the claims about the equation that fail at an exact point."""
-    pages = [pages.Page(parsed(read), point(document, sizes, random)) for sizes in SIZES]
-    return {claim for page in pages for claim in failing(page, ("claimed_drift", "claimed_stationary"))}
+    looks = [pages.Page(parsed(read), point(document, sizes, random)) for sizes in SIZES]
+    return {claim for page in looks for claim in failing(page, ("claimed_drift", "claimed_stationary"))}
 
 
 def point(document: Document, sizes: dict[str, int], random: Random) -> dict[str, str]:
