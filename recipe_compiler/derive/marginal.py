@@ -134,9 +134,29 @@ def _from_precision(c: Calculus, block: Block, precision: Tensor, shift: Tensor)
     logarithm = log_determinant(c, grid)
     if shift.is_zero:
         return c.scale(logarithm, HALF)
-    renamed = c.rename(shift, {row: col})
-    square = c.total(c.multiply(shift, c.inverse(grid, (row, col)), renamed), row, col)
+    mean = _mean(c, precision, shift, row, col)
+    if mean is None:
+        mean = c.total(c.multiply(c.inverse(grid, (row, col)), c.rename(shift, {row: col})), col)
+    square = c.total(c.multiply(shift, mean), row)
     return c.add(c.scale(logarithm, HALF), c.scale(square, -HALF))
+
+
+def _mean(c: Calculus, precision: Tensor, shift: Tensor, row: Index, col: Index) -> Tensor | None:
+    """Return the column m of b that has P m = b, as in (r - m).T P (r - m)/2 for any P; None if none has."""
+    columns: dict[Coordinate | Component, None] = {}
+    for atom in everywhere(shift):
+        match atom:
+            case Coordinate(name, (Index(size),)) if size == col.size:
+                columns[Coordinate(name, (col,))] = None
+            case Component(name, (Index(size),), ()) if size == col.size:
+                columns[Component(name, (col,))] = None
+            case _:
+                continue
+    for column in columns:
+        m = c.atom(column)
+        if c.is_zero(c.subtract(shift, c.total(c.multiply(precision, m), col))):
+            return c.rename(m, {col: row})
+    return None
 
 
 def log_determinant(c: Calculus, grid: Grid) -> Tensor:

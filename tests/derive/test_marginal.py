@@ -38,6 +38,17 @@ def formula(words: str, shape: Shape = SCALAR):
     return elaborate(parse(words, "formula", HERE), Scope(DECLARED), shape, "formula", HERE)
 
 
+@pytest.mark.parametrize("P", ["inv(M) + C", "M @ N @ M", "G(theta) @ G(theta)", "a*I + outer(u, u)"])
+def test_a_gaussian_around_a_column_leaves_its_determinant_alone(P):
+    """No inverse of P is left: (P u).T inv(P) (P u) is u.T P u."""
+    c, r = calculus(DECLARED), DECLARED.blocks[1]
+    for mean in ("theta", "u"):
+        left = integrate(c, convert(formula(f"(r - {mean}).T @ ({P}) @ (r - {mean}) / 2"), DECLARED), [r]).energy
+        centred = integrate(c, convert(formula(f"r.T @ ({P}) @ r / 2"), DECLARED), [r]).energy
+        assert c.is_zero(c.subtract(left, centred))
+        assert left == centred
+
+
 @pytest.mark.parametrize(
     ("words", "known"),
     [
