@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 
+import pytest
 import sympy
 from answers import document, expect
 
@@ -13,36 +13,39 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Value
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 
-
-def test_a_flat_region_is_what_it_says():
-    """The region named in the witness is checked at its corners: the energy stays below the bound, far out too."""
-    x, y = sympy.symbols("x y", real=True)
-    H = x**2 * y**2 + x**2 - y**3 * x**4
-    text = dict(flat(H, (x, y), (False, False)).text)
-    bound = Fraction(text["H in the region"].removeprefix("at most "))
-    places = [part.partition(" = ")[2] for part in text["region"].split(", with")[0].split("; ")]
-    parsed = [re.fullmatch(r"(-?)u\d\*s\*\*\((-?\d+)\)", place) for place in places]
-    weights = [(-1 if m[1] else 1, int(m[2])) for m in parsed]
-    assert len(weights) == 2
-    assert sum(w for _, w in weights) >= 0
-    for s, *u in product((1, 7, 1000), (1, 2), (1, 2)):
-        at = [sign * k * Fraction(s) ** w for (sign, w), k in zip(weights, u, strict=True)]
-        value = H.subs({x: sympy.Rational(str(at[0])), y: sympy.Rational(str(at[1]))})
-        assert value <= sympy.Rational(str(bound))
+x, y, w = sympy.symbols("x y w", real=True)
+s = sympy.Symbol("s", positive=True)
 
 
-def test_a_falling_ray_is_what_it_says():
-    """Along the ray named in the witness, and close to it, the energy falls."""
-    x, y = sympy.symbols("x y", real=True)
-    H = x**4 - 3 * x**2 * y + y**2 + 7 * x + 5
-    text = dict(flat(H, (x, y), (False, False)).text)
-    s = sympy.Symbol("s", positive=True)
-    places = [part.partition(" = ")[2] for part in text["ray"].removesuffix(", s -> oo").split(", ")]
-    parsed = [re.fullmatch(r"(?:(-?\d+)\*)?s(?:\*\*(\d+))?", place) for place in places]
-    path = [int(m[1] or 1) * s ** int(m[2] or 1) for m in parsed]
-    assert len(path) == 2
-    for near in (sympy.Rational(99, 100), 1, sympy.Rational(101, 100)):
-        assert sympy.limit(H.subs({x: path[0] * near, y: path[1]}), s, sympy.oo) == -sympy.oo
+@pytest.mark.parametrize(
+    ("H", "positive"),
+    [
+        ((x * y - 1) ** 2, (False, False)),
+        (x**2 * y**2 + x**2 - y**3 * x**4, (False, False)),
+        (x**4 - 3 * x**2 * y + y**2 + 7 * x + 5, (False, False)),
+        (x**2 + y**2 - x * y**3, (True, True)),
+        (x**4 + y**4 - 3 * x**2 * y**2 + w**6, (False, False, False)),
+        (x**2 * y**2 * w**2 + x**2 * y**2, (True, False, False)),
+    ],
+    ids=str,
+)
+def test_a_flat_region_is_what_it_says(H, positive):
+    """Along the path named in the witness, and near it, the energy stays bounded or falls; the volume is infinite."""
+    z = (x, y, w)[: len(positive)]
+    text = dict(flat(H, z, positive).text)
+    path = dict(zip(z, re.findall(r"= ([^,]+),", text["region"]), strict=True))
+    path = {k: sympy.sympify(at, {"s": s}) for k, at in path.items()}
+    weights = [s * sympy.diff(at, s) / at if at != 0 else 0 for at in path.values()]
+    assert any(weights)
+    assert int(text["volume of the region"].rpartition(" ")[2]) >= sum(weights)
+    for near in product((sympy.Rational(99, 100), 1), repeat=len(z)):
+        along = sympy.limit(H.subs({k: at * u for (k, at), u in zip(path.items(), near, strict=True)}), s, sympy.oo)
+        assert along == -sympy.oo if text["H in the region"] != "bounded" else along < sympy.oo
+
+
+@pytest.mark.parametrize("H", [x**4 + y**2 - x * y, x**2 * y**2 + x**2 + y**2, (x**2 - 1) ** 2 + (x - y) ** 2], ids=str)
+def test_no_region_is_named_where_the_integral_is_finite(H):
+    assert flat(H, (x, y), (False, False)) is None
 
 
 TEMPERED = """

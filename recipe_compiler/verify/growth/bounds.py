@@ -321,12 +321,6 @@ class Terms:
         found = self.confined(group, own)
         return None if isinstance(found, str) else min((one.degree for one in found.values()), default=None)
 
-    def growth_above(self, tensor: Tensor) -> Fraction | None:
-        """Return s with |tensor| <= C (1 + |z|)**s, up to logarithms, z all blocks; None where none is known."""
-        found = [self.bound(term.factors) for term in tensor.terms]
-        known = [sum(one.powers.values(), Fraction(0)) for one in found if one is not None]
-        return max(known, default=Fraction(0)) if len(known) == len(found) else None
-
     def _power_of_sum(self, term: Term) -> tuple[Tensor, Fraction] | None:
         """Return a and e > 0 of `k a**e`, k a positive constant and a a whole sum."""
         moving = [factor for factor in term.factors if self.blocks([factor])]

@@ -11,8 +11,6 @@ from fractions import Fraction
 
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.declaration import Block, Declarations, Function
-from recipe_compiler.formula.elementwise import BOUNDED as BOUNDED_FUNCTIONS
-from recipe_compiler.formula.elementwise import LOGARITHMS
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere, indices, moved
 from recipe_compiler.tensor.calculus import Calculus
@@ -22,7 +20,7 @@ from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
 from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.core.assumed_relations import with_assumed_signs
-from recipe_compiler.verify.growth.bounds import COMPACT, Terms, is_bounded_below
+from recipe_compiler.verify.growth.bounds import COMPACT, Bound, Terms, is_bounded_below
 from recipe_compiler.verify.growth.ends import (
     AT_ZERO,
     LOGARITHM,
@@ -401,7 +399,7 @@ def _by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term]) -> F
             total, exact, found = c.add(total, growth[0]), exact and growth[1], True
         elif is_nonnegative(c.rules, Tensor((), (term,))):
             exact = False
-        elif not _is_bounded(terms, term):
+        elif terms.bound(term.factors) != Bound():
             return None
     if not found or not unbounded:
         return None
@@ -427,19 +425,11 @@ def _logarithmic(terms: Terms, group: tuple[Block, ...], term: Term) -> tuple[Te
     blocks = (block for block in terms.declarations.blocks if block.name in blocks_in(c, arg))
     if not falls and not (is_bounded_below(c, arg) or all(b.domain.name is DomainName.REAL for b in blocks)):
         return None  # it may near zero, where the domain then has another edge
-    below, above = terms.growth_below(group, arg), terms.growth_above(arg)
-    sharp = not any(isinstance(inner, Applied) and inner.fn in LOGARITHMS for inner in everywhere(arg))
-    if below is not None and below == above and sharp:
+    below, largest = terms.growth_below(group, arg), [terms.bound(term.factors) for term in arg.terms]
+    sizes = [(sum(one.powers.values(), Fraction(0)), one.logs) for one in largest if one is not None]
+    above = max(sizes)[0] if len(sizes) == len(largest) else None
+    if below is not None and below == above and not any(logs for _, logs in sizes):
         return c.scale(factor, below), True
     if below is not None and is_nonnegative(c.rules, factor):
         return c.scale(factor, below), False
     return (c.scale(factor, above), False) if above is not None and falls else None
-
-
-def _is_bounded(terms: Terms, term: Term) -> bool:
-    """Whether a term is a constant times bounded functions."""
-    return all(
-        isinstance(atom, Applied) and atom.fn in BOUNDED_FUNCTIONS and exponent > 0 and exponent.denominator == 1
-        for atom, exponent in term.factors
-        if terms.blocks([(atom, exponent)])
-    )

@@ -12,7 +12,7 @@ Chapter 5). A current that is not integrable may go through infinity.
 What passes from end to end of a line, or through infinity, is no stationary law: refuted if shown, else left open.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -91,12 +91,9 @@ def lost(of: Equation) -> tuple[str, ...]:
     are shown (Stannat 1999, Proposition 1.10).
     """
     terms = Terms.of(of.subject.dynamics.declarations)
-    noise = [(entry, 2) for row in of.derivation.D for entry in row]
-    flux = [(entry, 1) for entry in of.current]
     return tuple(
-        f"{text(terms.c.collect([term], entry.free))} is not shown to be integrable against exp(-H) at infinity"
-        for entry, weight in (*noise, *flux)
-        for term in entry.terms
+        f"{says} is not shown to be integrable against exp(-H) at infinity"
+        for says, term, weight in (*_terms_of(of.derivation.D, 2), *_terms_of((of.current,), 1))
         if not is_integrable(terms, of.derivation.H, term, weight)
     )
 
@@ -111,14 +108,18 @@ def steep(of: Derivation) -> tuple[str, ...]:
     """
     terms = Terms.of(of.dynamics.declarations)
     slow = _grows_slowly(terms, of.H)
-    flux = [(entry, 1, CURRENT) for entry in current(of, of.drift, of.D)]
-    noise = [(entry, 2, NOISE) for row in of.D for entry in row]
+    flux = _terms_of((current(of, of.drift, of.D),), 1)
     return tuple(
-        f"{text(terms.c.collect([term], entry.free))}, {says}"
-        for entry, weight, says in (*flux, *noise)
-        for term in entry.terms
-        if _is_steep(terms, term, slow=slow, of_noise=says is NOISE) and not is_integrable(terms, of.H, term, weight)
+        f"{says}, {NOISE if weight == 2 else CURRENT}"
+        for says, term, weight in (*flux, *_terms_of(of.D, 2))
+        if _is_steep(terms, term, slow=slow, of_noise=weight == 2) and not is_integrable(terms, of.H, term, weight)
     )
+
+
+def _terms_of(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[str, Term, int]]:
+    """Yield the terms of vectors over z as text and as they are, with the weight that they are integrated with."""
+    for entry in (entry for row in rows for entry in row):
+        yield from ((text(Tensor(entry.free, (term,))), term, weight) for term in entry.terms)
 
 
 def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:

@@ -21,13 +21,14 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import LyapunovFunction, stated_function
-from recipe_compiler.verify.infinity.stays_finite import ShownFinite, checked, generated, inequality
+from recipe_compiler.verify.infinity.stays_finite import ShownFinite, checked, generated, inequality, scalar_of
 
 STARTS, LARGEST = 2, 6
 """Exact points from which rays start, and the number of coordinates up to which they are looked at."""
@@ -63,7 +64,8 @@ def lyapunov_of(of: Equation) -> Answer:
 
 def _bounded(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Answer | None:
     """Return the refutation of a W that stays bounded as one block goes to infinity, whatever its parameters are."""
-    bounds = [terms.bound(term.factors) for part in candidate.parts for term in part.tensor.terms]
+    tensors = [convert(part, terms.declarations) for part in candidate.parts]
+    bounds = [terms.bound(term.factors) for tensor in tensors for term in tensor.terms]
     if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
         return None
     known = [bound for bound in bounds if bound is not None and not bound.logs]
@@ -80,69 +82,56 @@ def _refuted(of: Equation, candidate: LyapunovFunction) -> Answer | None:
         return None
     for sizes in of.subject.sizes:
         try:
-            W = sympy.Add(*(part.scalar(sizes) for part in candidate.parts))
+            W = sympy.Add(*(scalar_of(of, part, sizes) for part in candidate.parts))
             z = state(declarations, sizes)
-            if len(z) > LARGEST:
-                continue
-            both = (W, generated(of, W, sizes))
-            for at in islice(points(declarations, sizes), STARTS):
-                for z0, v in product(_starts(of, at, z), _directions(of, sizes)):
-                    against = _along(at, {x: x0 + way * T for x, x0, way in zip(z, z0, v, strict=True)}, v, both)
-                    if against is not None:
-                        return Answer(against, tuple(sizes.items()) or "all")
+            both = (W, generated(of, W, sizes)) if len(z) <= LARGEST else ()
+            inside = [b.domain.name is not DomainName.REAL for b in declarations.blocks for _ in coordinates(b, sizes)]
+            for at, v in product(islice(points(declarations, sizes), STARTS) if both else (), _directions(of, sizes)):
+                starts = [
+                    rational(at.numbers[x]) if held else sympy.Integer(0) for x, held in zip(z, inside, strict=True)
+                ]
+                ray = {x: start + way * T for x, start, way in zip(z, starts, v, strict=True)}
+                against = _along(at, ray, both)
+                if against is not None:
+                    return Answer(against, tuple(sizes.items()) or "all")
         except (NoInstanceError, NotScalarisableError, TooLargeError):
             continue
     return None
-
-
-def _starts(of: Equation, at: Point, z: Sequence[Symbol]) -> Iterator[list[Expr]]:
-    """Yield where rays start: at 0 where the domain is all of space, and at the point."""
-    if all(block.domain.name is DomainName.REAL for block in of.subject.dynamics.declarations.blocks):
-        yield [sympy.Integer(0)] * len(z)
-    yield [rational(at.numbers[x]) for x in z]
 
 
 def _directions(of: Equation, sizes: Sizes) -> Iterator[tuple[int, ...]]:
     """Yield directions in which the domain is unbounded: along each axis, then along several at once."""
     ways: list[tuple[int, ...]] = []
     for block in of.subject.dynamics.declarations.blocks:
-        real = block.domain.name is DomainName.REAL
-        half = block.domain.name in (DomainName.POSITIVE, DomainName.NONNEGATIVE)
-        ways += [(1, -1) if real else (1,) if half else ()] * len(coordinates(block, sizes))
+        own = {DomainName.REAL: (1, -1), DomainName.POSITIVE: (1,), DomainName.NONNEGATIVE: (1,)}
+        ways += [own.get(block.domain.name, ())] * len(coordinates(block, sizes))
     for k, own in enumerate(ways):
         yield from (tuple(way * (n == k) for n in range(len(ways))) for way in own)
-    yield tuple(own[0] if own else 0 for own in ways)
-    yield tuple(own[-1] * (-1) ** n if len(own) == 2 else sum(own) for n, own in enumerate(ways))
+    for sign in (1, -1):
+        yield tuple(sign**n if len(own) == 2 else sum(own) for n, own in enumerate(ways))
 
 
-def _along(at: Point, own: Mapping[Symbol, Expr], v: Sequence[int], both: tuple[Expr, Expr]) -> Refuted | None:
-    """Return that W or L W is not as it should be at z_0 + t v, t -> oo."""
-    W, L = (_polynomial(e, at, own) for e in both)
-    if W is None or not any(v):
+def _along(at: Point, ray: Mapping[Symbol, Expr], both: Sequence[Expr]) -> Refuted | None:
+    """Return that W or L W is not as it should be on a ray z_0 + t v, t -> oo."""
+    numbers = {x: rational(n) for x, n in at.numbers.items() if x not in ray}
+    known = [e for e in both if not e.has(AppliedUndef)]
+    along = [sympy.expand(e.xreplace({**numbers, **ray})) for e in known]
+    W, L = ([Poly(e, T) if e.is_polynomial(T) else None for e in along] + [None, None])[:2]
+    if (
+        both[0] not in known
+        or W is None
+        or not any(x.has(T) for x in ray.values())
+        or not all(c.is_Rational for c in W.all_coeffs())
+    ):
         return None
-    there = tuple((str(x), str(along.subs(T, FAR))) for x, along in own.items())
-    given = tuple((str(x), str(n)) for x, n in at.numbers.items() if x in _free(both) - {*own})
-    ray = ("towards", f"({', '.join(map(str, v))})*oo")
-    point = (*given, *there, ("W there", str(W.as_expr().subs(T, FAR))), ray)
+    free = set[sympy.Basic]().union(*(e.free_symbols for e in both))
+    point = [(str(x), str(n)) for x, n in numbers.items() if x in free]
+    point += [(str(x), str(e.subs(T, FAR))) for x, e in ray.items()]
+    point.append(("W there", str(along[0].subs(T, FAR))))
+    ends = ("towards", f"({', '.join(str(sympy.diff(x, T)) for x in ray.values())})*oo")
     if W.degree() <= 0 or W.LC() < 0:
-        return Refuted("exact ray", point, "W does not go to infinity")
-    if L is not None and L.degree() > W.degree() and L.LC() > 0:
-        found = (*point[:-1], ("L W there", str(L.as_expr().subs(T, FAR))), ray)
-        return Refuted("exact ray", found, "L W grows faster than W: no c has L W <= c (1 + W)")
+        return Refuted("exact ray", (*point, ends), "W does not go to infinity")
+    if L is not None and L.degree() > W.degree() and L.LC().is_Rational and L.LC() > 0:
+        there = ("L W there", str(along[1].subs(T, FAR)))
+        return Refuted("exact ray", (*point, there, ends), "L W grows faster than W: no c has L W <= c (1 + W)")
     return None
-
-
-def _free(both: tuple[Expr, ...]) -> set[sympy.Basic]:
-    return set[sympy.Basic]().union(*(e.free_symbols for e in both))
-
-
-def _polynomial(e: Expr, at: Point, own: Mapping[Symbol, Expr]) -> Poly | None:
-    """Return an expression along a ray as a polynomial in t with rational coefficients; None where it is none."""
-    if e.has(AppliedUndef):
-        return None
-    numbers = {x: rational(n) for x, n in at.numbers.items() if x not in own}
-    along = sympy.expand(e.xreplace({**numbers, **own}))
-    if along.free_symbols - {T} or not along.is_polynomial(T):
-        return None
-    found = Poly(along, T)
-    return found if all(c.is_Rational for c in found.all_coeffs()) else None

@@ -11,18 +11,14 @@ outweighed where L W holds a negative multiple of |X|**2. What abstract function
 bounded, is named as a premise.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import sympy
-from sympy import Expr
-
-from recipe_compiler.algebra.scalars.entries import rows
-from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.formula.build import add
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Apply, Formula, Number, Power, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.tensor.atoms import Factor, indices
 from recipe_compiler.tensor.convert import convert
@@ -30,7 +26,6 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor, Term
 from recipe_compiler.verdict import Assumes, Assumption
-from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.bounds import Bound, Terms
 
@@ -198,24 +193,14 @@ def is_growth(fact: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LyapunovTerm:
-    """One function of a sum W: in index notation, and at fixed sizes by the second engine."""
-
-    tensor: Tensor
-    scalar: Callable[[Sizes], Expr]
-
-
-@dataclass(frozen=True, slots=True)
 class LyapunovFunction:
     """A candidate W, a sum of positive multiples of `parts`, with what it outweighs."""
 
     says: str
-    parts: tuple[LyapunovTerm, ...]
+    parts: tuple[Formula, ...]
     weight: Weight
     premises: tuple[str, ...] = ()
     """Why W goes to infinity, where abstract functions decide that."""
-    formulas: tuple[Formula, ...] = ()
-    """What W is made of besides |z|**2."""
     open: str = ""
     """Why W is not known to go to infinity; it may at fixed sizes."""
 
@@ -230,12 +215,11 @@ def candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
     if stated is not None:
         yield stated
     yield _squares(terms)
-    energy = _function(subject, subject.whole.H)
     if any(block for _, block in terms.c.rules.depends):
-        beside = _beside(terms, energy, subject.whole.H)
+        beside = _beside(terms, subject.whole.H)
         if beside is not None:
             yield beside
-    yield _alone(terms, energy, "H", subject.whole.H)
+    yield _alone(terms, subject.whole.H, "H")
 
 
 def stated_function(subject: Subject, terms: Terms) -> LyapunovFunction | None:
@@ -243,7 +227,7 @@ def stated_function(subject: Subject, terms: Terms) -> LyapunovFunction | None:
     stated = subject.dynamics.claims.lyapunov
     if stated is None:
         return None
-    return _alone(terms, _function(subject, stated), f"{formula_text(stated)}, as stated", stated)
+    return _alone(terms, stated, f"{formula_text(stated)}, as stated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,22 +280,10 @@ def grows(terms: Terms, energy: Tensor) -> bool:
     return not isinstance(found, str) and all(block.name in found.degrees for block in terms.unbounded)
 
 
-def _function(subject: Subject, formula: Formula) -> LyapunovTerm:
-    tensor = convert(formula, subject.dynamics.declarations)
-    return LyapunovTerm(tensor, lambda sizes: rows(formula, subject.setting(sizes))[0][0])
-
-
-def _square(terms: Terms, blocks: tuple[Block, ...]) -> LyapunovTerm:
-    c = terms.c
-    found = c.zero()
-    for block in blocks:
-        x = c.coordinate(block.name, *row_slots(block))
-        found = c.add(found, c.total(c.multiply(x, x), *row_slots(block)))
-
-    def scalar(sizes: Sizes) -> Expr:
-        return sympy.Add(*(x**2 for block in blocks for x in coordinates(block, sizes)))
-
-    return LyapunovTerm(found, scalar)
+def _square(blocks: tuple[Block, ...]) -> Formula:
+    """Return |z|**2 over some blocks."""
+    squares = ((Power(Symbol(b.name, b.shape, Role.BLOCK), Number(TWO), b.shape), b.shape) for b in blocks)
+    return add([Apply("sum", (x,), SCALAR) if shape.sizes else x for x, shape in squares], SCALAR)
 
 
 def _norms(blocks: tuple[Block, ...]) -> str:
@@ -321,19 +293,19 @@ def _norms(blocks: tuple[Block, ...]) -> str:
 def _squares(terms: Terms) -> LyapunovFunction:
     blocks = terms.unbounded
     weight = Weight({block.name: TWO for block in blocks}, f"1 + {_norms(covered(terms) or blocks)}", logarithm=True)
-    return LyapunovFunction(_norms(blocks), (_square(terms, blocks),), weight)
+    return LyapunovFunction(_norms(blocks), (_square(blocks),), weight)
 
 
-def _beside(terms: Terms, energy: LyapunovTerm, H: Formula) -> LyapunovFunction | None:
+def _beside(terms: Terms, H: Formula) -> LyapunovFunction | None:
     """Return k H + |z|**2 over the blocks of abstract functions, H confining the others; None if it does not."""
     blocks = covered(terms)
-    found = confined(terms, energy.tensor, {block.name: TWO for block in blocks})
+    found = confined(terms, convert(H, terms.declarations), {block.name: TWO for block in blocks})
     if isinstance(found, str) or not blocks or not found.abstract.terms:
         return None
     weight = Weight(found.degrees, f"1 + {_norms(blocks)} + {text(found.abstract)}")
     low = _for_some(terms, f"{text(_without_factor(terms, found.abstract))}{LOW}", f"1 + {_norms(blocks)}")
     says = f"H + k ({_norms(blocks)}), k large"
-    return LyapunovFunction(says, (energy, _square(terms, blocks)), weight, (low,), (H,))
+    return LyapunovFunction(says, (H, _square(blocks)), weight, (low,))
 
 
 def _without_factor(terms: Terms, abstract: Tensor) -> Tensor:
@@ -347,14 +319,14 @@ def _without_factor(terms: Terms, abstract: Tensor) -> Tensor:
     return terms.c.collect([Term(Fraction(1), moving)], ()) if positive else abstract
 
 
-def _alone(terms: Terms, function: LyapunovTerm, says: str, formula: Formula) -> LyapunovFunction:
+def _alone(terms: Terms, W: Formula, says: str) -> LyapunovFunction:
     """Return a function by itself; of what abstract functions make up it is taken for granted that it grows."""
-    found = confined(terms, function.tensor, {})
+    found = confined(terms, convert(W, terms.declarations), {})
     if isinstance(found, str):
-        return LyapunovFunction(says, (function,), Weight({}, "1"), formulas=(formula,), open=found)
+        return LyapunovFunction(says, (W,), Weight({}, "1"), open=found)
     blocks = tuple(block for block in covered(terms) if block.name not in found.degrees)
     if not blocks:
-        return LyapunovFunction(says, (function,), Weight(found.degrees, "1"), formulas=(formula,))
+        return LyapunovFunction(says, (W,), Weight(found.degrees, "1"))
     weight = Weight(found.degrees, f"1 + {text(found.abstract)}")
     grows = Assumption(f"{text(found.abstract)}{GROWS}{_norms(blocks)} -> oo", Assumes.GROWTH)
-    return LyapunovFunction(says, (function,), weight, (grows,), (formula,))
+    return LyapunovFunction(says, (W,), weight, (grows,))

@@ -9,12 +9,13 @@ from sympy import Expr
 from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, dot, total
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.recipe import generator
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
@@ -26,7 +27,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, LyapunovTerm, bound, candidates
+from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, bound, candidates
 
 # The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.
 
@@ -66,7 +67,8 @@ def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Shown
 
     Worked, dx = (x - x**3) dt + sqrt(2) dW and W = x**2: L W = 2 x**2 - 2 x**4 + 2 <= 2 (1 + W), -2 x**4 being dropped.
     """
-    parts = [terms.c.settled(generator(of.derivation, part.tensor)) for part in candidate.parts]
+    tensors = (convert(part, terms.declarations) for part in candidate.parts)
+    parts = [terms.c.settled(generator(of.derivation, tensor)) for tensor in tensors]
     found = bound(terms, parts, candidate.weight)
     premises = tuple(dict.fromkeys((*candidate.premises, *found.premises)))
     left = f"not shown to be at most c (1 + W) in L W: {', '.join(found.open)}" if found.open else ""
@@ -77,22 +79,27 @@ def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Shown
         data = (("W", says), ("L W" if len(parts) == 1 else "L of each term of W", shown))
         own = tuple(_identity(of, one, left) for one, left in zip(candidate.parts, parts, strict=True))
         by = f"Lyapunov function {says}"
-        return ShownFinite(by, data, premises, (), own, candidate.formulas, semidefinite=found.logarithm)
+        return ShownFinite(by, data, premises, (), own, candidate.parts, semidefinite=found.logarithm)
     at_sizes = _by_leading_forms(of, candidate)
     if at_sizes is None:
         return ShownFinite(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
-    return ShownFinite(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.formulas)
+    return ShownFinite(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.parts)
 
 
-def _identity(of: Equation, part: LyapunovTerm, left: Tensor) -> Identity:
+def _identity(of: Equation, part: Formula, left: Tensor) -> Identity:
     """Return that L W in index notation is that of the second engine."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         leaf = leaf_of(of.subject.dynamics.declarations, sizes)
-        return [written_out(left, sizes, leaf)[0] - generated(of, part.scalar(sizes), sizes)]
+        return [written_out(left, sizes, leaf)[0] - generated(of, scalar_of(of, part, sizes), sizes)]
 
     where = of.subject.place("claims.lyapunov", "claims.drift", "H")
     return Identity("L W in index notation minus L W entry by entry", where, Tensor((), ()), entries)
+
+
+def scalar_of(of: Equation, part: Formula, sizes: Sizes) -> Expr:
+    """Return a function of the state at fixed sizes, by the second engine."""
+    return rows(part, of.subject.setting(sizes))[0][0]
 
 
 def generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
@@ -111,7 +118,7 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
         return None
     z = state(declarations, {})
     try:
-        W = sympy.Add(*(part.scalar({}) for part in candidate.parts))
+        W = sympy.Add(*(scalar_of(of, part, {}) for part in candidate.parts))
         left = generated(of, W, {})
     except (NotScalarisableError, TooLargeError):
         return None
