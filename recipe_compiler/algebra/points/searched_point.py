@@ -67,12 +67,11 @@ def _proposals(
 
     always: Rows = ((sympy.Integer(-1),),)
     found = falsified(always, region, names)
-    if found is None:
-        return
-    yield found.at
+    start = dict.fromkeys(names, Fraction(1)) if found is None else found.at
+    yield start
     equal = {x: None for fact in region if fact.op == "==" for x in names if x in fact.names}
     for name, value in islice(product(equal, PINNED), MOST_PINNED):
-        yield solved({**found.at, name: value}, region)
+        yield solved({**start, name: value}, region, frozenset({name}))
 
 
 def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:

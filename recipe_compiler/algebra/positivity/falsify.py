@@ -108,14 +108,15 @@ def _direction(values: list[list[Value]], at: Point) -> Direction | None:
     return Direction(at, simple, total) if is_certainly(total, -1) else None
 
 
-def solved(at: Point, region: Region) -> Point:
+def solved(at: Point, region: Region, pinned: frozenset[Expr] = frozenset()) -> Point:
     """Return a point moved onto equalities that are polynomials with a rational root in one name, the nearest.
 
-    x + y == 1 at (1/3, 5) gives (-4, 5), x**2 + y**2 == 1 at (1, 3/5) gives (4/5, 3/5).
+    Each equality moves a name that is not pinned, nor moved by another: x + y == 1 at (1/3, 5) gives (-4, 5), x**2 +
+    y**2 == 1 at (1, 3/5) gives (4/5, 3/5).
     """
-    found = dict(at)
+    found, kept = dict(at), set(pinned)
     for fact in region:
-        for name in sorted(fact.names & found.keys(), key=str) if fact.op == "==" else ():
+        for name in sorted((fact.names & found.keys()) - kept, key=str) if fact.op == "==" else ():
             others = {x: rational(v) for x, v in found.items() if x != name}
             try:
                 roots = sympy.Poly(fact.value.xreplace(others), name, domain="QQ").ground_roots()
@@ -123,6 +124,7 @@ def solved(at: Point, region: Region) -> Point:
                 continue
             if roots:
                 found[name] = min((fraction(root) for root in roots), key=lambda x, name=name: abs(x - found[name]))
+                kept.add(name)
                 break
     return found
 
