@@ -18,9 +18,8 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.search import SkewProblem, problem_of, search
+from recipe_compiler.verify.recover.search import SkewProblem, search
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 GAUGE = (
@@ -46,14 +45,10 @@ def recovered_q(subject: Subject) -> Answer:
     r/d - 1) has Q[theta,r] = -I, Q[r,xi] = r/d, the coefficients (-1, 1/d) being the solution of a linear system.
     """
     where = subject.place("claims.drift", "claims")
-    try:
-        problem = problem_of(subject)
-    except NotConvertedError as reason:
-        return Answer(Undecided((str(reason),)), where=where)
+    outcome = search(subject)
+    problem = outcome.problem
     if problem is None:
-        reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
-        return Answer(Undecided((reason,)), where=where)
-    outcome = search(problem)
+        return Answer(Undecided(outcome.tried), where=where)
     if outcome.found is not None:
         proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
         return Answer(proved, "all", outcome.found.checked_at, where)

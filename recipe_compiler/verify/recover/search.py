@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations, islice, zip_longest
 
 from recipe_compiler.ansatz.candidates import Material, coordinates, material, monomials
@@ -35,6 +35,7 @@ from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
+NO_NOISE = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
 UNKNOWN = "Q is not given, and no Q was found that gives the claimed drift"
 LEVELS = (60, 90, 60)
 """So many candidates are taken of each level of `Material.candidates`, for every size."""
@@ -166,14 +167,11 @@ def represented(subject: Subject) -> Represented | None:
         return None
     if subject.dynamics.Q is not None:
         return Represented(subject)
-    try:
-        problem = problem_of(subject)
-    except NotConvertedError:
+    outcome = search(subject)
+    if outcome.problem is None or outcome.found is None:
         return None
-    found = None if problem is None else search(problem).found
-    if problem is None or found is None:
-        return None
-    return Represented(subject_of(replace(problem.dynamics, Q=found.Q)), frozenset(found.given), recovered=True)
+    whole = subject_of(replace(outcome.problem.dynamics, Q=outcome.found.Q))
+    return Represented(whole, frozenset(outcome.found.given), recovered=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,53 +225,40 @@ def verified(problem: SkewProblem, Q: Matrix, by: str) -> Recovery | str:
 class Outcome:
     """The outcome of a search for Q."""
 
-    found: Recovery | None
+    problem: SkewProblem | None
+    """None where the drift or the noise is not known."""
+    found: Recovery | None = None
     """The first Q that was verified."""
     tried: tuple[str, ...] = ()
-    """What was tried without success."""
+    """What was tried without success, or what is not known."""
     stationary: Answer | None = None
     """Whether the claimed equation leaves exp(-H) stationary, where that was decided: if not, nothing is looked for."""
 
 
-def recover(subject: Subject) -> Recovery | None:
-    """Return a skew Q that is proved to give the claimed drift with D and H; None if none was found.
-
-    f = -(D + Q) grad H + Gamma, Gamma_i = sum_j d_j (D + Q)_ij (Ma, Chen, Fox 2015, Theorem 2). It is one of many: Q +
-    A exp(H) with any skew A, div A = 0, is another.
-    """
-    try:
-        problem = problem_of(subject)
-    except NotConvertedError:
-        return None
-    return None if problem is None else search(problem).found
-
-
-def search(problem: SkewProblem) -> Outcome:
+@once
+def search(subject: Subject) -> Outcome:
     """Return the first Q that solves div Q - Q grad H = W and is verified, Q = sum_k c_k T_k.
 
     The T_k are made of what occurs in the document, for every size; then, at fixed sizes, of single entries: monomials
     in the coordinates, also times transcendentals of the document. The c_k are ratios of polynomials in sizes and
-    scalar parameters, by a linear solve on the coefficients of monomials (Ma, Chen, Fox 2015, Theorem 2). A claimed
-    equation for which exp(-H) is refuted to be stationary has no Q, and none is looked for.
+    scalar parameters, by a linear solve on the coefficients of monomials (Ma, Chen, Fox 2015, Theorem 2). It is one of
+    many: Q + A exp(H) with any skew A, div A = 0, is another. A claimed equation for which exp(-H) is refuted to be
+    stationary has no Q, and none is looked for.
     """
-    return _searched(problem.dynamics)
-
-
-@lru_cache(maxsize=4)
-def _searched(dynamics: Dynamics) -> Outcome:
-    problem = problem_of(subject_of(dynamics))
+    try:
+        problem = problem_of(subject)
+    except NotConvertedError as reason:
+        return Outcome(None, tried=(str(reason),))
     if problem is None:
-        return Outcome(None)
+        return Outcome(None, tried=(NO_NOISE,))
     stationary = None if problem.seems_stationary() else claimed_stationary(problem.subject)
-    if stationary is not None and isinstance(stationary.decision, Refuted):
-        return Outcome(None, (), stationary)
     tried: list[str] = []
-    for by, sets in WAYS:
-        found = _first(problem, sets(dynamics), f"exact linear solve over {by}")
+    for by, sets in WAYS if stationary is None or not isinstance(stationary.decision, Refuted) else ():
+        found = _first(problem, sets(problem.dynamics), f"exact linear solve over {by}")
         if isinstance(found, Recovery):
-            return Outcome(found, tuple(tried), stationary)
+            return Outcome(problem, found, tuple(tried), stationary)
         tried += found
-    return Outcome(None, tuple(tried), stationary)
+    return Outcome(problem, None, tuple(tried), stationary)
 
 
 def _first(problem: SkewProblem, sets: Iterator[list[Candidate]], by: str) -> Recovery | list[str]:
