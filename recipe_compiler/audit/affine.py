@@ -6,13 +6,14 @@ The values are those of a step as it was read back from emitted text, or as its 
 Worked example: SGLD on U = theta**2/2, theta' = theta - eps theta + N(0, 2 eps), is F = 1 - eps, a = 0, Sigma = 2 eps.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan, prod
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Evaluate, Shift
@@ -53,9 +54,9 @@ class AffineForm:
     factors: tuple[tuple[sp.Symbol, Scalar], ...]
     constant: Scalar
 
-    def without(self, symbols: Collection[sp.Symbol]) -> "AffineForm":
-        """Return the function with some symbols set to zero."""
-        return AffineForm(tuple((x, factor) for x, factor in self.factors if x not in symbols), self.constant)
+    def renamed(self, names: Mapping[sp.Symbol, sp.Symbol]) -> "AffineForm":
+        """Return the same function of other symbols."""
+        return AffineForm(tuple((names[x], factor) for x, factor in self.factors), self.constant)
 
 
 def lines_of(
@@ -98,20 +99,21 @@ class ConstantFlow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineStep:
-    """A step as affine functions, each value of those before it, to be composed for any step size.
+    """A step as affine functions of the state, to be composed for any step size.
 
-    Statement by statement: x_k = (row of values before) + constant + noise_k. Composition in the order of the
-    statements gives z' = F z + a + G w with w ~ N(0, C), so that Sigma = G C G^T; F, Sigma: [n, n], G: [n, m] for m
-    noisy values.
+    One after the other: x = (row of values before) + constant + noise. Composition gives z' = F z + a + G w with w ~
+    N(0, C), so that Sigma = G C G^T; F, Sigma: [n, n], G: [n, m] for m noisy values.
     """
 
     names: Names
-    values: tuple[AffineForm, ...]
-    """In the order in which shifts make them, entry by entry."""
-    made: tuple[sp.Symbol, ...]
-    """What stands for them in later ones."""
-    noisy: tuple[int, ...]
-    """The places of those that noise is added to."""
+    state: tuple[sp.Symbol, ...]
+    """z."""
+    made: tuple[Mapping[sp.Symbol, AffineForm], ...]
+    """What the step computes, in order: values made together, which may stand in each other, and gradients."""
+    after: tuple[sp.Symbol, ...]
+    """Those that are z'."""
+    noisy: tuple[sp.Symbol, ...]
+    """Those that noise is added to."""
     covariance: tuple[tuple[Scalar, ...], ...]
     """Of that noise, given what stands before: constants."""
     gradient: tuple[AffineForm, ...]
@@ -131,16 +133,10 @@ class AffineStep:
     def composed(self, value: Value) -> Affine:
         """Return F (n x n), a (n) and Sigma (n x n), `value` giving each coefficient."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._composed(value)
-
-    def _composed(self, value: Value) -> Affine:
-        rows = self._rows(value)
-        program, names = self.names.program, self.names
-        n = sum(len(names.block(block)) for block in self.blocks)
-        newest = self._newest()
-        left = np.array([rows[x] for block in self.blocks for x in newest[program.newest(block)]])
-        G = left[:, n + 1 :]
-        return Affine(left[:, :n], left[:, n], G @ self._noise(value) @ G.T)
+            rows, n = self._rows(value), len(self.state)
+            left = np.array([rows[x] for x in self.after])
+            G = left[:, n + 1 :]
+            return Affine(left[:, :n], left[:, n], G @ self._noise(value) @ G.T)
 
     def mean_changes(self, S: Array, value: Value) -> list[float]:
         """Return the mean change of the blocks that are held, in floats, over the stationary law N(m, S) of the others.
@@ -151,8 +147,7 @@ class AffineStep:
         rows, chain = self._rows(value), self.composed(value)
         mean = np.linalg.solve(np.eye(len(chain.F)) - chain.F, chain.a)
         n = len(mean)
-        law = np.zeros((n + len(self.noisy), n + len(self.noisy)))
-        law[:n, :n], law[n:, n:] = S, self._noise(value)
+        law = block_diag(S, self._noise(value))
 
         def moment(term: tuple[sp.Symbol, ...]) -> float:
             found = [(rows[x][:n] @ mean + rows[x][n], np.delete(rows[x], n)) for x in term]
@@ -165,67 +160,26 @@ class AffineStep:
         found = [value(entry) for line in self.covariance for entry in line]
         return np.array(found, float).reshape(len(self.noisy), len(self.noisy))
 
-    def _newest(self) -> dict[str, Sequence[sp.Symbol]]:
-        """Return what stands for every value of a block of z, by its name."""
-        names, done = self.names, 0
-        found: dict[str, Sequence[sp.Symbol]] = {block.name: names.block(block) for block in self.blocks}
-        for shift in names.program.shifts:
-            if shift.block.name not in self.held:
-                count = len(names.block(shift.block))
-                found[shift.new] = self.made[done : done + count]
-                done += count
-        return found
-
     def _rows(self, value: Value) -> dict[sp.Symbol, Array]:
         """Return all values as functions of z, 1 and the noise that is added to some of them, in that order."""
-        program, names = self.names.program, self.names
-        start = [symbol for block in self.blocks for symbol in names.block(block)]
-        n, m = len(start), len(self.noisy)
-        unit = np.eye(n + 1 + m)
-        noise = {k: unit[n + 1 + j] for j, k in enumerate(self.noisy)}
-        rows: dict[sp.Symbol, Array] = {symbol: unit[k] for k, symbol in enumerate(start)}
-        newest = self._newest()
-
-        def row(line: AffineForm, at: Mapping[sp.Symbol, Array]) -> Array:
-            found = value(line.constant) * unit[n]
-            for symbol, factor in line.factors:
-                found = found + value(factor) * at[symbol]
-            return found
-
-        def evaluate(new: str, at: str) -> None:
-            gradient = program.gradient
-            if gradient is not None:
-                theta = dict(zip(names.block(gradient.block), (rows[x] for x in newest[at]), strict=True))
-                found = [row(line, theta) for line in self.gradient]
-                rows.update(zip(names.gradient(new), found, strict=True))
-
-        if program.gradient is not None and program.carried:
-            evaluate(program.gradient.name, program.gradient.block.name)
-        done = 0
-        for statement in program.statements:
-            match statement:
-                case Evaluate(at, new):
-                    evaluate(new, at)
-                case Shift(block) if block.name not in self.held:
-                    own = range(done, done + len(names.block(block)))
-                    made = [self.made[k] for k in own]
-                    lines = [self.values[k] for k in own]
-                    apart = [line.without(made) for line in lines] if statement.implicit else lines
-                    known = [row(line, rows) for line in apart]
-                    known = [found + noise[k] if k in noise else found for found, k in zip(known, own, strict=True)]
-                    if statement.implicit:
-                        known = _solved(self._within(own, value), known)
-                    rows.update(zip(made, known, strict=True))
-                    done = own.stop
-                case _:
-                    pass
+        n = len(self.state)
+        unit = np.eye(n + 1 + len(self.noisy))
+        noise = dict(zip(self.noisy, unit[n + 1 :], strict=True))
+        rows = dict(zip(self.state, unit, strict=False))
+        for group in self.made:
+            own = {x: k for k, x in enumerate(group)}
+            within = np.zeros((len(own), len(own)))
+            known = np.zeros((len(own), len(unit)))
+            for x, line in group.items():
+                known[own[x]] = value(line.constant) * unit[n] + noise.get(x, 0.0)
+                for y, factor in line.factors:
+                    if y in own:
+                        within[own[x], own[y]] = value(factor)
+                    else:
+                        known[own[x]] += value(factor) * rows[y]
+            found = np.linalg.solve(np.eye(len(own)) - within, known) if within.any() else known
+            rows.update(zip(own, found, strict=True))
         return rows
-
-    def _within(self, own: range, value: Value) -> Array:
-        """Return what the new values of a shift take of themselves, m x m: zero but where they are solved for."""
-        made = [self.made[k] for k in own]
-        factors = [dict(self.values[k].factors) for k in own]
-        return np.array([[value(line.get(x, ZERO)) for x in made] for line in factors])
 
     def at(self, eps: float) -> Affine:
         """Return F, a and Sigma at a step size, in double precision: every coefficient is rounded once."""
@@ -245,11 +199,6 @@ class AffineStep:
             return known[entry]
 
         return value
-
-
-def _solved(within: Array, known: Sequence[Array]) -> Sequence[Array]:
-    """Return the rows of x = W x + known, W being `within`: what an implicit shift solves for."""
-    return list(np.linalg.solve(np.eye(len(within)) - within, np.array(known)))
 
 
 def flows_of(names: Names) -> tuple[ConstantFlow, ...]:
@@ -319,43 +268,63 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     program = names.program
     if others := [shift for shift in program.shifts if shift.transform is not None]:
         raise NotAffineError(f"{others[0].new} is not affine in the state")
-    places = [k for k, block in enumerate(_made_of(names)) if block not in held]
-    made = tuple(step.next[k] for k in places)
     state = tuple(symbol for block in program.blocks if block.name not in held for symbol in names.block(block))
-    symbols = (*state, *made, *(symbol for value in sorted(names.gradients) for symbol in names.gradient(value)))
-    spread = [
-        [(j, entry) for j, entry in enumerate(line) if entry is not ZERO and entry != 0] for line in step.covariance
-    ]
-    inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in spread for _, x in line)])
-    every = tuple(_entries(names))
-    says = [every[k] for k in places]
+    every = [(shift, entry) for shift in program.shifts for entry in _entries(names, shift)]
+    own = [k for k, (shift, _) in enumerate(every) if shift.block.name not in held]
+    gradients = (symbol for name in sorted(names.gradients) for symbol in names.gradient(name))
+    symbols = (*state, *(step.next[k] for k in own), *gradients)
+    inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in step.covariance for x in line)])
     slopes = lines_of(gradient, [f"grad U[{k}]" for k in range(len(gradient))], state, inverses)
-    for name, line in zip(every, spread, strict=True):
-        for _, entry in line:
-            if others := _names(entry, symbols):
-                raise NotAffineError(f"the noise of {name} depends on {others}: it has no single covariance")
-    noisy = tuple(k for k, i in enumerate(places) if spread[i])
-    added = [places[k] for k in noisy]
-    covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in added) for i in added)
+    for (_, name), line in zip(every, step.covariance, strict=True):
+        if others := next(filter(None, (_names(entry, symbols) for entry in line)), ""):
+            raise NotAffineError(f"the noise of {name} depends on {others}: it has no single covariance")
+    noisy = [k for k in own if any(entry != 0 for entry in step.covariance[k])]
+    covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in noisy) for i in noisy)
     changes = tuple(_quadratic(what, says, symbols, inverses) for says, what in _changes(step, names, held))
-    values = lines_of([step.values[k] for k in places], says, symbols, inverses)
-    return AffineStep(names, values, made, noisy, covariance, slopes, flows_of(names), held, changes)
+    lines = lines_of([step.values[k] for k in own], [every[k][1] for k in own], symbols, inverses)
+    values = {block.name: names.block(block) for block in program.blocks}
+    new = iter(step.next)
+    values |= {shift.new: [next(new) for _ in names.block(shift.block)] for shift in program.shifts}
+    made = _in_order(names, values, slopes, dict(zip((step.next[k] for k in own), lines, strict=True)))
+    after = tuple(x for block in program.blocks if block.name not in held for x in values[program.newest(block)])
+    added = tuple(step.next[k] for k in noisy)
+    return AffineStep(names, state, tuple(made), after, added, covariance, slopes, flows_of(names), held, changes)
+
+
+def _in_order(
+    names: Names,
+    values: Mapping[str, Sequence[sp.Symbol]],
+    slopes: Sequence[AffineForm],
+    lines: Mapping[sp.Symbol, AffineForm],
+) -> Iterator[Mapping[sp.Symbol, AffineForm]]:
+    """Yield what a step computes, values that are made together and gradients, in the order of its statements."""
+    program = names.program
+    gradient = program.gradient
+    order = [Evaluate(gradient.block.name, gradient.name)] if gradient is not None and program.carried else []
+    for statement in (*order, *program.statements):
+        match statement:
+            case Evaluate(at, new) if gradient is not None:
+                there = dict(zip(names.block(gradient.block), values[at], strict=True))
+                yield {x: line.renamed(there) for x, line in zip(names.gradient(new), slopes, strict=True)}
+            case Shift() if own := {x: lines[x] for x in values[statement.new] if x in lines}:
+                yield own
+            case _:
+                pass
 
 
 def _changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:
     """Yield what a step would add to every coordinate of the blocks that are held: the sum over its shifts."""
-    own = [block for block in names.program.blocks if block.name in held]
-    before = {block.name: list(names.block(block)) for block in own}
-    added = {block.name: [ZERO] * len(names.block(block)) for block in own}
-    done = 0
+    added: dict[str, list[Scalar]] = {}
+    before = {block.name: list(names.block(block)) for block in names.program.blocks}
+    pairs = iter(zip(step.values, step.next, strict=True))
     for shift in names.program.shifts:
-        count, name = len(names.block(shift.block)), shift.block.name
+        name = shift.block.name
+        own = [next(pairs) for _ in before[name]]
         if name in held:
-            new = list(step.next[done : done + count])
-            moved = zip(step.values[done : done + count], before[name], added[name], strict=True)
-            added[name], before[name] = [x + value - old for value, old, x in moved], new
-        done += count
-    yield from ((f"what moves {name}", sp.expand(entry)) for name, entries in added.items() for entry in entries)
+            moved = [value - old for (value, _), old in zip(own, before[name], strict=True)]
+            added[name] = [x + y for x, y in zip(added.get(name, [ZERO] * len(own)), moved, strict=True)]
+            before[name] = [new for _, new in own]
+    yield from ((f"what moves {name}", sp.expand(entry)) for name in held for entry in added.get(name, ()))
 
 
 def _quadratic(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]) -> Polynomial:
@@ -373,7 +342,7 @@ def _quadratic(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Ma
 
 def made_by(names: Names) -> tuple[sp.Symbol, ...]:
     """Return the symbols of the values that the shifts of a program make, by their names."""
-    return tuple(sp.Symbol(name, real=True) for name in _entries(names))
+    return tuple(sp.Symbol(name, real=True) for shift in names.program.shifts for name in _entries(names, shift))
 
 
 def _names(entry: Scalar, symbols: Sequence[sp.Symbol]) -> str:
@@ -382,14 +351,7 @@ def _names(entry: Scalar, symbols: Sequence[sp.Symbol]) -> str:
     return ", ".join(symbol.name for symbol in symbols if symbol in free) if free else ""
 
 
-def _made_of(names: Names) -> Iterator[str]:
-    """Yield the block of every value that the shifts make, entry by entry."""
-    for shift in names.program.shifts:
-        yield from (shift.block.name for _ in names.block(shift.block))
-
-
-def _entries(names: Names) -> Iterator[str]:
-    """Yield the values that the shifts make, by name and entry."""
-    for shift in names.program.shifts:
-        count = len(names.block(shift.block))
-        yield from ((f"{shift.new}[{k}]" for k in range(count)) if shift.block.shape.sizes else (shift.new,))
+def _entries(names: Names, shift: Shift) -> list[str]:
+    """Return the values that a shift makes, by name and entry."""
+    count = len(names.block(shift.block))
+    return [f"{shift.new}[{k}]" for k in range(count)] if shift.block.shape.sizes else [shift.new]

@@ -62,7 +62,7 @@ def equation(read: Read) -> LimitEquation:
     if low < unit:
         why = f"the step does not shrink like eps: it has a part eps^({low})"
         return LimitEquation(problem.at, reason=problem.no_step_size or why)
-    part = parts.get(unit) or nothing(problem)
+    part = read.at(unit)
     drift = tuple((str(x), formula(f)) for x, f in zip(problem.z, part.mean, strict=True))
     diffusion = tuple(
         (f"{x}, {y}", formula(part.covariance[i][j] / 2))
@@ -83,17 +83,15 @@ def _same(read: Read) -> Seen:
     parts = read.parts(unit)
     if min(parts, default=unit) < unit:
         return Seen(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
-    part = parts.get(unit) or nothing(problem)
+    part = read.at(unit)
     scale = _scale(problem, part)
     found = decide(problem, [*differences(problem, part, ONE)])
     how = f"; {read.step_size(ONE)}" if unit != ONE else ""
     if scale != ONE and not isinstance(found.decision, Proved):
         scaled = decide(problem, [*differences(problem, part, scale)])
         if unit != ONE or isinstance(scaled.decision, Proved):
-            found, how = (
-                scaled,
-                f"; {read.step_size(scale)}" if unit != ONE else f", a step eps being one of {scale} eps",
-            )
+            found = scaled
+            how = f"; {read.step_size(scale)}" if unit != ONE else f", a step eps being one of {scale} eps"
     own = seen(problem, found)
     return replace(own, by=own.by and f"{own.by}{how}", reason=own.reason and f"{own.reason}{how}")
 
@@ -109,12 +107,6 @@ def _scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
         ratio = sympy.cancel(whole / (whole - less))
         return fraction(ratio) if isinstance(ratio, sympy.Rational) and ratio > 0 else ONE
     return ONE
-
-
-def nothing(problem: TracedProblem) -> Coefficients[Expr]:
-    """Return moments that vanish."""
-    none = (sympy.Integer(0),) * len(problem.z)
-    return Coefficients(none, (none,) * len(problem.z))
 
 
 def differences(problem: TracedProblem, part: Coefficients[Expr], k: Fraction) -> Iterator[tuple[str, Expr]]:

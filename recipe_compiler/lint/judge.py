@@ -8,6 +8,7 @@ exp(-H_batch) alone says nothing of the mean: a current may follow the batch.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import sympy
 from sympy import Expr
@@ -77,7 +78,7 @@ class TracedStep:
         """As what the step size is read, to be put behind a verdict."""
         return self.read.says
 
-    @property
+    @cached_property
     def parts(self) -> dict[Fraction, Coefficients[Expr]]:
         """The moments by powers of eps: up to the unit, or to 2 where there are none."""
         return self.read.parts(self.unit) or self.read.parts(TWO)

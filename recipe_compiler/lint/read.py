@@ -142,6 +142,15 @@ class Read:
         except UNREAD as reason:
             return Obligations(frozenset(), (str(reason),))
 
+    def at(self, power: Fraction) -> Coefficients[Expr]:
+        """Return the coefficients of a power of eps in E[dz] and Cov[dz].
+
+        Raises:
+            NoExpansionError: they are not known as far.
+        """
+        found = self.reading if self.reading.known >= power else self.reading_to(power)
+        return values_at(found.moments, power)
+
     def parts(self, top: Fraction) -> dict[Fraction, Coefficients[Expr]]:
         """Return the moments by powers of eps, those that vanish left out.
 

@@ -20,8 +20,8 @@ from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.lint.answer import Operation, Trace
 from recipe_compiler.trace.moments import Moments, moments
 from recipe_compiler.trace.of_scalars import grouped
-from recipe_compiler.trace.scalars import Poly, PolyDraw, PolyRing, Scalars, independent, value_of
-from recipe_compiler.trace.series import ZERO, Arithmetic, NoExpansionError, Series
+from recipe_compiler.trace.scalars import Poly, PolyDraw, Scalars, independent, poly_arithmetic, value_of
+from recipe_compiler.trace.series import ZERO, NoExpansionError, Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class TraceReading:
     def __init__(self, trace: Trace, meaning: Meaning, top: Fraction) -> None:
         self.trace = trace
         self.meaning = meaning
-        self.S = Arithmetic(PolyRing(), top)
+        self.S = poly_arithmetic(top)
         self.draws = tuple(Symbol(f"draw.{k}", real=True) for k in range(trace.draws))
         self.scalars = Scalars(self.S, meaning.eps, dict.fromkeys(self.draws, ZERO))
         self.groups: dict[tuple[int, ...], PolyDraw] = {}
@@ -127,7 +127,7 @@ class TraceReading:
         if draws not in self.groups:
             symbols = tuple(self.draws[k] for k in draws)
             read = [self.of(place) for place in entries]
-            if any(self.S.ring.is_random(x) for series in read for x in series.parts.values()):
+            if any(self.S.is_random(x) for series in read for x in series.parts.values()):
                 raise NoExpansionError("the covariance of a draw depends on another draw")
             covariance = dict(zip(product(symbols, symbols), read, strict=True))
             self.groups[draws] = grouped(symbols, covariance, self.scalars)

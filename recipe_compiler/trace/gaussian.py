@@ -16,7 +16,7 @@ from recipe_compiler.algebra.dynamics.system import gradient as scalar_gradient
 from recipe_compiler.algebra.scalars import matrices
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.recipe import col_slots, gradient, row_slots
+from recipe_compiler.derive.recipe import apply_matrix, col_slots, gradient, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -41,8 +41,8 @@ class Invariance(Generic[C]):
     moved: tuple[str, ...]
     conditions: tuple[tuple[str, C], ...]
     """Of the mean, then of the covariance, for every row."""
-    is_drawn_anew: bool
-    """Whether what is moved is drawn anew, whatever it was: F = 0."""
+    is_drawn_anew: bool = False
+    """Whether what is moved is seen to be drawn anew, whatever it was: F = 0."""
 
 
 def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declarations) -> Invariance[Tensor]:
@@ -63,30 +63,30 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
     c = calculus(declarations)
     rows = zip(declarations.blocks, part.mean, part.covariance, strict=True)
     places = [a for a, (_, x, row) in enumerate(rows) if not all(y.is_zero for y in (x, *row))]
-    blocks = [declarations.blocks[a] for a in places]
+    blocks = tuple(declarations.blocks[a] for a in places)
     slopes = gradient(c, declarations.blocks, convert(H, declarations))
-    S = [_covariance(c, block, slopes[a], blocks) for a, block in zip(places, blocks, strict=True)]
-    mean, after = [part.mean[a] for a in places], [_next(c, declarations.blocks[a], part.mean[a]) for a in places]
-    noise = {(a, b): part.covariance[p][q] for a, p in enumerate(places) for b, q in enumerate(places)}
-    slopes_of_mean = [c.diff(x, Coordinate(block.name, col_slots(block))) for x in mean for block in blocks]
-    for entry in (*slopes_of_mean, *noise.values()):
-        _demand_free(c, entry, blocks, NOT_AFFINE)
-    pull = [
-        c.total(c.multiply(inverse, _as_column(c, block, slopes[a])), *col_slots(block))
-        for a, block, inverse in zip(places, blocks, S, strict=True)
-    ]
+    own = [_covariance(c, block, slopes[a], blocks) for a, block in zip(places, blocks, strict=True)]
+    S = tuple(
+        tuple(x if a is b else c.zero(*row_slots(a), *col_slots(b)) for b in blocks)
+        for a, x in zip(blocks, own, strict=True)
+    )
+    mean = tuple(part.mean[a] for a in places)
+    noise = tuple(tuple(part.covariance[a][b] for b in places) for a in places)
+    J = tuple(tuple(c.diff(x, Coordinate(block.name, col_slots(block))) for block in blocks) for x in mean)
+    for row in (*J, *noise):
+        for entry in row:
+            _demand_free(c, entry, blocks, NOT_AFFINE)
+    drift = apply_matrix(c, blocks, J, apply_matrix(c, blocks, S, tuple(slopes[a] for a in places)))
     found: list[tuple[str, Tensor]] = []
     for a, row in enumerate(blocks):
-        drift = [_along(c, mean[a], block, _as_column(c, block, v)) for block, v in zip(blocks, pull, strict=True)]
-        change = c.add(mean[a], *(c.scale(x, -1) for x in drift))
-        found.append((f"the change of the mean of {row.name} in a step", c.settled(change)))
+        change = c.settled(c.subtract(mean[a], drift[a]))
+        found.append((f"the change of the mean of {row.name} in a step", change))
         for b, col in enumerate(blocks):
-            pair = (row, after[a]), (col, after[b])
-            spread = [_spread(c, *pair, block, x) for block, x in zip(blocks, S, strict=True)]
-            before = [c.scale(S[a], -1)] if a == b else []
-            change = c.settled(c.add(noise[a, b], *spread, *before))
+            pair = _next(c, row, mean[a]), _as_column(c, col, _next(c, col, mean[b]))
+            spread = [_spread(c, *pair, block, x) for block, x in zip(blocks, own, strict=True)]
+            change = c.settled(c.add(noise[a][b], *spread, c.scale(S[a][b], -1)))
             found.append((f"the change of Cov({row.name}, {col.name}) in a step", change))
-    return Invariance(tuple(block.name for block in blocks), tuple(found), all(map(c.is_zero, slopes_of_mean)))
+    return Invariance(tuple(block.name for block in blocks), tuple(found))
 
 
 def _covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]) -> Tensor:
@@ -112,19 +112,12 @@ def _as_column(c: Calculus, block: Block, x: Tensor) -> Tensor:
     return c.rename(x, dict(zip(row_slots(block), col_slots(block), strict=True)))
 
 
-def _along(c: Calculus, x: Tensor, block: Block, v: Tensor) -> Tensor:
-    """Return sum_j dx/dz_j v_j over a block."""
-    both = c.multiply(c.diff(x, Coordinate(block.name, col_slots(block))), v)
-    return c.total(with_indices(both, col_slots(block)), *col_slots(block))
-
-
-def _spread(c: Calculus, x: tuple[Block, Tensor], y: tuple[Block, Tensor], block: Block, S: Tensor) -> Tensor:
-    """Return sum_kl dx/dz_k S_kl dy/dz_l over a block, x with the indices of a row and y with those of a column."""
+def _spread(c: Calculus, x: Tensor, y: Tensor, block: Block, S: Tensor) -> Tensor:
+    """Return sum_kl dx/dz_k S_kl dy/dz_l over a block."""
     k, n = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kn")
-    left = c.diff(x[1], Coordinate(block.name, k))
-    right = _as_column(c, y[0], c.diff(y[1], Coordinate(block.name, n)))
+    slopes = c.diff(x, Coordinate(block.name, k)), c.diff(y, Coordinate(block.name, n))
     middle = c.rename(S, dict(zip((*row_slots(block), *col_slots(block)), (*k, *n), strict=True)))
-    return c.total(with_indices(c.multiply(left, middle, right), (*k, *n)), *k, *n)
+    return c.total(with_indices(c.multiply(middle, *slopes), (*k, *n)), *k, *n)
 
 
 def _demand_free(c: Calculus, tensor: Tensor, blocks: Sequence[Block], why: str) -> None:

@@ -147,7 +147,7 @@ def moments(
             both = expectation(S, S.multiply(dz, as_column(other, j)), draws)
             row.append(S.subtract(both, S.multiply(m, as_column(n, j))))
         found.append(tuple(row))
-    none = (S.ring.zero,) * len(change)
+    none = (S.zero,) * len(change)
     return Moments(S, tuple(change), tuple(draws), tuple(mean), tuple(found), Coefficients(none, (none,) * len(change)))
 
 

@@ -3,27 +3,49 @@
 Nothing here looks at H or at the recipe: this is the second way to f and D.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.build import parts, rebuild
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.elementwise import Corner, named
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.atoms import indices, moved, nested
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.inverses import grid_indices
-from recipe_compiler.tensor.terms import Grid, Index, Slot, Tensor
+from recipe_compiler.tensor.products import rebuilt
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Coordinate,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    Slot,
+    Tensor,
+    Term,
+)
 from recipe_compiler.trace.moments import Coefficients, Moments, moments
-from recipe_compiler.trace.series import HALF, ONE, ZERO, Arithmetic, NoExpansionError, Series
+from recipe_compiler.trace.series import ONE, ZERO, Arithmetic, NoExpansionError, Series
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
-from recipe_compiler.trace.tensors import TensorDraw, TensorRing, TensorSeries, draw, with_indices
+from recipe_compiler.trace.tensors import (
+    TensorDraw,
+    TensorSeries,
+    draw,
+    is_draw,
+    slopes,
+    tensor_arithmetic,
+    with_indices,
+)
 
 TOP = Fraction(3)
+STEP, NEXT = "eps.", "next."
 _SMOOTH = named(lambda row: row.corner is Corner.NONE)
 
 
@@ -38,7 +60,7 @@ def tensor_moments(step: Step, only: Sequence[int] = ()) -> Moments[Tensor]:
         ModelError: a formula that has no entrywise meaning.
     """
     c = calculus(step.declarations)
-    S = Arithmetic(TensorRing(c), TOP)
+    S = tensor_arithmetic(c, TOP)
     at = TensorSeries(c, S)
     reading = Reading(step, c, S, at)
     blocks = [step.declarations.blocks[a] for a in only or range(len(step.new))]
@@ -59,7 +81,11 @@ def tensor_moments(step: Step, only: Sequence[int] = ()) -> Moments[Tensor]:
 
 @dataclass(slots=True)
 class Reading:
-    """One reading of one claimed step: series of its formulas, each computed once."""
+    """One reading of one claimed step: series of its formulas, each computed once.
+
+    A formula is converted with eps, draws and next values as coordinates of their own; of the tensor, what holds none
+    of them is a coefficient, and each other factor is expanded.
+    """
 
     step: Step
     c: Calculus
@@ -72,14 +98,10 @@ class Reading:
     def new(self, name: str) -> Series[Tensor]:
         """Return the next value of a block, with the free index of a vector over z."""
         if name not in self.updated:
-            block, formula = self.block(name)
-            self.updated[name] = self.series(formula, row_slots(block))
+            pairs = zip(self.step.declarations.blocks, self.step.new, strict=True)
+            block, formula = next(pair for pair in pairs if pair[0].name == name)
+            self.updated[name] = self.formula(formula, row_slots(block))
         return self.updated[name]
-
-    def block(self, name: str) -> tuple[Block, Formula]:
-        """Return a block and the formula of its next value."""
-        blocks = self.step.declarations.blocks
-        return next((b, f) for b, f in zip(blocks, self.step.new, strict=True) if b.name == name)
 
     def draw(self, item: ClaimedDraw) -> TensorDraw:
         """Return a draw over the power of eps that it is of: half the lowest one of its covariance."""
@@ -89,105 +111,108 @@ class Reading:
             if item.covariance is None:
                 found = self.S.constant(self.c.delta(*slots) if slots else self.c.constant(1))
             else:
-                found = self.series(item.covariance, slots)
+                found = self.formula(item.covariance, slots)
             scale = found.low / 2 if found.parts else ZERO
             covariance = self.S.shift(found, -2 * scale)
-            self.draws[item.name] = TensorDraw(
-                item.name, item.shape, item.says, item.gaussian, covariance, self.at, scale
-            )
+            draw = TensorDraw(item.name, item.shape, item.says, item.gaussian, covariance, self.at, scale)
+            self.draws[item.name] = draw
         return self.draws[item.name]
 
-    def series(self, formula: Formula, at: tuple[Slot, ...]) -> Series[Tensor]:
+    def formula(self, formula: Formula, at: tuple[Slot, ...]) -> Series[Tensor]:
         """Return the entry of a formula at the given slots."""
-        if not _moves(formula):
-            return self.S.constant(convert(formula, self.step.declarations, *at))
-        S = self.S
-        match formula:
-            case ex.Symbol(name, _, Role.STEP):
-                return S.constant(S.ring.one, ONE)
-            case ex.Symbol(name, _, Role.NOISE):
-                item = self.draw(next(item for item in self.step.draws if item.name == name))
-                return S.constant(self.c.atom(draw(name, *at)), item.scale) if item.covariance.parts else Series({})
-            case ex.Next(name):
-                return self.at.rename(self.new(name), row_slots(self.block(name)[0]), at)
-            case ex.Add(terms):
-                return S.add(*(self.series(term, at) for term in terms))
-            case ex.Multiply(left, right):
-                return S.multiply(*(self.series(x, at if x.shape.sizes else ()) for x in (left, right)))
-            case ex.Power(base, exponent) if isinstance(exponent, ex.Number):
-                return S.power(self.series(base, at), exponent.value)
-            case ex.MatMul(left, right):
-                return self.product(left, right, at)
-            case ex.Transpose(arg):
-                return self.series(arg, at[::-1])
-            case ex.Entry(arg, places):
-                return self.series(arg, places)
-            case ex.Apply(fn, args):
-                return self.apply(fn, args, at)
+        return self.series(convert(_as_coordinates(formula), self.step.declarations, *at))
+
+    def series(self, tensor: Tensor) -> Series[Tensor]:
+        """Return a tensor that eps, draws and next values may be in."""
+        if not any(map(_moves, _factors(tensor))):
+            return self.S.constant(tensor)
+        return self.S.add(self.S.constant(Tensor(tensor.free, ())), *(self.term(x, tensor.free) for x in tensor.terms))
+
+    def term(self, term: Term, free: tuple[Index, ...]) -> Series[Tensor]:
+        """Return a product, summed over its indices that are not free."""
+        moves = {index: self.inner(index.size) for index in indices(term.factors) - set(free)}
+        found = self.S.constant(self.c.constant(term.coefficient))
+        for atom, exponent in term.factors:
+            if _moves(atom):
+                own = self.factor(moved(atom, moves), exponent)
+            elif nested(atom):
+                own = self.S.constant(rebuilt(self.c, atom, exponent, moves))
+            else:
+                own = self.S.constant(self.c.atom(moved(atom, moves), exponent))
+            found = self.S.multiply(found, own)
+        return self.at.total(found, *moves.values())
+
+    def factor(self, atom: Atom, exponent: Fraction) -> Series[Tensor]:
+        """Return a power of an atom that moves."""
+        match atom:
+            case Coordinate(name) if name == STEP:
+                return self.S.constant(self.S.one, exponent)
+            case Coordinate(name, at) if name.startswith(NEXT):
+                block = self.step.declarations.find(name.removeprefix(NEXT))
+                slots = row_slots(block) if isinstance(block, Block) else ()
+                return self.S.power(self.at.rename(self.new(name.removeprefix(NEXT)), slots, at), exponent)
+            case Coordinate(name):
+                item = self.draw(next(item for item in self.step.draws if draw(item.name).block == name))
+                drawn = self.S.constant(self.c.atom(atom), item.scale) if item.covariance.parts else Series({})
+                return self.S.power(drawn, exponent)
+            case Base(arg):
+                return self.S.power(self.series(arg), exponent)
+            case Applied(fn, (arg,)) if fn in _SMOOTH:
+                found = self.S.compose(slopes(self.c, fn), self.series(arg), fn)
+                return self.S.power(found, exponent)
+            case Inverse(grid, at):
+                return self.S.power(self.inverse(grid, at), exponent)
             case _:
-                raise NoExpansionError(f"{type(formula).__name__} of what a step changes")
+                what = atom.fn if isinstance(atom, Applied) else type(atom).__name__
+                raise NoExpansionError(f"{what} of what a step changes")
 
     def inner(self, size: Size) -> Index:
         """Return an index that no caller uses, to be summed over."""
         self.used += 1
         return Index(size, f"@u{self.used}")
 
-    def product(self, left: Formula, right: Formula, at: tuple[Slot, ...]) -> Series[Tensor]:
-        """Return a matrix product: a sum over the inner axis, none for column times row."""
-        size = left.shape.cols
-        outer = 0 if left.shape.rows is None else 1
-        inner = () if size is None else (self.inner(size),)
-        found = self.S.multiply(self.series(left, (*at[:outer], *inner)), self.series(right, (*inner, *at[outer:])))
-        return self.at.total(found, *inner) if inner else found
-
-    def apply(self, fn: str, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Series[Tensor]:
-        """Return a function of the language of something that a step changes."""
-        arg = args[0]
-        match fn:
-            case "sqrt":
-                return self.S.power(self.series(arg, at), HALF)
-            case "sum":
-                axes = tuple(self.inner(size) for size in arg.shape.sizes)
-                return self.at.total(self.series(arg, axes), *axes)
-            case "trace":
-                index = self.inner(arg.shape.sizes[0])
-                return self.at.total(self.series(arg, (index, index)), index)
-            case "diag" if len(arg.shape.sizes) == 1:
-                return self.S.multiply(self.S.constant(self.c.delta(*at)), self.series(arg, at[:1]))
-            case "outer":
-                return self.S.multiply(self.series(arg, at[:1]), self.series(args[1], at[1:]))
-            case "inv":
-                return self.inverse(arg, at)
-            case _ if fn in _SMOOTH:
-                return self.S.compose(TensorRing(self.c).slopes(fn), self.series(arg, at), fn)
-            case _:
-                raise NoExpansionError(f"{fn} of what a step changes")
-
-    def inverse(self, matrix: Formula, at: tuple[Slot, ...]) -> Series[Tensor]:
+    def inverse(self, grid: Grid, at: tuple[Slot, Slot]) -> Series[Tensor]:
         """Return inv(A + B) = inv(A) - inv(A) B inv(A) + ..., A being the value at eps = 0, B the rest."""
-        size = matrix.shape.sizes[0]
         start, end = at
-        row, col = grid_indices(size)
-        here, there = self.inner(size), self.inner(size)
-        first, rest = self.S.apart(self.series(matrix, (here, there)), "inv")
+        here, there = self.inner(grid.row.size), self.inner(grid.row.size)
+        first, rest = self.S.apart(self.series(grid.entry), "inv")
         if rest.parts and (not isinstance(start, Index) or start == end):
             raise NoExpansionError("an entry of the inverse of what a step changes")
-        entry = self.c.rename(first, {here: row, there: col})
-        grid = Grid(row, col, with_indices(entry, (row, col)))
-        before = self.S.constant(self.c.inverse(grid, (start, here)))
-        share = self.S.constant(self.c.inverse(grid, (start, end)))
+        rest = self.at.rename(rest, (grid.row, grid.col), (here, there))
+        own = Grid(grid.row, grid.col, with_indices(first, (grid.row, grid.col)))
+        before = self.S.constant(self.c.inverse(own, (start, here)))
+        share = self.S.constant(self.c.inverse(own, (start, end)))
         found = [share]
         while share.parts and rest.parts:  # X becomes -inv(A) B X
-            moved = self.at.rename(share, (start,), (there,))
-            product = self.S.multiply(self.S.multiply(before, rest), moved)
+            product = self.S.multiply(self.S.multiply(before, rest), self.at.rename(share, (start,), (there,)))
             share = self.S.scale(self.at.total(product, here, there), -ONE)
             found.append(share)
         return self.S.add(*found)
 
 
-def _moves(formula: Formula) -> bool:
-    """Whether eps, a draw or an updated block occurs."""
-    return any(
-        isinstance(node, ex.Next) or (isinstance(node, ex.Symbol) and node.role in {Role.STEP, Role.NOISE})
-        for node in nodes(formula)
-    )
+def _as_coordinates(formula: Formula) -> Formula:
+    """Return a formula with eps, draws and next values as coordinates that no document can declare."""
+    match formula:
+        case ex.Symbol(_, shape, Role.STEP):
+            return ex.Symbol(STEP, shape, Role.BLOCK)
+        case ex.Symbol(name, shape, Role.NOISE):
+            return ex.Symbol(draw(name).block, shape, Role.BLOCK)
+        case ex.Next(name, shape):
+            return ex.Symbol(f"{NEXT}{name}", shape, Role.BLOCK)
+        case _:
+            return rebuild(formula, [_as_coordinates(part) for part in parts(formula)], lambda shape: shape)
+
+
+def _factors(tensor: Tensor) -> Iterator[Atom]:
+    return (atom for term in tensor.terms for atom, _ in term.factors)
+
+
+def _moves(atom: Atom) -> bool:
+    """Whether eps, a draw or a next value occurs."""
+    match atom:
+        case Coordinate(name):
+            return name == STEP or name.startswith(NEXT) or is_draw(atom)
+        case Inverse(grid) | Determinant(grid):
+            return any(map(_moves, _factors(grid.entry)))
+        case _:
+            return any(_moves(inner) for arg in nested(atom) for inner in _factors(arg))

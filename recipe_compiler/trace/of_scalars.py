@@ -17,8 +17,8 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts, rebuild
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.trace.moments import Moments, moments
-from recipe_compiler.trace.scalars import Poly, PolyDraw, PolyRing, Scalars
-from recipe_compiler.trace.series import TWO, ZERO, Arithmetic, NoExpansionError, Series
+from recipe_compiler.trace.scalars import Poly, PolyDraw, Scalars, poly_arithmetic
+from recipe_compiler.trace.series import TWO, ZERO, NoExpansionError, Series
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
 
 TOPS = (TWO, 2 * TWO)
@@ -66,7 +66,7 @@ def known_to(read: Callable[[Fraction], R], least: Fraction) -> R:
 
 
 def _moments(step: Step, at: Setting, top: Fraction, only: Sequence[int]) -> Moments[Poly]:
-    read = Scalars(Arithmetic(PolyRing(), top), Symbol("eps", positive=True), {})
+    read = Scalars(poly_arithmetic(top), Symbol("eps", positive=True), {})
     new: dict[Expr, Expr] = {}
     values: dict[str, tuple[Expr, ...]] = {}
     for a in step.order:

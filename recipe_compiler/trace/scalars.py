@@ -29,30 +29,23 @@ NO_DRAW: tuple[Symbol, ...] = ()
 class PolyRing:
     """Polynomials in draws as coefficients."""
 
-    @property
-    def zero(self) -> Poly:
-        """The number 0."""
-        return {}
-
-    @property
-    def one(self) -> Poly:
-        """The number 1."""
-        return {NO_DRAW: sympy.Integer(1)}
-
     def add(self, *parts: Poly) -> Poly:
         """Return a sum."""
         return _collected((key, value) for part in parts for key, value in part.items())
 
-    def multiply(self, x: Poly, y: Poly) -> Poly:
+    def multiply(self, *factors: Poly) -> Poly:
         """Return a product.
 
         Raises:
             NoExpansionError: it may have too many terms.
         """
-        if len(x) * len(y) > MOST_TERMS:
-            raise NoExpansionError(f"a product of more than {MOST_TERMS} terms")
-        pairs = product(x.items(), y.items())
-        return _collected((tuple(sorted((*v, *w), key=lambda draw: draw.name)), a * b) for (v, a), (w, b) in pairs)
+        found, *others = factors or ({NO_DRAW: sympy.Integer(1)},)
+        for x in others:
+            if len(found) * len(x) > MOST_TERMS:
+                raise NoExpansionError(f"a product of more than {MOST_TERMS} terms")
+            pairs = product(found.items(), x.items())
+            found = _collected((tuple(sorted((*v, *w), key=_name)), a * b) for (v, a), (w, b) in pairs)
+        return found
 
     def scale(self, x: Poly, factor: Fraction) -> Poly:
         """Return a multiple."""
@@ -62,17 +55,14 @@ class PolyRing:
         """Return a power of a polynomial without draws."""
         return {NO_DRAW: value_of(x) ** rational(exponent)}
 
-    def is_zero(self, x: Poly) -> bool:
-        """Whether a polynomial has no terms."""
-        return not x
-
-    def is_random(self, x: Poly) -> bool:
-        """Whether a draw occurs."""
-        return any(key != NO_DRAW for key in x)
-
     def settled(self, x: Poly) -> Poly:
         """Return a polynomial without the terms that normal forms show to vanish."""
         return {key: value for key, value in x.items() if not vanishes(value)}
+
+
+def poly_arithmetic(top: Fraction) -> Arithmetic[Poly]:
+    """Return the arithmetic of series with polynomials in draws as coefficients."""
+    return Arithmetic(PolyRing(), top, {}, lambda x: not x, lambda x: any(key != NO_DRAW for key in x))
 
 
 def vanishes(e: Expr) -> bool:
@@ -81,6 +71,10 @@ def vanishes(e: Expr) -> bool:
         return is_zero(e)
     except NoNormalFormError:
         return False
+
+
+def _name(draw: Symbol) -> str:
+    return draw.name
 
 
 def _collected(pairs: Iterable[tuple[tuple[Symbol, ...], Expr]]) -> Poly:
@@ -132,7 +126,7 @@ class Scalars:
             return self.constant(e)
         match e:
             case Symbol():
-                return self.S.constant(self.S.ring.one, ONE) if e == self.eps else self.drawn(e)
+                return self.S.constant(self.S.one, ONE) if e == self.eps else self.drawn(e)
             case sympy.Add():
                 return self.S.add(*map(self.series, e.args))
             case sympy.Mul():
@@ -171,7 +165,7 @@ class Scalars:
         return self.S.compose(slopes, x, name)
 
     def _is_random(self, x: Series[Poly]) -> bool:
-        return any(map(self.S.ring.is_random, x.parts.values()))
+        return any(map(self.S.is_random, x.parts.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,4 +204,4 @@ class PolyDraw:
 
 def independent(symbols: tuple[Symbol, ...], S: Arithmetic[Poly]) -> PolyDraw:
     """Return the group of independent draws of variance 1."""
-    return PolyDraw(symbols, lambda v, w: S.constant(S.ring.one) if v == w else Series({}), S)
+    return PolyDraw(symbols, lambda v, w: S.constant(S.one) if v == w else Series({}), S)

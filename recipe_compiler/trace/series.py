@@ -29,44 +29,26 @@ class NoExpansionError(Exception):
 
 
 class Ring(Protocol[C]):
-    """Coefficients: what a power series is made of."""
-
-    @property
-    def zero(self) -> C:
-        """The number 0."""
-        ...
-
-    @property
-    def one(self) -> C:
-        """The number 1."""
-        ...
+    """Coefficients: what a power series is made of. `Calculus` is the ring of tensors."""
 
     def add(self, *parts: C) -> C:
         """Return a sum."""
         ...
 
-    def multiply(self, x: C, y: C) -> C:
+    def multiply(self, *factors: C) -> C:
         """Return a product of entries; nothing is summed."""
         ...
 
-    def scale(self, x: C, factor: Fraction) -> C:
+    def scale(self, x: C, factor: Fraction, /) -> C:
         """Return a multiple."""
         ...
 
-    def power(self, x: C, exponent: Fraction) -> C:
+    def power(self, x: C, exponent: Fraction, /) -> C:
         """Return a power of a coefficient that holds no draw."""
         ...
 
-    def is_zero(self, x: C) -> bool:
-        """Whether a coefficient is zero as it is written."""
-        ...
-
-    def is_random(self, x: C) -> bool:
-        """Whether a draw occurs."""
-        ...
-
-    def settled(self, x: C) -> C:
-        """Return a coefficient without the terms that vanish, as far as normal forms see it."""
+    def settled(self, x: C, /) -> C:
+        """Return a coefficient without what vanishes, as far as normal forms see it."""
         ...
 
 
@@ -91,11 +73,21 @@ class Arithmetic(Generic[C]):
     ring: Ring[C]
     top: Fraction
     """No higher power is ever kept."""
+    zero: C
+    is_zero: Callable[[C], bool]
+    """Whether a coefficient is zero as it is written."""
+    is_random: Callable[[C], bool]
+    """Whether a draw occurs in a coefficient."""
+
+    @property
+    def one(self) -> C:
+        """The number 1: an empty product."""
+        return self.ring.multiply()
 
     def series(self, parts: Mapping[Fraction, C], known: Fraction = EXACT) -> Series[C]:
         """Return the series with some coefficients, cut off at the last power kept."""
         known = min(known, self.top) if any(power > self.top for power in parts) else known
-        kept = {p: parts[p] for p in sorted(parts) if p <= known and not self.ring.is_zero(parts[p])}
+        kept = {p: parts[p] for p in sorted(parts) if p <= known and not self.is_zero(parts[p])}
         return Series(kept, known)
 
     def constant(self, x: C, power: Fraction = ZERO) -> Series[C]:
@@ -159,7 +151,7 @@ class Arithmetic(Generic[C]):
         """
         first, rest = self.apart(arg, what)
         parts: list[Series[C]] = []
-        share = self.constant(self.ring.one)
+        share = self.constant(self.one)
         for k, slope in zip(range(LONGEST + 1), slopes(first), strict=False):
             here = self.constant(self.ring.scale(slope, Fraction(1, factorial(k))))
             parts.append(self.multiply(share, here))
@@ -178,7 +170,7 @@ class Arithmetic(Generic[C]):
                 were needed.
         """
         if exponent.denominator == 1 and 0 <= exponent <= LONGEST:
-            found = self.constant(self.ring.one)
+            found = self.constant(self.one)
             for _ in range(exponent.numerator):
                 found = self.multiply(found, base)
             return found
@@ -199,7 +191,7 @@ class Arithmetic(Generic[C]):
         parts = dict(series.parts)
         for power, x in series.parts.items():
             parts[power] = self.ring.settled(x)
-            if not self.ring.is_zero(parts[power]):
+            if not self.is_zero(parts[power]):
                 break
             del parts[power]
         return Series(parts, series.known)
@@ -212,7 +204,7 @@ class Arithmetic(Generic[C]):
         """
         if power > series.known:
             raise NoExpansionError(f"the part eps^{power} of the step is not known")
-        return series.parts.get(power, self.ring.zero)
+        return series.parts.get(power, self.zero)
 
     def apart(self, series: Series[C], what: str) -> tuple[C, Series[C]]:
         """Split S = a + R into its value a at eps = 0, which may contain no draw, and R, which vanishes with eps.
@@ -223,6 +215,6 @@ class Arithmetic(Generic[C]):
         if series.low < 0:
             raise NoExpansionError(f"{what} of what grows as eps becomes small")
         first = self.at(series, ZERO)
-        if self.ring.is_random(first):
+        if self.is_random(first):
             raise NoExpansionError(f"{what} of a draw that does not become small with eps")
         return first, Series({power: x for power, x in series.parts.items() if power > 0}, series.known)

@@ -19,82 +19,45 @@ DRAW = "draw."
 """Draws are coordinates of blocks whose names begin so, as those of no document do."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorRing:
-    """Tensors as coefficients; those of one series have the same free indices."""
+def tensor_arithmetic(c: Calculus, top: Fraction) -> Arithmetic[Tensor]:
+    """Return the arithmetic of series with tensors as coefficients; those of one series have the same free indices."""
+    return Arithmetic(c, top, Tensor((), ()), lambda x: x.is_zero, _is_random)
 
-    c: Calculus
 
-    @property
-    def zero(self) -> Tensor:
-        """The number 0."""
-        return Tensor((), ())
+def _is_random(x: Tensor) -> bool:
+    return any(is_draw(atom) for term in x.terms for atom, _ in term.factors)
 
-    @property
-    def one(self) -> Tensor:
-        """The number 1."""
-        return self.c.constant(1)
 
-    def add(self, *parts: Tensor) -> Tensor:
-        """Return a sum."""
-        return self.c.add(*parts)
+def slopes(c: Calculus, fn: str) -> Callable[[Tensor], Iterator[Tensor]]:
+    """Return the function that yields fn(a), fn'(a), fn''(a), ... of a scalar a."""
 
-    def multiply(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return a product of entries; nothing is summed."""
-        return self.c.multiply(x, y)
+    def yielded(first: Tensor) -> Iterator[Tensor]:
+        yield c.applied(fn, first)
+        slope = c.applied(fn, c.atom(ARGUMENT))
+        while True:
+            slope = c.diff(slope, ARGUMENT)
+            yield _at(c, slope, first)
 
-    def scale(self, x: Tensor, factor: Fraction) -> Tensor:
-        """Return a multiple."""
-        return self.c.scale(x, factor)
+    return yielded
 
-    def power(self, x: Tensor, exponent: Fraction) -> Tensor:
-        """Return a power, entry by entry."""
-        return self.c.power(x, exponent)
 
-    def is_zero(self, x: Tensor) -> bool:
-        """Whether a tensor has no terms."""
-        return x.is_zero
+def _at(c: Calculus, tensor: Tensor, value: Tensor) -> Tensor:
+    """Return a tensor without indices of its own, the formal argument replaced by a value."""
+    products = (c.multiply(*(_factor(c, *factor, value) for factor in term.factors)) for term in tensor.terms)
+    parts = [c.scale(x, term.coefficient) for x, term in zip(products, tensor.terms, strict=True)]
+    return c.add(Tensor(value.free, ()), *parts)
 
-    def is_random(self, x: Tensor) -> bool:
-        """Whether a component of a draw occurs."""
-        return any(is_draw(atom) for term in x.terms for atom, _ in term.factors)
 
-    def settled(self, x: Tensor) -> Tensor:
-        """Return zero where index calculus shows that a tensor vanishes."""
-        return self.c.settled(x)
-
-    def slopes(self, fn: str) -> Callable[[Tensor], Iterator[Tensor]]:
-        """Return the function that yields fn(a), fn'(a), fn''(a), ... of a scalar a."""
-
-        def yielded(first: Tensor) -> Iterator[Tensor]:
-            yield self.c.applied(fn, first)
-            slope = self.c.applied(fn, self.c.atom(ARGUMENT))
-            while True:
-                slope = self.c.diff(slope, ARGUMENT)
-                yield self._at(slope, first)
-
-        return yielded
-
-    def _at(self, tensor: Tensor, value: Tensor) -> Tensor:
-        """Return a tensor without indices of its own, the formal argument replaced by a value."""
-        parts = [
-            self.c.scale(
-                self.c.multiply(self.one, *(self._factor(*factor, value) for factor in term.factors)), term.coefficient
-            )
-            for term in tensor.terms
-        ]
-        return self.c.add(Tensor(value.free, ()), *parts)
-
-    def _factor(self, atom: Atom, exponent: Fraction, value: Tensor) -> Tensor:
-        match atom:
-            case Coordinate() if atom == ARGUMENT:
-                return self.c.power(value, exponent)
-            case Applied(fn, args):
-                return self.c.power(self.c.applied(fn, *(self._at(arg, value) for arg in args)), exponent)
-            case Base(arg):
-                return self.c.power(self._at(arg, value), exponent)
-            case _:
-                return self.c.atom(atom, exponent)
+def _factor(c: Calculus, atom: Atom, exponent: Fraction, value: Tensor) -> Tensor:
+    match atom:
+        case Coordinate() if atom == ARGUMENT:
+            return c.power(value, exponent)
+        case Applied(fn, args):
+            return c.power(c.applied(fn, *(_at(c, arg, value) for arg in args)), exponent)
+        case Base(arg):
+            return c.power(_at(c, arg, value), exponent)
+        case _:
+            return c.atom(atom, exponent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.trace.moments import Coefficients, expectation
 from recipe_compiler.trace.of_formulas import tensor_moments
 from recipe_compiler.trace.of_scalars import grouped, scalar_moments
-from recipe_compiler.trace.scalars import PolyRing, Scalars, value_of
-from recipe_compiler.trace.series import Arithmetic, NoExpansionError
+from recipe_compiler.trace.scalars import Scalars, poly_arithmetic, value_of
+from recipe_compiler.trace.series import NoExpansionError
 from recipe_compiler.trace.stated_step import stated_step
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.updates.claimed_step import claimed_step, residual_of
@@ -86,7 +86,7 @@ def test_the_engines_see_when_their_moments_differ():
 
 
 def scalars(top: Fraction) -> Scalars:
-    return Scalars(Arithmetic(PolyRing(), top), eps, {})
+    return Scalars(poly_arithmetic(top), eps, {})
 
 
 def parts(e, top=TWO):
