@@ -103,7 +103,9 @@ class TracedStep:
         return [*((f"{at} of E[dz]", x) for x in part.mean), *covariance]
 
     def spread(self, words: str) -> Sequence[Condition]:
-        """Return the entries of Cov[dz] at eps = 0."""
+        """Return the entries of Cov[dz] at eps = 0; none on circles, where noise may keep the law."""
+        if on_circles(self.problem.subject.dynamics.declarations):
+            return ()
         return [(words, x) for row in self.parts[ZERO].covariance for x in row]
 
     def has_mean_at_zero(self) -> bool:
@@ -136,7 +138,7 @@ class TracedStep:
         """Return the step for the potential |theta|**2/2, where it is abstract."""
         dynamics, z = self.problem.subject.dynamics, self.problem.z
         item = dynamics.declarations.find(dynamics.potential or "")
-        if self.problem.no_step_size or not isinstance(item, Function):
+        if self.problem.no_step_size or not isinstance(item, Function) or on_circles(dynamics.declarations):
             return self.problem.no_step_size
         call = component(item, (), dynamics.declarations, self.problem.sizes)
         square = sympy.Add(*(x**2 for x in z if x in call.free_symbols)) / 2

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, nodes, parts, rebuild
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.orders import holds_step
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
@@ -30,6 +31,11 @@ class ClaimedDraw:
     gaussian: bool = True
     """Whether w is Gaussian; otherwise only its mean and covariance are known."""
 
+    @property
+    def kind(self) -> Kind:
+        """What its covariance has to be."""
+        return Kind.PSD if self.shape.sizes else Kind.NONNEGATIVE
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -43,7 +49,11 @@ class Step:
     """Blocks in an order in which they can be updated."""
     draws: tuple[ClaimedDraw, ...]
     """In an order in which none enters the covariance of an earlier one."""
-    uses_eps: bool
+
+    @property
+    def uses_eps(self) -> bool:
+        """Whether the step size occurs."""
+        return any(map(holds_step, self.formulas))
 
     @property
     def formulas(self) -> tuple[Formula, ...]:
@@ -62,16 +72,17 @@ def stated_step(dynamics: Dynamics) -> Step:
     order = update_order(dynamics)
     blocks = dynamics.declarations.blocks
     update = dict(dynamics.claims.update or ())
-    naming = _Naming(dynamics, dynamics.declarations, [_shared(block) for block in dynamics.claims.noise])
+    naming = _Naming(
+        dynamics,
+        dynamics.declarations,
+        [ClaimedDraw(block.name, block.shape, None, block.name) for block in dynamics.claims.noise],
+    )
     new: dict[int, Formula] = {}
     for a in order:
         block = blocks[a]
         naming.entry = f"claims.update.{block.name}"
         new[a] = naming.named(update.get(block.name, Symbol(block.name, block.shape, Role.BLOCK)))
-    formulas = tuple(new[a] for a in range(len(blocks)))
-    found = Step(naming.declarations, formulas, order, tuple(naming.draws), False)
-    uses_eps = any(isinstance(n, Symbol) and n.role is Role.STEP for f in found.formulas for n in nodes(f))
-    return replace(found, uses_eps=uses_eps)
+    return Step(naming.declarations, tuple(new[a] for a in range(len(blocks))), order, tuple(naming.draws))
 
 
 def update_order(dynamics: Dynamics) -> tuple[int, ...]:
@@ -113,10 +124,6 @@ def _circle(
     return tuple(found)
 
 
-def _shared(block: Block) -> ClaimedDraw:
-    return ClaimedDraw(block.name, block.shape, None, block.name)
-
-
 @dataclass(slots=True)
 class _Naming:
     """Gives every draw of an update a name."""
@@ -145,7 +152,7 @@ class _Naming:
                 return add((slope, Symbol(draw.name, shape, Role.NOISE)), shape)
             case _:
                 old = parts(formula)
-                return rebuild(formula, [self.named(part) for part in old], _same) if old else formula
+                return rebuild(formula, [self.named(part) for part in old], lambda shape: shape) if old else formula
 
     def at_blocks(self, name: str) -> Formula:
         """Return a declared function at its blocks."""
@@ -178,7 +185,7 @@ class _Naming:
         name = f"V_{node.function}" if taken or self.known else "V"
         while self.declarations.find(name) is not None:
             name += "_"
-        kinds = (Kind.PSD,) if shape.sizes else (Kind.NONNEGATIVE,)
+        kinds = (Kind.PSD if shape.sizes else Kind.NONNEGATIVE,)
         functions = (*self.declarations.functions, Function(name, (node.block,), shape, kinds))
         self.declarations = replace(self.declarations, functions=functions)
         return ex.FunctionAt(name, (node.block,), shape)
@@ -186,7 +193,3 @@ class _Naming:
 
 def _draws(formula: Formula) -> bool:
     return any(isinstance(node, ex.Normal) for node in nodes(formula))
-
-
-def _same(shape: Shape) -> Shape:
-    return shape

@@ -1,6 +1,5 @@
 """Is every `N(0, cov)` of a claimed update a law for small steps: is its covariance positive semidefinite?"""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.orders import HALF, holds_step
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.tensor.calculus import calculus
@@ -70,15 +70,14 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             continue
         _, first = found
         small = stays_semidefinite(_before(item.covariance), first, step.declarations)
-        kind = Kind.PSD if first.shape.sizes else Kind.NONNEGATIVE
         if _is_covariance(first, step.declarations):
-            if _steps(item.covariance) and not is_even(item.covariance, step.declarations):
+            if holds_step(item.covariance) and not is_even(item.covariance, step.declarations):
                 return Laws(crooked=item.says)
             if not (small or is_definite_somewhere(first, step.declarations, sizes)):
                 left.append(UnshownDraw(item.says, None))
             given |= facts([first], step.declarations) | _for_small_steps(item, step) | assumptions(step.declarations)
             continue
-        point = counterexample(first, kind, step.declarations, sizes)
+        point = counterexample(first, item.kind, step.declarations, sizes)
         if point is not None:
             return Laws(refuted=(f"the covariance of {item.says}, to leading order {text(first)}", point))
         left.append(UnshownDraw(item.says, first if small else None))
@@ -101,16 +100,14 @@ def _as_declared(item: ClaimedDraw, step: Step) -> set[str]:
     """Return that the covariance of an estimated gradient is one: declared so, or else assumed."""
     if item.covariance is None:
         return set()
-    kind = Kind.PSD if item.shape.sizes else Kind.NONNEGATIVE
-    if is_of_kind(item.covariance, kind, step.declarations):
+    if is_of_kind(item.covariance, item.kind, step.declarations):
         return set(facts([item.covariance], step.declarations))
-    return {f"{text(item.covariance)} is {kind}"}
+    return {f"{text(item.covariance)} is {item.kind}"}
 
 
 def _for_small_steps(item: ClaimedDraw, step: Step) -> set[str]:
     """Return what a covariance that is not seen to be one for every step size must be."""
-    kind = Kind.PSD if item.shape.sizes else Kind.NONNEGATIVE
-    if item.covariance is None or is_of_kind(item.covariance, kind, step.declarations):
+    if item.covariance is None or is_of_kind(item.covariance, item.kind, step.declarations):
         return set()
     return {f"the covariance of {item.says} is {Kind.PSD} for small eps"}
 
@@ -120,25 +117,31 @@ def leading(formula: Formula) -> Leading | None:
 
     2 eps C - eps**2 V has (1, 2 C); 1 - exp(-2 eps) has (1, 2).
     """
-    if not _steps(formula):
+    if not holds_step(formula):
         return Fraction(0), formula
     match formula:
         case Symbol():
             return Fraction(1), ONE
         case ex.Add(terms, shape):
             return _of_sum([_with_expm1(term) for term in terms], shape)
-        case ex.Multiply(left, right, shape):
-            return _of_product(left, right, lambda x, y: multiply(x, y, shape))
-        case ex.MatMul(left, right, shape):
-            return _of_product(left, right, lambda x, y: matmul(x, y, shape))
-        case ex.Power(base, ex.Number(value), shape):
-            found = leading(base)
-            return None if found is None else (found[0] * value, power(found[1], ex.Number(value), shape))
+        case ex.Multiply(left, right, shape) | ex.MatMul(left, right, shape):
+            one, two = leading(left), leading(right)
+            if one is None or two is None:
+                return None
+            join = multiply if isinstance(formula, ex.Multiply) else matmul
+            return one[0] + two[0], join(one[1], two[1], shape)
+        case ex.Power(arg, ex.Number(value), shape):
+            found = leading(arg)
+            return found and (found[0] * value, power(found[1], ex.Number(value), shape))
         case ex.Transpose(arg):
             found = leading(arg)
-            return None if found is None else (found[0], transpose(found[1]))
-        case ex.Apply("sqrt" | "expm1" | "inv" as fn, (arg,), shape):
-            return _of_function(fn, arg, shape)
+            return found and (found[0], transpose(found[1]))
+        case ex.Apply("sqrt" | "inv" as fn, (arg,), shape):
+            found = leading(arg)
+            return found and (found[0] * (HALF if fn == "sqrt" else -1), apply(fn, [found[1]], shape))
+        case ex.Apply("expm1", (arg,), _):
+            found = leading(arg)
+            return found if found is not None and found[0] > 0 else None
         case _:
             return None
 
@@ -146,25 +149,6 @@ def leading(formula: Formula) -> Leading | None:
 def holds_draw(formula: Formula) -> bool:
     """Whether a draw occurs."""
     return any(isinstance(node, Symbol) and node.role is Role.NOISE for node in nodes(formula))
-
-
-def _of_function(fn: str, arg: Formula, shape: Shape) -> Leading | None:
-    found = leading(arg)
-    if found is None:
-        return None
-    low, first = found
-    match fn:
-        case "sqrt":
-            return low / 2, apply("sqrt", [first], shape)
-        case "inv":
-            return -low, apply("inv", [first], shape)
-        case _:
-            return (low, first) if low > 0 else None
-
-
-def _of_product(left: Formula, right: Formula, join: Callable[[Formula, Formula], Formula]) -> Leading | None:
-    one, two = leading(left), leading(right)
-    return None if one is None or two is None else (one[0] + two[0], join(one[1], two[1]))
 
 
 def _of_sum(terms: list[Formula], shape: Shape) -> Leading | None:
@@ -199,17 +183,9 @@ def _vanishes(formula: Formula) -> bool:
     return found is not None and found[0] > 0
 
 
-def _steps(formula: Formula) -> bool:
-    return any(isinstance(node, Symbol) and node.role is Role.STEP for node in nodes(formula))
-
-
 def _before(formula: Formula) -> Formula:
     """Return a formula with updated blocks as they were: the same to leading order for a step that shrinks."""
     if isinstance(formula, ex.Next):
         return Symbol(formula.block, formula.shape, Role.BLOCK)
     old = parts(formula)
-    return rebuild(formula, [_before(part) for part in old], _same) if old else formula
-
-
-def _same(shape: Shape) -> Shape:
-    return shape
+    return rebuild(formula, [_before(part) for part in old], lambda shape: shape) if old else formula

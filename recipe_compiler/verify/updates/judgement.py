@@ -161,7 +161,7 @@ def _fixed(step: Judged[K]) -> Answer:
     if not step.has_mean_at_zero():
         answer = step.decide(step.spread(NOISE))
         if isinstance(answer.decision, Proved):
-            return Answer(Undecided((f"index calculus: {NOISE} does not reduce to zero",)))
+            return Answer(Undecided((f"{NOISE}, is not shown to vanish",)))
         return _worded(answer, "Cov[dz] does not shrink with eps: {}")
     try:
         law = step.refreshed()

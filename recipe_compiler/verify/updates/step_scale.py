@@ -26,7 +26,7 @@ from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.trace.moments import Moments
 from recipe_compiler.trace.of_formulas import tensor_moments
 from recipe_compiler.trace.of_scalars import scalar_moments
-from recipe_compiler.trace.series import NoExpansionError
+from recipe_compiler.trace.series import TWO, NoExpansionError
 from recipe_compiler.trace.stated_step import Step, stated_step
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
@@ -81,7 +81,7 @@ class _BlockStep:
     formula: Formula
     sizes: tuple[Sizes, ...]
     moments: Moments[Tensor] | None
-    """None where they are not read."""
+    """None where they are not read up to eps**2."""
 
     @property
     def name(self) -> str:
@@ -97,7 +97,8 @@ def _blocks(subject: Subject, update: Mapping[str, Formula]) -> list[_BlockStep]
             moments = tensor_moments(step, (a,))
         except (NoExpansionError, ModelError):
             moments = None
-        found.append(_BlockStep(step, a, update.get(block.name, step.new[a]), subject.sizes, moments))
+        own = moments if moments is not None and moments.known >= TWO else None
+        found.append(_BlockStep(step, a, update.get(block.name, step.new[a]), subject.sizes, own))
     return found
 
 
