@@ -25,7 +25,7 @@ from recipe_compiler.trace.series import EXACT, ZERO
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.equation.periodic import on_circles, once_around
 from recipe_compiler.verify.updates.claimed_step import residual_of
-from recipe_compiler.verify.updates.judgement import judge
+from recipe_compiler.verify.updates.judgement import Refreshed, judge
 
 NOT_LINEAR = "not shown: with the gradient of a batch it has the drift and noise of D and Q"
 
@@ -112,7 +112,7 @@ class TracedStep:
         """Whether E[dz] does not vanish at eps = 0."""
         return not all(map(is_zero, self.parts[ZERO].mean))
 
-    def refreshed(self) -> "RefreshedCoordinates":
+    def refreshed(self) -> Refreshed[Condition]:
         """Return what the step at eps = 0 has to keep.
 
         Raises:
@@ -125,7 +125,7 @@ class TracedStep:
         why = "" if law.is_drawn_anew else self.problem.no_step_size
         unread = f"{why}; as it is, it changes the moved distribution" if why else ""
         conditions = tuple(not_zero(law.conditions))
-        return RefreshedCoordinates(", ".join(law.moved), conditions, self._is_draw(), unread)
+        return Refreshed(", ".join(law.moved), conditions, self._is_draw(), unread)
 
     def _is_draw(self) -> bool:
         """Whether a step is affine in its draws, and eps does not occur in it."""
@@ -165,13 +165,3 @@ class TracedStep:
                 why = f"not shown: H and the limiting equation are periodic in {block.name}"
                 return Undecided((why,))
         return replace(proof, by=f"{proof.by}{self.read_as}")
-
-
-@dataclass(frozen=True, slots=True)
-class RefreshedCoordinates:
-    """The coordinates that a step at eps = 0 moves, and that their law stays."""
-
-    names: str
-    conditions: tuple[Condition, ...]
-    is_whole: bool
-    unread: str

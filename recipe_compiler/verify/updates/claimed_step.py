@@ -40,6 +40,7 @@ from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import on_circles
 from recipe_compiler.verify.updates.covariances import holds_draw
+from recipe_compiler.verify.updates.judgement import Refreshed
 
 AGREE = "the moments of the step minus those of the second engine"
 
@@ -171,7 +172,7 @@ class ClaimedStep:
         """Whether E[dz] does not vanish at eps = 0."""
         return any(not x.is_zero for x in self.drift_at(ZERO))
 
-    def refreshed(self) -> "RefreshedBlocks":
+    def refreshed(self) -> Refreshed[Identity]:
         """Return what the step at eps = 0 has to keep.
 
         Its index expression is the first condition that does not reduce to zero; its entries are all conditions at
@@ -193,7 +194,7 @@ class ClaimedStep:
         none = ("moments of a step", Tensor((), ()))
         words, left = next(((words, x) for words, x in found.conditions if not x.is_zero), none)
         identity = Identity(words, self.where, left, guarded(entries))
-        return RefreshedBlocks(", ".join(found.moved), (identity,), not self.step.uses_eps and self._is_draw())
+        return Refreshed(", ".join(found.moved), (identity,), not self.step.uses_eps and self._is_draw())
 
     def _is_draw(self) -> bool:
         """Whether dz is affine in its draws, and their covariances hold none."""
@@ -234,16 +235,6 @@ class ClaimedStep:
         own = self.moments.at(self.unit)
         rows = zip(self.declarations.blocks, self.moments.change, own.mean, own.covariance, strict=True)
         return [block.name for block, dz, f, row in rows if dz.parts and all(x.is_zero for x in (f, *row))]
-
-
-@dataclass(frozen=True, slots=True)
-class RefreshedBlocks:
-    """The blocks that a step at eps = 0 moves, and that their law stays."""
-
-    names: str
-    conditions: tuple[Identity, ...]
-    is_whole: bool
-    unread: str = ""
 
 
 def claimed_step(subject: Subject, where: Place) -> ClaimedStep:

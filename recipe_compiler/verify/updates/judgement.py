@@ -6,9 +6,9 @@ time. A step that does not shrink with eps has no limiting equation: it is judge
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from recipe_compiler.trace.gaussian import NotAffineError
 from recipe_compiler.trace.series import ZERO
@@ -19,31 +19,20 @@ NOISE = "the eps^0 part of Cov[dz], noise without a restoring drift"
 
 K = TypeVar("K")
 """A condition: what must vanish, with its words."""
-K_co = TypeVar("K_co", covariant=True)
 
 
-class Refreshed(Protocol[K_co]):
+@dataclass(frozen=True, slots=True)
+class Refreshed(Generic[K]):
     """What a step at eps = 0 moves, and the conditions for that to keep its law."""
 
-    @property
-    def names(self) -> str:
-        """Of what is moved."""
-        ...
-
-    @property
-    def conditions(self) -> Sequence[K_co]:
-        """That its mean and covariance stay."""
-        ...
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the step is a Gaussian draw of these and nothing else, for every eps."""
-        ...
-
-    @property
-    def unread(self) -> str:
-        """Why a failure of the conditions refutes nothing; empty where it does."""
-        ...
+    names: str
+    """Of what is moved."""
+    conditions: tuple[K, ...]
+    """That its mean and covariance stay."""
+    is_whole: bool
+    """Whether the step is a Gaussian draw of these and nothing else, for every eps."""
+    unread: str = ""
+    """Why a failure of the conditions refutes nothing; empty where it does."""
 
 
 class Judged(Protocol[K]):
