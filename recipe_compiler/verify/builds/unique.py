@@ -18,8 +18,8 @@ def unique_in(build: Build, bound: Dynamics) -> Answer:
     """Decide that exp(-H) is the only stationary law at the values of a build, with the target's finite integral.
 
     As in `uniqueness.unique`, by D and its brackets with b = -Q grad H + div Q (Hormander 1967); a matrix declared
-    positive semidefinite may be definite at the build's value. Refuted at the build's values by a conserved quantity or
-    a surface that no chain crosses; undecided else.
+    positive semidefinite may be definite at the build's value. Refuted at the build's values by a conserved quantity;
+    undecided else.
     """
     sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)

@@ -119,4 +119,13 @@ def depends_on_state(formula: Formula) -> bool:
 
 def restricts_state(declarations: Declarations) -> bool:
     """Return whether an assumption is about the state: the domain is then smaller than that of the blocks."""
-    return any(depends_on_state(side) for compare in declarations.assume for side in (compare.left, compare.right))
+    return bool(state_assumptions(declarations))
+
+
+def state_assumptions(declarations: Declarations) -> tuple[str, ...]:
+    """Return the assumptions about the state, as text."""
+    return tuple(
+        f"{text(c.left)} {c.op} {text(c.right)}"
+        for c in declarations.assume
+        if depends_on_state(c.left) or depends_on_state(c.right)
+    )

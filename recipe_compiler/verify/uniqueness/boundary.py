@@ -29,14 +29,13 @@ from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.facts.parity import is_even
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.premises import depends_on_state, facts, restricts_state
+from recipe_compiler.verify.core.premises import depends_on_state, facts, restricts_state, state_assumptions
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.bounds import Terms
@@ -268,8 +267,7 @@ class _Found:
 
 def has_boundary(dynamics: Dynamics) -> bool:
     """Whether the domain of the state has a boundary: a bounded block, or an assumption about the state."""
-    restricted = (depends_on_state(side) for c in dynamics.declarations.assume for side in (c.left, c.right))
-    return bool(with_boundary(dynamics.declarations)) or any(restricted)
+    return bool(with_boundary(dynamics.declarations)) or restricts_state(dynamics.declarations)
 
 
 def boundary(subject: Subject) -> Answer:
@@ -294,13 +292,14 @@ def boundary(subject: Subject) -> Answer:
 
 def _answer(subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str]) -> Answer:
     declarations = subject.dynamics.declarations
-    tried = [f"the face of the domain on which {where_} is not decided" for where_ in _restrictions(subject.dynamics)]
+    restricted = state_assumptions(declarations)
+    tried = [f"the face of the domain on which {says} ends is not decided" for says in restricted]
     found = _Found(given=set(reasons))
     terms = Terms(with_distance(derivation.calculus), declarations)
     try:
         for face in faces(declarations):
             decision = _at_face(AtFace(subject, derivation, face, terms), found)
-            if isinstance(decision, Refuted) and restricts_state(declarations):
+            if isinstance(decision, Refuted) and restricted:
                 tried.append(f"not known whether {face.says} is a face of the domain under the assumptions")
                 continue
             if isinstance(decision, Refuted):
@@ -313,14 +312,6 @@ def _answer(subject: Subject, derivation: Derivation, where: Place, reasons: fro
     if tried:
         return Answer(Undecided(tuple(tried), given=given), where=where)
     return Answer(Proved("; ".join(found.says), given, tuple(found.data)), where=where)
-
-
-def _restrictions(dynamics: Dynamics) -> list[str]:
-    return [
-        f"{text(c.left)} {c.op} {text(c.right)} ends"
-        for c in dynamics.declarations.assume
-        if depends_on_state(c.left) or depends_on_state(c.right)
-    ]
 
 
 def _at_face(at: AtFace, found: _Found) -> Decision | None:

@@ -24,15 +24,14 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.facts.semidefinite import semidefinite
-from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
-from recipe_compiler.verify.core.premises import depends_on_state, smoothness
+from recipe_compiler.verify.core.premises import smoothness, state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
+from recipe_compiler.verify.growth.ends import with_boundary
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.search import UNKNOWN, represented
 from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
@@ -69,9 +68,9 @@ def unique(subject: Subject) -> Answer:
 
     Proved where D is positive definite, or where its columns and their brackets with b = -Q grad H + div Q, [X, Y]_i =
     sum_j (X_j d_j Y_i - Y_j d_j X_i), span all n directions at every state (Hormander 1967; Ichihara, Kunita 1974;
-    Hairer, Mattingly 2006, Theorem 3.16). Refuted by a conserved quantity or by a surface that no chain crosses. It
-    rests on smooth H, D and Q, and on the premises in the table of claims: a symmetric D >= 0, a skew Q, a finite
-    integral of exp(-H), and solutions that do not explode. Undecided on domains with a boundary.
+    Hairer, Mattingly 2006, Theorem 3.16). Refuted by a conserved quantity. It rests on smooth H,
+    D and Q, and on the premises in the table of claims: a symmetric D >= 0, a skew Q, a finite integral of exp(-H), and
+    solutions that do not explode. Undecided on domains with a boundary.
 
     Example, underdamped Langevin dynamics with b = (inv(M) r, -grad U): for C > 0 noise reaches r, and the brackets
     [d/dr_j, b] = (inv(M) e_j, 0) reach theta, at every state and for every size. With C = 0 it is refuted: H never
@@ -161,11 +160,9 @@ def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> s
 def _edges(subject: Subject) -> list[str]:
     """Return what keeps the state from being all of a space without edges."""
     declarations = subject.dynamics.declarations
-    inner = {DomainName.REAL, DomainName.CIRCLE}
-    names = [block.name for block in declarations.blocks if block.domain.name not in inner]
+    names = [block.name for block in with_boundary(declarations)]
     found = [f"{', '.join(names)} has a boundary, and behaviour there also decides uniqueness"] if names else []
-    restricted = [c for c in declarations.assume if depends_on_state(c.left) or depends_on_state(c.right)]
-    found += [f"{text(c)} restricts the state, which may be disconnected" for c in restricted]
+    found += [f"{c} restricts the state, which may be disconnected" for c in state_assumptions(declarations)]
     return found + ([subject.contradiction] if subject.contradiction else [])
 
 
