@@ -100,12 +100,15 @@ def _guessed(dynamics: Dynamics) -> Iterator[DriftTerm]:
                 yield from (DriftTerm(row, DRIFT, slope) for slope in _slopes(dynamics, col))
 
 
-def whole_drift(dynamics: Dynamics) -> Iterator[Change]:
+def whole_drift(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """Yield the change that states the recipe's drift in every block where the claim differs from it.
 
-    f = -(D + Q) grad H + Gamma, block by block, [n_b] each (Ma, Chen, Fox 2015, Eq. 3).
+    f = -(D + Q) grad H + Gamma, block by block, [n_b] each (Ma, Chen, Fox 2015, Eq. 3), where D and H determine it.
     """
     declarations = dynamics.declarations
+    on_a_line = len(declarations.blocks) == 1 and declarations.blocks[0].shape.sizes in {(), (1,)}  # then Q = 0
+    if not (derived or on_a_line):
+        return
     listed, found = list(recipe_terms(dynamics)), dict[str, Formula]()
     for block in declarations.blocks:
         terms = [simplest(term.formula, declarations) for term in listed if term.block == block]

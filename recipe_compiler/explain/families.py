@@ -65,12 +65,13 @@ def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
         yield from _place_scales(dynamics, chosen, NOISE, derived=derived)
 
 
-def curl_scales(dynamics: Dynamics) -> Iterator[Change]:
+def curl_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """Yield the changes that multiply Q_ab, [n_a, n_b], and Q_ba by one constant so that the claimed drift is derived.
 
     f_claimed = -(D + Q) grad H + Gamma is linear in the constant (Ma, Chen, Fox 2015, Eq. 3).
     """
-    yield from _place_scales(dynamics, _pairs(dynamics, ("Q",)), CURL, derived=True)
+    if derived:
+        yield from _place_scales(dynamics, _pairs(dynamics, ("Q",)), CURL, derived=True)
 
 
 Places = tuple[tuple[str, Formula], ...]
@@ -243,14 +244,14 @@ def _with_noise(dynamics: Dynamics, block: str, *, derived: bool) -> Iterator[Ch
                 yield Change(DRIFT, len(said), says, tuple(found.items()), ansatz.is_plain(values))
 
 
-def curl_insertions(dynamics: Dynamics) -> Iterator[Change]:
+def curl_insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """Yield the changes that put a constant matrix into Q[a,b] and Q[b,a] so that the claimed drift is derived.
 
     A part x of Q_ab: [n_a, n_b] becomes T x, T a declared symmetric matrix or its inverse, the whole times a constant
     c, and Q_ba = -Q_ab.T; c is solved for from f_claimed = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
     """
     declarations, old = dynamics.declarations, entries(dynamics)
-    for a, b in combinations([block.name for block in declarations.blocks], 2):
+    for a, b in combinations([block.name for block in declarations.blocks], 2) if derived else ():
         here, there = f"Q[{a},{b}]", f"Q[{b},{a}]"
         if here not in old or is_zero(old[here]) or is_zero(old[there]):
             continue

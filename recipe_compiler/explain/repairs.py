@@ -1,9 +1,9 @@
 """The smallest changes of a document after which its claims hold, each proved before it is shown."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from typing import Protocol
 
 from recipe_compiler.ansatz.simplify import spelled
 from recipe_compiler.ansatz.unknowns import defects, entries
@@ -29,7 +29,14 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 
-Search = Callable[[], Iterator[Change]]
+
+class Family(Protocol):
+    """A way to change a document, with what the claim is: the recipe's drift, or any that leaves exp(-H) stationary."""
+
+    def __call__(self, dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
+        """Yield proposals; nothing where it does not apply."""
+        ...
+
 
 SHOWN = 5
 TRIED = 14
@@ -53,51 +60,43 @@ def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explana
         subject: the document.
         findings: the verdicts on the document as it is.
     """
+    dynamics = subject.dynamics
     if subject.derivation is None:
         return ()
     start = time.process_time()
+    last, before = start + SEARCH_SECONDS, {finding.id: finding for finding in findings}
     try:
-        near, farther = _searches(subject)
+        broken = _broken(subject)
+        if not broken and (dynamics.claims.drift is None or _holds(dynamics)):
+            return ()
     except (DocumentError, NotConvertedError):
         return ()
-    before = {finding.id: finding for finding in findings}
-    found = _gathered(near, start + SEARCH_SECONDS)
-    if not any(change.count == 1 for change in found):
-        found += _gathered(farther, start + SEARCH_SECONDS)
-    shown = _shown(subject.dynamics, sorted(found, key=lambda change: change.order), before, start + SECONDS)
-    if not shown and _broken(subject):
-        both = _with_the_claim(subject.dynamics, found, start + SEARCH_SECONDS)
-        shown = _shown(subject.dynamics, sorted(both, key=lambda change: change.order), before, start + SECONDS)
-    return shown or _of_the_matrices(subject, found, before, start + SECONDS)
+    found = _gathered((mirrored,) if broken else NEAR, dynamics, last)
+    if not broken and not any(change.count == 1 for change in found):
+        found += _gathered(FARTHER, dynamics, last)
+    shown = _shown(dynamics, found, before, start + SECONDS)
+    if not shown and broken:
+        shown = _shown(dynamics, _with_the_claim(dynamics, found, last), before, start + SECONDS)
+    return shown or (_of_the_matrices(dynamics, found, before, start + SECONDS) if broken else ())
 
 
-def _searches(subject: Subject) -> tuple[list[Search], list[Search]]:
-    """Return what to look through, and what where no change of one part is found; nothing where the claims hold."""
-    if _broken(subject):
-        return [lambda: mirrored(subject)], []
-    if subject.dynamics.claims.drift is None or _holds(subject.dynamics):
-        return [], []
-    return _of_the_claim(subject.dynamics), _farther(subject.dynamics)
-
-
-def _of_the_matrices(subject: Subject, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+def _of_the_matrices(dynamics: Dynamics, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
     """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
-    if subject.dynamics.D is None or subject.dynamics.claims.drift is None or not _broken(subject):
+    if dynamics.D is None or dynamics.claims.drift is None:
         return ()
-    alone = replace(subject.dynamics, claims=Claims())
     partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
-    return _shown(alone, sorted(partly, key=lambda change: change.order), before, end)
+    return _shown(replace(dynamics, claims=Claims()), partly, before, end)
 
 
 def _with_the_claim(dynamics: Dynamics, changes: list[Change], end: float) -> list[Change]:
     """Return changes that make Q skew and D symmetric, each with one of the claimed drift that it then needs."""
     if dynamics.claims.drift is None:
         return []
-    found: list[Change] = []
-    for change in sorted(changes, key=lambda change: change.order):
-        changed = change.applied(dynamics)
-        search = partial(drift_changes, changed, derived=_derived(changed))
-        found += [change.followed_by(more, more.rank) for more in _gathered([search], end)]
+    found = [
+        change.followed_by(more, more.rank)
+        for change in sorted(changes, key=lambda change: change.order)
+        for more in _gathered((drift_changes,), change.applied(dynamics), end)
+    ]
     least = min((change.count for change in found), default=0)
     return [change for change in found if change.count <= least + 1]
 
@@ -124,29 +123,9 @@ def _derived(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.Q is not None
 
 
-def _of_the_claim(dynamics: Dynamics) -> list[Search]:
-    """Return the searches for changes of one part, and of few terms of the drift."""
-    families = (energy_scales, noise_scales, drift_changes)
-    found: list[Search] = [partial(family, dynamics, derived=_derived(dynamics)) for family in families]
-    return [*found, partial(_agreed, dynamics), *([partial(curl_scales, dynamics)] if _derived(dynamics) else [])]
-
-
-def _farther(dynamics: Dynamics) -> list[Search]:
-    """Return the searches for changes of several parts."""
-    derived = _derived(dynamics)
-    places: list[Search] = [partial(curl_insertions, dynamics), partial(_followed, dynamics)] if derived else []
-    whole: list[Search] = [partial(whole_drift, dynamics)] if derived or _on_a_line(dynamics) else []
-    return [partial(insertions, dynamics, derived=derived), *places, *whole]
-
-
-def _on_a_line(dynamics: Dynamics) -> bool:
-    """Whether z is one scalar: then Q = 0, and D and H leave one drift."""
-    blocks = dynamics.declarations.blocks
-    return len(blocks) == 1 and blocks[0].shape.sizes in {(), (1,)}
-
-
-def _agreed(dynamics: Dynamics) -> Iterator[Change]:
+def _agreed(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """Yield the change that states D as the claimed diffusion, and the other way round."""
+    del derived
     old = entries(dynamics)
     if dynamics.D is None or dynamics.claims.diffusion is None:
         return
@@ -159,27 +138,31 @@ def _agreed(dynamics: Dynamics) -> Iterator[Change]:
             yield Change(NOISE, len(new), says, tuple(new))
 
 
-def _followed(dynamics: Dynamics) -> Iterator[Change]:
+def _followed(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """Yield the matrices put into the drift after which the claim is stationary, with the Q that they need."""
-    for change in insertions(dynamics, derived=False):
+    for change in insertions(dynamics, derived=False) if derived else ():
         changed = change.applied(dynamics)
-        for more in (*curl_scales(changed), *curl_insertions(changed)):
+        for more in (*curl_scales(changed, derived=True), *curl_insertions(changed, derived=True)):
             yield change.followed_by(more, CURL)
 
 
-def _gathered(searches: Iterable[Search], end: float) -> list[Change]:
-    """Return all proposals; a search that meets what it cannot read ends there."""
+NEAR: tuple[Family, ...] = (energy_scales, noise_scales, _agreed, drift_changes, curl_scales)
+"""Changes of one part, and of few terms of the drift."""
+FARTHER: tuple[Family, ...] = (insertions, curl_insertions, _followed, whole_drift)
+"""Changes of several parts, where no change of one is found."""
+
+
+def _gathered(families: Iterable[Family], dynamics: Dynamics, end: float) -> list[Change]:
+    """Return all proposals; a family that meets what it cannot read ends there."""
     found: list[Change] = []
-    for search in searches:
+    for family in families:
         try:
-            for change in search():
+            for change in family(dynamics, derived=_derived(dynamics)):
                 found.append(change)
                 if time.process_time() > end:
-                    break
+                    return found
         except (DocumentError, NotConvertedError, ZeroDivisionError):
             continue
-        if time.process_time() > end:
-            break
     return found
 
 
@@ -188,7 +171,7 @@ def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float
     found: list[Explanation] = []
     seen = {_mark(dynamics)}
     tried = 0
-    for change in changes:
+    for change in sorted(changes, key=lambda change: change.order):
         if len(found) == SHOWN or tried == TRIED or time.process_time() > end:
             break
         changed = change.applied(dynamics)
