@@ -48,7 +48,7 @@ def test_json_is_one_object_with_the_equation() -> None:
     (document,) = found["documents"]  # ty: ignore[not-iterable]
     assert (document["verdict"], document["claims"][0]["id"]) == ("proved", "lint_update")
     adjusted = data("langevin_adjusted", "--against", OWN / "sgld_unit.yaml")
-    assert adjusted["step"]["step_size"] == "step size read as eps = h**2"  # ty: ignore[not-subscriptable]
+    assert adjusted["step"]["step_size"] == "step size read as h**2"  # ty: ignore[not-subscriptable]
     assert data("sgnht", "--map", "xi=scalar")["documents"] == []
 
 

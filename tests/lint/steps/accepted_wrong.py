@@ -28,7 +28,7 @@ def hmc_sign(theta, eps, rng):  # sgld_unit refuted: a step changes a Gaussian d
     return theta
 
 
-def hmc_last_kick_forgotten(theta, eps, rng):  # sgld_unit refuted: a step changes a Gaussian distribution
+def hmc_last_kick_forgotten(theta, eps, rng):  # sgld_unit refuted: wrong at every small step size
     r = rng.standard_normal(len(theta))
     q = theta.copy()
     p = r - eps / 2 * grad_U(q)

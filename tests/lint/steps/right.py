@@ -140,11 +140,11 @@ def gaussian(theta, S, eps, rng):  # gaussian proved
     return rng.multivariate_normal(theta - eps * theta, 2 * eps * S)
 
 
-def langevin_adjusted(theta, grad_U, h, rng):  # sgld_unit holds: step size read as eps = h**2
+def langevin_adjusted(theta, grad_U, h, rng):  # sgld_unit holds: step size read as h**2
     """A proposal of Metropolis-adjusted papers: time passes as h**2/2."""
     return theta - h**2 / 2 * grad_U(theta) + h * rng.standard_normal(theta.shape)
 
 
-def sghmc_squared(theta, r, grad_U, C, M, h, rng):  # sghmc holds: step size read as eps = h**2
+def sghmc_squared(theta, r, grad_U, C, M, h, rng):  # sghmc holds: step size read as h**2
     r = r - h**2 * grad_U(theta) - h**2 * C @ np.linalg.solve(M, r) + h * rng.multivariate_normal(0 * r, 2 * C)
     return theta + h**2 * np.linalg.solve(M, r), r
