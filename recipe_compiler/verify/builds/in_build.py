@@ -54,6 +54,11 @@ class Stages:
         return _valued(self)
 
     @property
+    def numbers(self) -> "Numbers":
+        """What the build says of the numbers of its dynamics."""
+        return numbers_of(self.build, self.bound, self.bound if self.valued is None else self.valued.dynamics)
+
+    @property
     def valued_parts(self) -> tuple[Subject, ...]:
         """The subject at the values of the build, once for each part of the target that a word moves."""
         return _valued_parts(self)
@@ -117,9 +122,8 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
     """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's."""
     declared, valued = stages.declared, stages.valued
     if valued is None:
-        return decided_at_values(find(claim, declared), None, numbers_of(stages.build, stages.bound, stages.bound))
-    own = numbers_of(stages.build, stages.bound, valued.dynamics)
-    return decided_at_values(find(claim, declared.widest), partial(find, claim, valued), own)
+        return decided_at_values(find(claim, declared), None, stages.numbers)
+    return decided_at_values(find(claim, declared.widest), partial(find, claim, valued), stages.numbers)
 
 
 def step_decided_in(claim: Claim, stages: Stages) -> Answer:

@@ -5,7 +5,7 @@ from functools import partial
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved
 from recipe_compiler.verify.builds.explosion import explosion_in
-from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, numbers_of
+from recipe_compiler.verify.builds.in_build import Stages, decided_at_values
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.build_values import entry_values, known_sizes, sharpened
 from recipe_compiler.verify.core.subject import Subject, subject_of
@@ -32,7 +32,7 @@ def unique_in(build: Build, bound: Dynamics) -> Answer:
         return found if isinstance(found.decision, Proved) else explosion(subject)
 
     general = of_equation(subject_of(sharp), at, law, stays)
-    valued = Stages(build, bound).valued
-    own = numbers_of(build, bound, bound if valued is None else valued.dynamics)
-    at_build = None if valued is None else partial(of_equation, valued, AtValues(sizes, {}, potential), law, stays)
-    return decided_at_values(general, at_build, own)
+    stages, at_values = Stages(build, bound), AtValues(sizes, {}, potential)
+    valued = stages.valued
+    at_build = None if valued is None else partial(of_equation, valued, at_values, law, stays)
+    return decided_at_values(general, at_build, stages.numbers)

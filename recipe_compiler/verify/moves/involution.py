@@ -46,7 +46,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, numbers_of
+from recipe_compiler.verify.builds.in_build import Stages, decided_at_values
 from recipe_compiler.verify.core.build_values import formula_at, target_at_values
 from recipe_compiler.verify.core.conjunction import unless_refuted
 from recipe_compiler.verify.core.identities import Identity, Question, decide, faults_of
@@ -88,8 +88,7 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
     general = _decided(subject, move, stages, scheme)
     if isinstance(general.decision, Proved):
         return general
-    numbers = numbers_of(stages.build, stages.bound, own.dynamics)
-    return decided_at_values(general, lambda: _decided(own, stated, stages, scheme), numbers)
+    return decided_at_values(general, lambda: _decided(own, stated, stages, scheme), stages.numbers)
 
 
 @lru_cache(maxsize=KEPT)

@@ -11,7 +11,6 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import is_defined_at, points
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, rational_rows
@@ -36,7 +35,7 @@ from recipe_compiler.verify.core.scalars import leaf_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.witness import departs, with_values_of
+from recipe_compiler.verify.moves.witness import defined_points, departs, with_values_of
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided, rows_of
 
 LOOKED_AT = 6
@@ -172,19 +171,15 @@ def _inverse(split: Split, law: GaussianLaw) -> Identity:
 
 def _indefinite(split: Split, block: Block) -> Answer | None:
     """Return the refutation by an exact point at which a precision is not positive definite; None where none is."""
-    declarations = split.subject.dynamics.declarations
     for sizes in split.subject.sizes:
         try:
             _, P, _ = _second(split, block, sizes)
-            setting = split.subject.setting(sizes)
-            for at in points(declarations, sizes, LOOKED_AT):
+            for at in defined_points(split.subject, sizes, LOOKED_AT):
                 numbers = rational_rows(P, at.leaf)
-                if numbers is None or not is_defined_at(split.subject.formulas, setting, at.leaf):
-                    continue
-                if not is_semidefinite(numbers) or determinant(numbers) == 0:
-                    shown_ = "[" + ", ".join(f"[{', '.join(map(str, row))}]" for row in numbers) + "]"
+                if numbers is not None and not (is_semidefinite(numbers) and determinant(numbers)):
+                    rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in numbers)
                     by = f"the precision of {block.name} is not positive definite"
-                    witness = (*at.text, (f"d^2H/d{block.name}^2", shown_))
+                    witness = (*at.text, (f"d^2H/d{block.name}^2", f"[{rows}]"))
                     return Answer(Refuted(by, witness), tuple(sizes.items()) or "all", where=split.subject.place("H"))
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue

@@ -33,7 +33,6 @@ from sympy.polys.rings import ring
 from recipe_compiler.algebra.dynamics.system import Vector, backward, gradient, residual
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import is_defined_at, points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly, rational_rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, dot, total
@@ -49,7 +48,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, once_at_sizes
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.witness import words_to_try
+from recipe_compiler.verify.moves.witness import defined_points, words_to_try
 from recipe_compiler.verify.steps.split import Split
 
 POINTS = 6
@@ -261,9 +260,7 @@ def _witness(
 ) -> tuple[tuple[str, str], ...] | None:
     subject, z = split.subject, split.z(sizes)
     law, slow = _law(subject.system(sizes).H, z, fast), [x for k, x in enumerate(z) if k not in fast]
-    for at in points(subject.dynamics.declarations, sizes, POINTS):
-        if not is_defined_at(subject.formulas, subject.setting(sizes), at.leaf):
-            continue
+    for at in defined_points(subject, sizes, POINTS):
         value = law.mean(R, at)
         if is_certainly(value, 0):
             constants = (item for item in at.text if item[0] not in subject.names)

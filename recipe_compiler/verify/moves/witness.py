@@ -59,6 +59,13 @@ Off = Callable[[Point, Point], Iterable[Expr]]
 """What has to vanish at a point, by another one."""
 
 
+def defined_points(subject: Subject, sizes: Sizes, tried: int) -> Iterator[Point]:
+    """Yield the first admissible points at which H, D and Q have a value."""
+    for at in points(subject.dynamics.declarations, sizes, tried):
+        if is_defined_at(subject.formulas, subject.setting(sizes), at.leaf):
+            yield at
+
+
 def departs(
     by: str,
     off: Off,
@@ -174,10 +181,8 @@ def departure(cycle: Cycle, move: Metropolis, *, against_proof: bool = False) ->
 def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...], tried: int) -> Answer | None:
     for sizes in split.subject.sizes:
         try:
-            setting, word = split.subject.setting(sizes), _Word(split, move, sizes)
-            for at in points(split.subject.dynamics.declarations, sizes, tried):
-                if not is_defined_at(split.subject.formulas, setting, at.leaf):
-                    continue
+            word = _Word(split, move, sizes)
+            for at in defined_points(split.subject, sizes, tried):
                 for eps in step_sizes:
                     off = word.change(at, eps)
                     if off:
