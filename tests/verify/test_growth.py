@@ -32,7 +32,7 @@ def power(c: Calculus, block: str, exponent: Fraction, of: str = "abs") -> Tenso
     return c.power(c.applied("abs", x) if of else x, exponent)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(nonzero, nonzero, nonzero)
 def test_a_power_and_a_logarithm_on_a_half_line(a: Fraction, p: Fraction, k: Fraction) -> None:
     block = replace(X, domain=POSITIVE)
@@ -44,7 +44,7 @@ def test_a_power_and_a_logarithm_on_a_half_line(a: Fraction, p: Fraction, k: Fra
     assert bool(found.needed) == (not (at_infinity and at_zero))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(nonzero, nonzero)
 def test_heavy_tails(k: Fraction, e: Fraction) -> None:
     c = calculus(Declarations(blocks=(X,)))
@@ -53,7 +53,7 @@ def test_heavy_tails(k: Fraction, e: Fraction) -> None:
     assert (not decided(X, tail).reasons) == (2 * k > 1)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(positive, positive, positive, positive)
 def test_a_product_is_outweighed_where_its_share_is_below_1(a: Fraction, b: Fraction, s: Fraction, t: Fraction) -> None:
     y = Block("y", Shape())
@@ -64,7 +64,7 @@ def test_a_product_is_outweighed_where_its_share_is_below_1(a: Fraction, b: Frac
 
 
 @pytest.mark.parametrize("shift", [0, 1])
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(1, 2), st.integers(1, 3))
 def test_valleys_are_never_proved(shift: int, m: int, n: int) -> None:
     y = Block("y", Shape())
@@ -73,7 +73,7 @@ def test_valleys_are_never_proved(shift: int, m: int, n: int) -> None:
     assert decided(X, c.power(product, 2), y).reasons
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(positive, positive)
 def test_student_in_any_dimension(k: Fraction, extra: Fraction) -> None:
     c = calculus(Declarations(blocks=(Z,)))
