@@ -19,6 +19,9 @@ from recipe_compiler.tensor.zero import cleared, instances
 MAX_TERMS = 3000
 """Tensors of more terms are left out: what is found is proved anyhow."""
 
+MAX_SIZE = 6
+"""Sums over larger fixed sizes are not written out: they are treated as sums over any size."""
+
 Monomial = tuple[tuple[str, int], ...]
 """Whole powers, also negative ones, of constants and unknowns by name."""
 
@@ -54,7 +57,8 @@ def equations(c: Calculus, tensors: Iterable[Tensor], names: Iterable[str]) -> l
     for tensor in tensors:
         if len(tensor.terms) > MAX_TERMS:
             continue
-        for one in instances(c, tensor):
+        sizes = {index.size for term in tensor.terms for index in indices(term.factors) if isinstance(index.size, int)}
+        for one in instances(c, tensor) if max(sizes, default=0) <= MAX_SIZE else (tensor,):
             groups: defaultdict[str, list[Term]] = defaultdict(list)
             for term in cleared(c, one, lambda base: not _is_plain(base.arg)).terms:
                 groups[spell_factors(factor for factor in term.factors if indices((factor,)))].append(term)
