@@ -114,6 +114,11 @@ def resting_on(d: Documents, claim: Json) -> tuple[Documents, list[str]]:
     ]
     lists += [formulas.declared(d.build, "parameters"), d.noise, d.declared]
     every = {pair for part in lists for pair in d.facts(part)}
+    theirs = (formulas.declared(d.target, key) for key in ("state", "data"))
+    beside = {
+        "V_hat",
+        *(name for part in theirs for name in part if name not in d.declared),
+    }  # no page is drawn of these
     stated = {*every} if d.build and claim.get("bound") else set[tuple[str, str]]()  # `bindings` has proved it
     for one in claim["given"]:
         read = re.fullmatch(r"(\w+) is ([a-z_ ]+)", one)
@@ -121,7 +126,7 @@ def resting_on(d: Documents, claim: Json) -> tuple[Documents, list[str]]:
             compares = formulas.is_formula(one) and isinstance(formulas.parse(one), ast.Compare)
             supposed += [one] if compares and d.names(one) <= {*d.declared} else []
             continue
-        said = {(read[1], kind) for kind in read[2].split(" and ") if kind in pages.WEAKER and read[1] != "V_hat"}
+        said = {(read[1], kind) for kind in read[2].split(" and ") if kind in pages.WEAKER and read[1] not in beside}
         kinds = ["diagonal"] * (f"{read[1]} is diagonal" in claim["given"])  # signs are then of the diagonal
         values = {x: page.formula(d.told[x[0]], ("I",)) for x in said if x[0] in d.told}
         told = {x for x, value in values.items() if field.is_of(page, value, [x[1], *kinds])}
