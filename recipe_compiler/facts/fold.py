@@ -120,7 +120,7 @@ def _by_parts(domain: Domain[T], formula: Formula, declarations: Declarations, a
             return domain.name(formula, declarations)
         case ex.Add(terms):
             found = reduce(domain.add, map(ask, terms))
-            return domain.meet(found, _by_entries(domain, formula, ask)) if found == domain.top else found
+            return domain.meet(found, _by_entries(domain, formula, ask))
         case ex.Multiply():
             powers = Counter(_factors(formula))
             parts = (ask(x) if n == 1 else domain.power(ask(x), Fraction(n)) for x, n in powers.items())

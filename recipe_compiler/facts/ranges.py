@@ -17,6 +17,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Signs
 from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.facts.fold import Domain
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import add, negate
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula
@@ -101,6 +102,13 @@ class Range:
         """Return the range of -x."""
         return Range(-self.high, -self.low, self.nonzero_given)
 
+    def known_by(self, given: Given) -> "Range":
+        """Return the same range, known by further declarations."""
+        low, high = (
+            replace(end, given=end.given | given if abs(end.at) != inf else NOTHING) for end in (self.low, self.high)
+        )
+        return Range(low, high, None if self.nonzero_given is None else self.nonzero_given | given)
+
     @property
     def sides(self) -> Given:
         """The declarations by which its sign is one of two, all it is known by where it is not."""
@@ -184,6 +192,8 @@ class Ranges(Domain[Range]):
         low, high = map(Fraction, row.between) if row.between is not None else (-inf, inf)
         zero = Fraction(0)
         match row.signs, name:
+            case _, "sign":
+                return Range(_sign(x), -_sign(-x), x.shows("!="))
             case Signs.OF_ARGUMENT, _:
                 below = Bound(zero, x.low.open, x.low.given) if x.nonnegative else Bound(low, low != -inf)
                 above = Bound(zero, x.high.open, x.high.given) if x.nonpositive else Bound(high, high != inf)
@@ -244,9 +254,15 @@ class Ranges(Domain[Range]):
             given: Given = frozenset({text(compare)})
             sides = (compare.op, compare.left, compare.right), (MIRRORED.get(compare.op), compare.right, compare.left)
             for op, left, right in sides:
-                if op in MIRRORED and isinstance(right, ex.Number | ex.Filled):
-                    end = Bound(Fraction(right.value), op in {">", "<"}, given)
-                    side, formula = Range(low=end) if ">" in op else Range(high=end), plain(left, declarations)
+                if compare.op == "==" and isinstance(right, ex.Number | ex.Symbol):
+                    same = self.number(right.value) if isinstance(right, ex.Number) else self.name(right, declarations)
+                    formula = plain(left, declarations)
+                    found[formula] = self.meet(found.get(formula, UNKNOWN), same.known_by(given))
+                elif op in MIRRORED:
+                    number = isinstance(right, ex.Number | ex.Filled)
+                    end = Bound(Fraction(right.value) if number else Fraction(0), op in {">", "<"}, given)
+                    apart = left if number else add([left, negate(right)], compare.shape)
+                    side, formula = Range(low=end) if ">" in op else Range(high=end), plain(apart, declarations)
                     found[formula] = self.meet(found.get(formula, UNKNOWN), side)
         return found
 
@@ -374,6 +390,13 @@ def _both(end: Bound, a: Bound, b: Bound) -> Bound:
 
 def _raised(end: Bound, n: int) -> Bound:
     return end if abs(end.at) == inf else replace(end, at=end.at**n)
+
+
+def _sign(x: Range) -> Bound:
+    """Return the least that sign(x) is."""
+    least = Fraction(1) if x.positive else Fraction(0) if x.nonnegative else Fraction(-1)
+    given = x.shows(">" if least > 0 else ">=") if least >= 0 else None
+    return Bound(least, False, given or NOTHING)
 
 
 def _even(x: Range, n: int) -> Range:

@@ -1,46 +1,31 @@
-"""Positive semidefiniteness and signs of typed formulas by structure: for every size, everywhere on the domain.
+"""Positive semidefinite matrices by a table of theorems: for every size, everywhere on the domain.
 
-Each rule is a theorem: sums of positive semidefinite (PSD) matrices, nonnegative multiples, L P L.T with P PSD, A A.T,
-inverses of positive definite (PD) matrices, Gaussian kernels of differences, diagonals of nonnegatives,
-Kronecker products of PSD matrices, identities that dominate what is subtracted (`dominance.py`). What no rule covers is
-unknown, which does not say that it is not PSD. Definedness of roots, logarithms and quotients inside is shown apart
-(`definedness.py`).
+A row names a pattern of matrices, the theorem that holds of it and the function that recognises it; rows are tried in
+turn. What no row covers is unknown, which does not say that it is not semidefinite. Definedness of roots, logarithms
+and quotients inside is shown apart (`definedness.py`). Every row yields symmetric matrices.
 
-Worked example, D = B C B.T + exp(y) I with C declared PSD, B any d x k matrix: the product is a chain (B, C, B.T) that
-equals its own transpose reversed, with the middle C, so it is PSD; exp(y) is positive and I is PD. The sum is PD, given
-"C is psd".
+Worked example, D = B C B.T + exp(y) I with C declared semidefinite, B any d x k matrix: the product is a chain (B, C,
+B.T) that equals its own transpose reversed, with the middle C; exp(y) is positive and I is definite. The sum is
+definite, given "C is positive semidefinite".
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
+from itertools import product
 
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.facts import multiplied_out
-from recipe_compiler.facts.dominance import Judge, collected, outweighed
 from recipe_compiler.facts.fold import asking
-from recipe_compiler.facts.ranges import Bound, Range, Ranges
+from recipe_compiler.facts.ranges import NOTHING, Bound, Given, Range, Ranges, known
+from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import negate
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Explicit,
-    Filled,
-    Formula,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Number,
-    Power,
-    Symbol,
-    Transpose,
-)
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.kernels import column_apart, differences
 from recipe_compiler.formula.shapes import SCALAR, Kind
-from recipe_compiler.verdict import declared_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +33,20 @@ class Definite:
     """A symmetric matrix of any size is positive semidefinite, definite if `strict`, by the declarations `given`."""
 
     strict: bool
-    given: frozenset[str] = frozenset()
+    given: Given = NOTHING
 
 
 def semidefinite(formula: Formula, declarations: Declarations) -> Definite | None:
     """Return why a square formula, [d, d] for any d, is positive semidefinite; None if no rule shows it.
 
-    Rules are theorems about parts: A + B, c A with c >= 0, L P L.T, inv(P), diag(a) with a >= 0, kron(P, R) of such,
-    and exp(-s (u_i - u_j)**2), s >= 0, as powers of u u.T are semidefinite entry by entry (Schur 1911); `dominance` has
-    those with minus signs. x x.T + exp(y) I is positive definite for every size. Symmetry is part of the answer: every
-    rule yields symmetric matrices.
+    A scalar is judged as a matrix of one entry. x x.T + exp(y) I is positive definite for every size.
     """
-    return _definite(plain(formula, declarations), declarations)
+    return _judge(declarations).semidefinite(plain(formula, declarations))
 
 
 def sign(formula: Formula, declarations: Declarations) -> Range:
     """Return between which numbers the entries of a formula of any shape lie, on the domain, for every size."""
-    return _clear_sign(plain(formula, declarations), declarations)
+    return _judge(declarations).range(plain(formula, declarations))
 
 
 def sign_by_rules(formula: Formula, declarations: Declarations) -> Range:
@@ -72,174 +54,298 @@ def sign_by_rules(formula: Formula, declarations: Declarations) -> Range:
     return asking(RANGES, declarations)(plain(formula, declarations))
 
 
-def _clear_sign(formula: Formula, declarations: Declarations) -> Range:
-    """Return a range by the rules; of what is put together from scalars, also by multiplying it out."""
-    found = asking(RANGES, declarations)(formula)
-    if found.nonnegative or not isinstance(formula, (Add, Multiply, Power, Apply)):
+class Judge:
+    """What is known of plain formulas under the declarations of a document; answers are kept."""
+
+    def __init__(self, declarations: Declarations) -> None:
+        self.declarations = declarations
+        self.known: dict[Formula, Definite | None] = {}
+
+    def semidefinite(self, matrix: Formula) -> Definite | None:
+        """Return why a matrix is positive semidefinite, by the first rule that shows it."""
+        if matrix not in self.known:
+            found = (rule.show(matrix, self) for rule in MATRIX_RULES)
+            own = self.nonnegative(matrix) if not matrix.shape.sizes else next(filter(None, found), None)
+            self.known[matrix] = own
+        return self.known[matrix]
+
+    def nonnegative(self, entries: Formula) -> Definite | None:
+        """Return why the diagonal matrix of some entries is semidefinite: none of them is negative."""
+        found = self.range(entries)
+        return Definite(found.positive, found.given) if found.nonnegative else None
+
+    def range(self, formula: Formula) -> Range:
+        """Return a range by the fold; of what is put together from scalars, also by multiplying it out."""
+        found = asking(RANGES, self.declarations)(formula)
+        if found.nonnegative or not isinstance(formula, (ex.Add, ex.Multiply, ex.Power, ex.Apply)):
+            return found
+        for op in (">", ">="):
+            given = multiplied_out.shown(formula, op, self.declarations, sign_by_rules, light=True)
+            if given is not None:
+                return RANGES.meet(found, Range(Bound(Fraction(0), op == ">", given)))
         return found
-    for op in (">", ">="):
-        given = multiplied_out.shown(formula, op, declarations, sign_by_rules, light=True)
-        if given is not None:
-            return RANGES.meet(found, Range(Bound(Fraction(0), op == ">", given)))
-    return found
 
 
-def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
-    if not formula.shape.sizes:
-        return _of_entries(formula, declarations)
-    match formula:
-        case Identity():
-            return Definite(True)
-        case Filled(value, shape):  # of ones it is ones @ ones.T
-            return Definite(False) if shape.rows == shape.cols and value >= 0 else None
-        case Symbol() | FunctionAt() | Explicit():
-            return _declared(formula, declarations)
-        case Transpose(arg):
-            return _definite(arg, declarations)
-        case Add(terms):
-            found = _sum([_definite(term, declarations) for term in collected(terms)])
-            return found if found is not None else _outweighed(terms, declarations)
-        case Multiply() | MatMul() | Apply("outer"):
-            return _product(formula, declarations)
-        case Apply(fn, args):
-            return _applied_definite(fn, args, declarations)
-        case _:
-            return None
+_judge = lru_cache(maxsize=64)(Judge)
 
 
-def _of_entries(formula: Formula, declarations: Declarations) -> Definite | None:
-    """Return what is known of a scalar, or of a diagonal, by the signs of its entries."""
-    found = _clear_sign(formula, declarations)
-    return Definite(found.positive, found.given) if found.nonnegative else None
+@dataclass(frozen=True, slots=True)
+class MatrixRule:
+    """Matrices of a pattern are positive semidefinite.
 
-
-def _applied_definite(fn: str, args: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
-    """Return what is known of a function of matrices, or of scalars entry by entry."""
-    match fn, args:
-        case "inv", (arg,):
-            inner = _definite(arg, declarations)
-            return inner if inner and inner.strict else None
-        case "diag", (arg,):
-            return _of_entries(arg, declarations)
-        case "kron", _:
-            return _both([_definite(arg, declarations) for arg in args])
-        case "exp", (arg,):
-            return _kernel(arg, declarations)
-        case _:
-            return None
-
-
-def _kernel(exponent: Formula, declarations: Declarations) -> Definite | None:
-    """Return that exp(-s (u_i - u_j)**2) is semidefinite, entry by entry, s >= 0.
-
-    It is exp(-s u_i**2) exp(-s u_j**2) exp(2 s u_i u_j), and powers of u u.T are semidefinite entry by entry (Schur).
+    The pattern is written in the language: P and R are semidefinite, M is definite, s is positive, a and c are
+    nonnegative, L and u are anything. Tests draw instances from it and decide them exactly.
     """
-    match exponent:
-        case Multiply(rate, Multiply(apart, other)) if apart == other and not rate.shape.sizes:
-            falls = _clear_sign(plain(negate(rate), declarations), declarations)
-            points = column_apart(apart)
-            same = points is not None and plain(differences(points), declarations) == apart
-            return Definite(False, falls.given) if same and falls.nonnegative else None
-        case _:
-            return None
+
+    pattern: str
+    strict: bool
+    """Whether what the pattern states is definite."""
+    theorem: str
+    show: Callable[[Formula, Judge], Definite | None]
 
 
-def _declared(formula: Symbol | FunctionAt | Explicit, declarations: Declarations) -> Definite | None:
+def _identity(matrix: Formula, judge: Judge) -> Definite | None:
+    return Definite(True) if isinstance(matrix, ex.Identity) else None
+
+
+def _constant(matrix: Formula, judge: Judge) -> Definite | None:
+    square = isinstance(matrix, ex.Filled) and matrix.shape.rows == matrix.shape.cols and matrix.value >= 0
+    return Definite(False) if square else None
+
+
+def _declared(matrix: Formula, judge: Judge) -> Definite | None:
     """Return what the kinds of a name say, or those that the numbers of a matrix are of."""
-    kinds = kinds_of(formula, declarations)
+    if not isinstance(matrix, ex.Symbol | ex.FunctionAt | ex.Explicit):
+        return None
+    kinds = kinds_of(matrix, judge.declarations)
+    name = None if isinstance(matrix, ex.Explicit) else matrix.name
     for kind in (Kind.PD, Kind.PSD):
         if kind in kinds:
-            named = (
-                frozenset[str]()
-                if isinstance(formula, Explicit)
-                else frozenset({declared_of(formula.name, f"is {kind}")})
-            )
-            return Definite(kind is Kind.PD, named)
-    if Kind.DIAGONAL in kinds and not isinstance(formula, Explicit):
-        for kind in (Kind.POSITIVE, Kind.NONNEGATIVE):
-            if kind in kinds:
-                return Definite(
-                    kind is Kind.POSITIVE,
-                    frozenset({declared_of(formula.name, f"is {kind} and diagonal")}),
-                )
+            return Definite(kind is Kind.PD, NOTHING if name is None else known(name, f"is {kind}"))
+    for kind in (Kind.POSITIVE, Kind.NONNEGATIVE) if Kind.DIAGONAL in kinds and name is not None else ():
+        if kind in kinds:
+            return Definite(kind is Kind.POSITIVE, known(name or "", f"is {kind} and diagonal"))
     return None
 
 
-def _sum(terms: list[Definite | None]) -> Definite | None:
-    found = [term for term in terms if term is not None]
-    if len(found) < len(terms):
+def _sum(matrix: Formula, judge: Judge) -> Definite | None:
+    if not isinstance(matrix, ex.Add):
         return None
-    return Definite(any(term.strict for term in found), frozenset().union(*(term.given for term in found)))
+    found = [judge.semidefinite(term.formula) for term in _collected(matrix)]
+    return _all_of(found, any)
 
 
-def _outweighed(terms: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
-    """Return that identities or a diagonal outweigh what is subtracted from them."""
-
-    def nonnegative(scalar: Formula) -> frozenset[str] | None:
-        found = _clear_sign(plain(scalar, declarations), declarations)
-        return found.given if found.nonnegative else None
-
-    def positive(scalar: Formula) -> frozenset[str] | None:
-        found = _clear_sign(plain(scalar, declarations), declarations)
-        return found.given if found.positive else None
-
-    def psd(matrix: Formula) -> frozenset[str] | None:
-        found = _definite(matrix, declarations)
-        return None if found is None else found.given
-
-    found = outweighed(terms, Judge(nonnegative, positive, psd))
-    return None if found is None else Definite(found.strict, found.given)
-
-
-def _both(parts: list[Definite | None]) -> Definite | None:
-    found = _sum(parts)
-    return None if found is None else Definite(all(part.strict for part in parts if part), found.given)
-
-
-def _product(formula: Formula, declarations: Declarations) -> Definite | None:
+def _congruence(matrix: Formula, judge: Judge) -> Definite | None:
     """Return what is known of `s L P L.T`: scalars first, then a chain that is its own transpose."""
-    scalars, factors = chain(formula)
-    powers = [RANGES.power(_clear_sign(s, declarations), Fraction(n)) for s, n in Counter(scalars).items()]
-    scale = reduce(RANGES.times, powers, RANGES.number(Fraction(1)))
-    core = _congruence(factors, declarations) if factors else None
-    if core is None or not scale.nonnegative:
+    if not isinstance(matrix, ex.Multiply | ex.MatMul) and not (isinstance(matrix, ex.Apply) and matrix.fn == "outer"):
         return None
-    return Definite(core.strict and scale.positive, core.given | scale.given)
+    scalars, factors = chain(matrix)
+    powers = [RANGES.power(judge.range(s), Fraction(n)) for s, n in Counter(scalars).items()]
+    scale = reduce(RANGES.times, powers, RANGES.number(Fraction(1)))
+    core = _form(factors, judge) if factors and scale.nonnegative else None
+    return None if core is None else Definite(core.strict and scale.positive, core.given | scale.given)
 
 
-def _congruence(factors: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
-    """Return what is known of `L P L.T` (P may be absent: then it is the identity)."""
-    found = mirrored(factors, declarations)
+def _form(factors: tuple[Formula, ...], judge: Judge) -> Definite | None:
+    """Return what is known of `L P L.T` (without P: L L.T), definite if every factor of it is."""
+    found = mirrored(factors, judge.declarations)
     if found is None:
         return None
     left, middle = found
-    centre = Definite(True) if middle is None else _single(middle, declarations)
-    outer = [_single(factor, declarations) for factor in left]
-    # L P L.T is definite only if every factor of L is; otherwise it is semidefinite with no condition on L.
-    strict = all(part is not None and part.strict for part in outer)
+    centre = Definite(True) if middle is None else _single(middle, judge)
     if centre is None:
         return None
-    given = frozenset().union(*(part.given for part in outer if part)) if strict and centre.strict else frozenset()
-    return Definite(centre.strict and strict, centre.given | given)
+    outer = _all_of([centre, *(_single(factor, judge) for factor in left)], all)
+    return outer if outer is not None and outer.strict else Definite(False, centre.given)
 
 
-def _single(factor: Formula, declarations: Declarations) -> Definite | None:
+def _single(factor: Formula, judge: Judge) -> Definite | None:
     """Return what is known of one factor that is not itself a product."""
-    is_product = isinstance(factor, (MatMul, Multiply)) and chain(factor)[1] == (factor,)
-    return None if is_product else _definite(factor, declarations)
+    is_product = isinstance(factor, ex.MatMul | ex.Multiply) and chain(factor)[1] == (factor,)
+    return None if is_product else judge.semidefinite(factor)
 
 
-def _scaled_form(formula: Formula, declarations: Declarations) -> tuple[Formula, frozenset[str]] | None:
+def _inverse(matrix: Formula, judge: Judge) -> Definite | None:
+    match matrix:
+        case ex.Apply("inv", (arg,)):
+            found = judge.semidefinite(arg)
+            return found if found is not None and found.strict else None
+        case _:
+            return None
+
+
+def _diagonal(matrix: Formula, judge: Judge) -> Definite | None:
+    match matrix:
+        case ex.Apply("diag", (entries,)):
+            return judge.nonnegative(entries)
+        case _:
+            return None
+
+
+def _kronecker(matrix: Formula, judge: Judge) -> Definite | None:
+    match matrix:
+        case ex.Apply("kron", args):
+            return _all_of([judge.semidefinite(arg) for arg in args], all)
+        case _:
+            return None
+
+
+def _kernel(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return what is known of exp(-s (u_i - u_j)**2) = exp(-s u_i**2) exp(-s u_j**2) exp(2 s u_i u_j)."""
+    match matrix:
+        case ex.Apply("exp", (ex.Multiply(rate, ex.Multiply(apart, other)),)) if apart == other and not (
+            rate.shape.sizes
+        ):
+            falls = judge.nonnegative(plain(negate(rate), judge.declarations))
+            points = column_apart(apart)
+            same = points is not None and plain(differences(points), judge.declarations) == apart
+            return Definite(False, falls.given) if same and falls is not None else None
+        case _:
+            return None
+
+
+def _all_of(parts: list[Definite | None], strict: Callable[[Iterator[bool]], bool]) -> Definite | None:
+    """Return what all parts together show, definite if `strict` (any or all) of them are; None if one is missing."""
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
+        return None
+    return Definite(strict(part.strict for part in found), NOTHING.union(*(part.given for part in found)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A scalar times a product of matrices."""
+
+    weight: Formula
+    factors: tuple[Formula, ...]
+
+    @property
+    def matrix(self) -> Formula:
+        """The product of its matrices."""
+        shape = type(self.factors[0].shape)
+        return reduce(lambda a, b: ex.MatMul(a, b, shape(a.shape.rows, b.shape.cols)), self.factors)
+
+    @property
+    def formula(self) -> Formula:
+        """The whole term."""
+        plain_one = self.weight == ex.Number(Fraction(1))
+        return self.matrix if plain_one else ex.Multiply(self.weight, self.matrix, self.matrix.shape)
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether it is a multiple of an identity, or of a diagonal written as such."""
+        return len(self.factors) == 1 and (
+            isinstance(self.factors[0], ex.Identity)
+            or (isinstance(self.factors[0], ex.Apply) and self.factors[0].fn == "diag")
+        )
+
+
+def _collected(total: ex.Add) -> list[_Term]:
+    """Return the terms of a sum of matrices, multiples of one product together: C - C/2 is (1 - 1/2) C."""
+    groups: dict[tuple[Formula, ...], list[Formula]] = {}
+    left = [*total.terms]
+    while left:
+        term = left.pop(0)
+        if isinstance(term, ex.Add):
+            left = [*term.terms, *left]
+            continue
+        scalars, factors = chain(term)
+        weight = reduce(_times, scalars, ex.Number(Fraction(1)))
+        groups.setdefault(factors, []).append(weight)
+    return [_Term(w[0] if len(w) == 1 else ex.Add(tuple(w), SCALAR), factors) for factors, w in groups.items()]
+
+
+def _times(left: Formula, right: Formula) -> Formula:
+    if isinstance(left, ex.Number) and isinstance(right, ex.Number):
+        return ex.Number(left.value * right.value)
+    return right if left == ex.Number(Fraction(1)) else ex.Multiply(left, right, SCALAR)
+
+
+def _outweighed(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that t I - sum s_k P_k, or c diag(a) - sum s_k a a.T, is semidefinite, as is what is added to it.
+
+    P <= trace(P) I for semidefinite P, u u.T <= (u.T u) I and a a.T <= sum(a) diag(a) for a >= 0 (Cauchy and Schwarz:
+    (a.T x)**2 = (sum_i sqrt(a_i) sqrt(a_i) x_i)**2 <= sum(a) sum_i a_i x_i**2): what is left of t or c, the margin,
+    must not be negative. diag(p) - p p.T with p > 0 and sum(p) < 1 has the margin 1 - sum(p) > 0.
+    """
+    terms = _collected(matrix) if isinstance(matrix, ex.Add) else []
+    heavy = [term for term in terms if term.is_heavy]
+    rest = [(term, judge.semidefinite(term.formula)) for term in terms if not term.is_heavy]
+    light = [term for term, shown in rest if shown is None]
+    if len(heavy) != 1 or not light:
+        return None
+    base = heavy[0].factors[0]
+    entries = judge.nonnegative(base.args[0]) if isinstance(base, ex.Apply) else Definite(True)
+    signs = [judge.nonnegative(_times(ex.Number(Fraction(-1)), term.weight)) for term in light]
+    added = _all_of([entries, *signs, *(shown for _, shown in rest if shown is not None)], any)
+    if added is None or entries is None:
+        return None
+    for choice in product(*(tuple(_bounds(term, base, judge)) for term in light)):
+        bounds = (_times(term.weight, bound.value) for term, bound in zip(light, choice, strict=True))
+        margin = judge.nonnegative(ex.Add((heavy[0].weight, *bounds), SCALAR))
+        if margin is not None:
+            given = NOTHING.union(added.given, margin.given, *(bound.given for bound in choice))
+            return Definite(margin.strict and entries.strict, given)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A scalar q with P <= q I, or P <= q diag(a), and what that rests on."""
+
+    value: Formula
+    given: Given = NOTHING
+
+
+def _bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bound]:
+    """Yield bounds of the matrix P of a term by an identity or a diagonal."""
+    match base, term.factors:
+        case ex.Apply("diag", (a,), _), (left, ex.Transpose(right, _)) if left == right == a:
+            yield _Bound(ex.Apply("sum", (a,), SCALAR))
+        case ex.Identity(size), (ex.Filled(value), *row) if not row or (
+            isinstance(row[0], ex.Filled) and term.factors[0].shape.cols is None
+        ):
+            both = value * (row[0].value if row and isinstance(row[0], ex.Filled) else 1)
+            number = ex.Number(Fraction(size)) if isinstance(size, int) else ex.Symbol(size, SCALAR, ex.Role.SIZE)
+            yield _Bound(_times(ex.Number(Fraction(abs(both))), number))
+        case ex.Identity(), (left, ex.Transpose(right, _)) if left == right and left.shape.cols is None:
+            yield _Bound(ex.MatMul(ex.Transpose(left, left.shape.transposed), left, SCALAR))
+        case ex.Identity(), _ if (core := judge.semidefinite(term.matrix)) is not None:
+            yield _Bound(ex.Apply("trace", (term.matrix,), SCALAR), core.given)
+            if len(term.factors) == 2:
+                turned = _Term(term.weight, term.factors[::-1]).matrix
+                yield _Bound(ex.Apply("trace", (turned,), SCALAR), core.given)
+        case _:
+            return
+
+
+MATRIX_RULES = (
+    MatrixRule("I", True, "x.T x > 0", _identity),
+    MatrixRule("OneMatrix(d, d)", False, "ones ones.T", _constant),
+    MatrixRule("M", True, "as declared", _declared),
+    MatrixRule("P + R", False, "x.T (P + R) x = x.T P x + x.T R x", _sum),
+    MatrixRule("c*L @ P @ L.T", False, "x.T L P L.T x = y.T P y, y = L.T x", _congruence),
+    MatrixRule("inv(M)", True, "the eigenvalues are reciprocals", _inverse),
+    MatrixRule("diag(a)", False, "sum_i a_i x_i**2", _diagonal),
+    MatrixRule("kron(P, R)", False, "the eigenvalues are products", _kronecker),
+    MatrixRule("gp_exp_quad_cov(u, 1, s)", False, "powers entry by entry are semidefinite (Schur 1911)", _kernel),
+    MatrixRule("trace(P)*I - P", False, "no eigenvalue is larger than their sum", _outweighed),
+    MatrixRule("norm2(u)*I - u @ u.T", False, "Cauchy and Schwarz", _outweighed),
+    MatrixRule("sum(a)*diag(a) - a @ a.T", False, "Cauchy and Schwarz", _outweighed),
+    MatrixRule("d*I - OneMatrix(d, d)", False, "Cauchy and Schwarz", _outweighed),
+)
+
+
+def _quadratic_form(formula: Formula, declarations: Declarations) -> tuple[Formula, Given] | None:
     """Return s, and what P is semidefinite by, of a scalar `s x.T P x`; None of anything else."""
     scalars, factors = scaled(formula)
-    form = _congruence(factors, declarations)
-    scale: Formula = reduce(lambda a, b: Multiply(a, b, SCALAR), scalars, Number(Fraction(1)))
-    return None if form is None else (scale, form.given)
+    form = _form(factors, _judge(declarations))
+    return None if form is None else (reduce(_times, scalars, ex.Number(Fraction(1))), form.given)
 
 
-def _form(matrix: Formula, declarations: Declarations) -> tuple[bool, frozenset[str]] | None:
-    found = _definite(matrix, declarations)
+def _definite(matrix: Formula, declarations: Declarations) -> tuple[bool, Given] | None:
+    found = _judge(declarations).semidefinite(matrix)
     return None if found is None else (found.strict, found.given)
 
 
-RANGES = Ranges(_scaled_form, _form)
+RANGES = Ranges(_quadratic_form, _definite)
