@@ -12,6 +12,7 @@ from recipe_compiler.facts.parity import EVEN, ODD, Parity
 from recipe_compiler.facts.ranges import Range
 from recipe_compiler.facts.semidefinite import sign_by_rules
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 
@@ -65,8 +66,8 @@ FORMULAS = st.recursive(LEAVES, grown, max_leaves=6)
 
 def value(formula: ex.Formula, at: dict[str, Fraction]) -> Value | None:
     try:
-        entry = rows(formula, Setting(DECLARED, {}))[0][0]
-        return evaluate(entry, lambda e: at[str(e)])
+        entries = [rows(node, Setting(DECLARED, {}))[0][0] for node in (*nodes(formula), formula)]
+        return [evaluate(entry, lambda e: at[str(e)]) for entry in entries][-1]  # defined where all of its parts are
     except (NoValueError, ZeroDivisionError, KeyError):
         return None
 
