@@ -171,7 +171,7 @@ def _contradiction(facts: Sequence[_Fact]) -> frozenset[_Declared]:
 
 
 def _is_empty(facts: Sequence[_Fact]) -> bool:
-    """Whether no numbers satisfy all of some facts: atoms are eliminated one by one (Fourier 1826, Motzkin 1936).
+    """Whether no numbers satisfy all of some facts: atoms are eliminated one by one (Fourier and Motzkin).
 
     x - a > 0 and b - x > 0 leave b - a > 0. Facts exclude each other if an inequality between numbers is left that
     does not hold.
