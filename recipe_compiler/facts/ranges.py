@@ -1,8 +1,8 @@
 """Ranges and signs of the entries of a formula: one domain of intervals, with what each end rests on.
 
 An end of an interval is a number or infinite, reached or not, and known by declarations. Intervals of products and
-powers are those of interval arithmetic, with open and infinite ends; `nonzero` says that 0 is none of the values, whatever the
-ends are.
+powers are those of interval arithmetic, with open and infinite ends; `nonzero_given` says that 0 is none of the values,
+whatever the ends are.
 
 Worked example, `1 - v` with v in (0, 1): [1, 1] + (-1, 0) = (0, 1), the lower end by "v < 1 inside its domain". So
 `log(1 - v)` is defined, and negative by "v > 0 inside its domain".
