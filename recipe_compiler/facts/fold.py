@@ -95,12 +95,20 @@ def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula],
     """
     known: dict[Formula, T] = {}
     assumed = domain.assumed(declarations)
+    sums = [formula for formula in assumed if isinstance(formula, ex.Add)]
 
     def ask(formula: Formula) -> T:
         if formula not in known:
             by_parts = _by_parts(domain, formula, declarations, ask)
             found = domain.meet(by_parts, domain.whole(formula, declarations, ask))
-            known[formula] = domain.meet(found, assumed[formula]) if formula in assumed else found
+            if formula in assumed:
+                found = domain.meet(found, assumed[formula])
+            for part in sums if isinstance(formula, ex.Add) else ():
+                rest = tuple(term for term in formula.terms if term not in part.terms)
+                if len(rest) + len(part.terms) == len(formula.terms) and rest:  # what is assumed of some of its terms
+                    left = rest[0] if len(rest) == 1 else ex.Add(rest, formula.shape)
+                    found = domain.meet(found, domain.add(ask(part), ask(left)))
+            known[formula] = found
         return known[formula]
 
     return ask
