@@ -103,11 +103,12 @@ def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula],
             found = domain.meet(by_parts, domain.whole(formula, declarations, ask))
             if formula in assumed:
                 found = domain.meet(found, assumed[formula])
-            for part in sums if isinstance(formula, ex.Add) else ():
-                rest = tuple(term for term in formula.terms if term not in part.terms)
-                if len(rest) + len(part.terms) == len(formula.terms) and rest:  # what is assumed of some of its terms
-                    left = rest[0] if len(rest) == 1 else ex.Add(rest, formula.shape)
-                    found = domain.meet(found, domain.add(ask(part), ask(left)))
+            if isinstance(formula, ex.Add):
+                for part in sums:  # what is assumed of some of its terms
+                    rest = tuple(term for term in formula.terms if term not in part.terms)
+                    if rest and len(rest) + len(part.terms) == len(formula.terms):
+                        left = rest[0] if len(rest) == 1 else ex.Add(rest, formula.shape)
+                        found = domain.meet(found, domain.add(ask(part), ask(left)))
             known[formula] = found
         return known[formula]
 
