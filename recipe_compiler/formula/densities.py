@@ -83,6 +83,15 @@ class Density:
     """What the log density is never above, for all admissible arguments; not the least that there is."""
     moments: frozenset[str] = frozenset()
     """Which are finite, whatever the other arguments are, over x > 0: INVERSE, POWERS; of any x: EXPONENTIALS."""
+    location: str = ""
+    """The argument mu of a density of (x - mu)/sigma; of log(x) less mu where `of_logarithm`."""
+    scale: str = ""
+    """Its sigma; of vectors a covariance matrix, or its factor."""
+    tail: str = ""
+    """k, where that density falls as abs(x)**-(k + 1); empty where it falls as exp(-abs(x)) at least."""
+    of_logarithm: bool = False
+    written: tuple[tuple[str, str], ...] = ()
+    """Other ways to write it but for a constant, and what its scale is then, of the same arguments."""
     draw: "Draw"
 
     @property
@@ -156,6 +165,13 @@ _ROWS = (
         value="-((x - mu)/sigma)**2/2 - log(sigma) - log(2*pi)/2", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(2*pi)/2"),),
         moments=frozenset({POWERS, EXPONENTIALS}),
+        location="mu", scale="sigma",
+        written=(
+            ("log(sigma)/2 - sigma*(x - mu)**2/2", "sigma**(-1/2)"),
+            ("-log(sigma)/2 - (x - mu)**2/(2*sigma)", "sqrt(sigma)"),
+            ("-sigma - (x - mu)**2*exp(-2*sigma)/2", "exp(sigma)"),
+            ("-sigma/2 - (x - mu)**2*exp(-sigma)/2", "exp(sigma/2)"),
+        ),
         draw=lambda rng, size, mu, sigma: rng.normal(mu, sigma, size),
     ),
     Density(
@@ -168,12 +184,14 @@ _ROWS = (
             Bound(over=("x", "mu"), at_most="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"),
             Bound(over=("x", "nu", "mu"), at_most="-log(sigma) - log(2*pi)/2"),  # Gamma(z + 1/2) < sqrt(z) Gamma(z)
         ),
+        location="mu", scale="sigma", tail="nu",
         draw=lambda rng, size, nu, mu, sigma: mu + sigma * rng.standard_t(nu, size),
     ),
     Density(
         name="cauchy", arguments=("x", "mu", "sigma"), words="the Cauchy distribution, location mu, scale sigma",
         value="-log1p(((x - mu)/sigma)**2) - log(sigma) - log(pi)", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(pi)"),),
+        location="mu", scale="sigma", tail="1",
         draw=lambda rng, size, mu, sigma: mu + sigma * rng.standard_cauchy(size),
     ),
     Density(
@@ -250,6 +268,7 @@ _ROWS = (
             Bound(over=("x",), at_most="sigma**2/2 - mu - log(sigma) - log(2*pi)/2"),
         ),
         moments=frozenset({INVERSE, POWERS}),
+        location="mu", scale="sigma", of_logarithm=True,
         draw=lambda rng, size, mu, sigma: rng.lognormal(mu, sigma, size),
     ),
     Density(
@@ -257,6 +276,7 @@ _ROWS = (
         value="-abs(x - mu)/sigma - log(2*sigma)", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(2*sigma)"),),
         moments=frozenset({POWERS}),
+        location="mu", scale="sigma", written=(("-abs(x - mu)/sigma - log(sigma)", "sigma"),),
         draw=lambda rng, size, mu, sigma: rng.laplace(mu, sigma, size),
     ),
     Density(
@@ -264,6 +284,7 @@ _ROWS = (
         value="(mu - x)/sigma - 2*softplus((mu - x)/sigma) - log(sigma)", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(4*sigma)"),),
         moments=frozenset({POWERS}),
+        location="mu", scale="sigma",
         draw=lambda rng, size, mu, sigma: rng.logistic(mu, sigma, size),
     ),
     Density(
@@ -368,6 +389,7 @@ _ROWS = (
         value="-(x - mu).T @ inv(Sigma) @ (x - mu)/2 - logdet(Sigma)/2 - d*log(2*pi)/2",
         of_entry=False, matrices=("Sigma",),
         bounds=(Bound(over=("x", "mu"), at_most="-logdet(Sigma)/2 - d*log(2*pi)/2"),),
+        location="mu", scale="Sigma",
         draw=lambda rng, size, mu, Sigma: rng.multivariate_normal(mu, Sigma, size, method="cholesky"),
     ),
     Density(
@@ -376,6 +398,7 @@ _ROWS = (
         value="-(inv(L) @ (x - mu)).T @ (inv(L) @ (x - mu))/2 - log(abs(det(L))) - d*log(2*pi)/2",
         of_entry=False, matrices=("L",), factor="L",
         bounds=(Bound(over=("x", "mu"), at_most="-log(abs(det(L))) - d*log(2*pi)/2"),),
+        location="mu", scale="L",
         draw=lambda rng, size, mu, L: mu + rng.standard_normal((size, len(mu))) @ L.T,
     ),
     Density(

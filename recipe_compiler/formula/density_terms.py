@@ -150,9 +150,9 @@ def log_density(row: Density, args: Sequence[Formula], declarations: Declaration
     return _of_arguments(value, row, args, entries=entries)
 
 
-def at_most(row: Density, text: str, args: Sequence[Formula]) -> Formula:
-    """Return a bound of the log density of typed arguments, of vectors the sum of those of their entries."""
-    return _of_arguments(text, row, args, entries=False)
+def at_most(row: Density, text: str, args: Sequence[Formula], *, entries: bool = False) -> Formula:
+    """Return a bound of the log density of typed arguments; with `entries`, the vector of those of each, not summed."""
+    return _of_arguments(text, row, args, entries=entries)
 
 
 def _of_arguments(text: str, row: Density, args: Sequence[Formula], *, entries: bool) -> Formula:

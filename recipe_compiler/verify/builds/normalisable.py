@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import blocks_in, integrate
+from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import add, multiply, negate
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS
@@ -25,9 +26,8 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Applied, Component, Index, Tensor
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
-from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
-from recipe_compiler.verify.builds.proper_prior import by_proper_prior, has_proper_prior
+from recipe_compiler.verify.builds.proper_prior import ALMOST, by_proper_prior, has_proper_prior
 from recipe_compiler.verify.builds.recursion import read_alike
 from recipe_compiler.verify.builds.summed import summed, without_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
@@ -63,8 +63,7 @@ class TargetPart:
 def normalisable_target(target: Target) -> Answer:
     """Decide that int exp(-U) < oo, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
 
-    By growth (`coercive.finite`), by a proper prior with a bounded likelihood, by all that is tried of an energy of
-    dynamics (`normalisable`) where the likelihood is bounded above, or by taking out blocks on bounded sets.
+    By growth (`coercive.finite`), or by a proper prior beside a likelihood that is bounded or a density of the data.
     Transformed blocks are decided as they are declared: with its Jacobian the integral is the same. Counts without an
     end are summed over first, other discrete blocks held.
     """
@@ -90,47 +89,34 @@ def _of_values(target: Target) -> Answer:
 
 
 def _of_recursion(target: Target) -> Answer:
-    """Decide it by a proper prior, and a likelihood that is bounded whatever the states of the recursion are."""
+    """Decide it by a proper prior, and rows that are densities of the data given those before, or bounded."""
     where = target.source.place("log_likelihood")
     proof = by_proper_prior(target)
     if proof is None:
-        reason = f"{OPEN}, and it is not shown to be bounded for all data beside a proper prior"
+        reason = f"{OPEN}, and it is not shown to be bounded, or a density of the data, beside a proper prior"
         return Answer(Undecided((reason,)), where=where)
     alike = read_alike(target)
     return replace(alike, decision=proof, where=where) if isinstance(alike.decision, Proved) else alike
 
 
 def _on_sets(target: Target, stated: Target) -> Answer:
-    """Decide it of a target with blocks that lie in sets: bounded ones are taken out first.
+    """Decide it of a target with blocks that lie in sets.
 
     Increasing columns are a part of all columns, of as many dimensions: an integral over all is at least as large.
     """
-    found = _without_sets(target)
-    by_prior = by_proper_prior(stated) if isinstance(found.decision, Undecided) else None
-    if by_prior is None:
-        return found
-    answer = agreed(target, parts_of(target))
-    return replace(answer, decision=by_prior, where=found.where) if isinstance(answer.decision, Proved) else found
-
-
-def _without_sets(target: Target) -> Answer:
-    """Decide it by what is left when blocks on bounded sets are taken out."""
-    fewer = without_sets(target)
     where = target.source.place("state")
-    if fewer.reasons:
-        return Answer(Undecided(fewer.reasons), where=where)
-    if fewer.target is None:
-        return Answer(Proved("a bounded density on a set of finite measure", (), fewer.data), where=where)
-    found = _unconstrained(fewer.target, fewer.target)
-    match found.decision:
-        case Proved(by, given, data):
-            return replace(found, decision=Proved(by, given, (*fewer.data, *data)))
-        case Refuted(witness=witness):
-            at = ", ".join(f"{name} = {value}" for name, value in witness)
-            reason = f"infinite if no assumption is made about {', '.join(b.name for b in constrained(target))}: {at}"
-            return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
-        case Undecided():
-            return found
+    proof = by_proper_prior(stated)
+    if proof is None:
+        names = ", ".join(block.name for block in constrained(target))
+        reason = f"no proper prior of all blocks was found beside {names}, with a likelihood of densities or bounded"
+        return Answer(Undecided((reason,)), where=where)
+    return _as_read(target, stated, parts_of(target), proof, where)
+
+
+def _as_read(target: Target, stated: Target, parts: list[TargetPart], proof: Proved, where: Place | None) -> Answer:
+    """Return a proof by named densities where both engines read the other formulas alike."""
+    answer = agreed(target, parts) if stated.stated.others else Answer(proof)
+    return replace(answer, decision=proof, where=where) if isinstance(answer.decision, Proved) else answer
 
 
 def _unconstrained(target: Target, stated: Target) -> Answer:
@@ -149,11 +135,10 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
             break
     by_prior = by_proper_prior(stated) if found.reasons else None
     if by_prior is not None:
-        answer = agreed(target, parts)
-        return replace(answer, decision=by_prior, where=where) if isinstance(answer.decision, Proved) else answer
+        return _as_read(target, stated, parts, by_prior, where)
     if found.reasons:
-        by_prior_alone = _of_prior(target, stated, parts)
-        other = _fails(target, stated, found.needed) if by_prior_alone is None else by_prior_alone
+        alone = _of_prior(target, stated, parts)
+        other = _fails(target, stated, found.needed) if alone is None else alone
         if other is not None:
             return replace(other, where=where)
         return Answer(Undecided(_reasons(stated, found.reasons)), where=where)
@@ -417,13 +402,11 @@ def _scaled(target: Target, share: Fraction) -> Target:
 
 def _of_target(build: Build, general: Answer) -> Answer:
     """Return what is decided of the target at the data of the build, by the answer for all data as declared."""
-    is_proved, file = isinstance(general.decision, Proved), build.data
-    if is_proved and (file is None or not (file.made or file.standardise)):  # the numbers of a file are as declared
+    decision, file = general.decision, build.data
+    if isinstance(decision, Proved) and decision.by != ALMOST and (file is None or not file.made):
         return general
-    from recipe_compiler.verify.builds.of_data import as_declared, decided_by_data  # brings SciPy
+    from recipe_compiler.verify.builds.of_data import decided_by_data  # brings SciPy
 
-    if is_proved:
-        return as_declared(build, general)
     plain = without_counts(build.target)
     return general if plain is None else decided_by_data(replace(build, target=plain), general)
 

@@ -1,244 +1,606 @@
-"""A proper prior and a bounded likelihood: exp(-U) then has a finite integral, by what the target states.
+"""Is a posterior proper? Two integrals exchanged: a proper prior beside densities of the data.
 
-Where every block has one named density in the log prior, its arguments free of the block and of any cycle, the blocks
-are integrated out one after the other, each integral being at most 1: one that stands in no argument any more goes
-first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a constant, the likelihood changes nothing.
+With prior pi(z) of integral at most 1 and densities p(y | z) of the data, int int pi(z) p(y | z) dy dz <= 1, so int
+pi(z) p(y | z) dz is finite for almost every y (Tonelli's theorem); for every y where p(y | z) <= C. Rows of a recursion
+are conditional densities given the rows before, whose product is a joint density. Blocks and data have densities one
+given others, without cycles.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.formula.build import add
-from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.facts.semidefinite import sign
+from recipe_compiler.formula.build import add, multiply, negate, parts
+from recipe_compiler.formula.constraints import THIN, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import log_density
-from recipe_compiler.formula.expression import Add, Compare, Formula, Number, Role, Symbol
-from recipe_compiler.formula.shapes import SCALAR, DomainName
-from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Filled,
+    Formula,
+    MatMul,
+    Multiply,
+    Number,
+    Power,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.orders import terms_of
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Stated, StatedDensity, Target
+from recipe_compiler.spec.model import Dynamics, StatedDensity, Target
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.builds.cases import Sample
-from recipe_compiler.verify.builds.ceiling import Ceiling, Floor, ceiling
-from recipe_compiler.verify.builds.inequality import Moments
-from recipe_compiler.verify.builds.latent import ceiling_of_latent, latent
-from recipe_compiler.verify.builds.locations import ceiling_at_locations, locations
+from recipe_compiler.verify.builds.bounded_terms import Limits, Moments
+from recipe_compiler.verify.builds.products import Law, Product, Summands, TooManyError, overlap, products, slots
 from recipe_compiler.verify.builds.target import beside_states, defined
-from recipe_compiler.verify.core.premises import depends_on_state, holds
+from recipe_compiler.verify.builds.written_densities import with_laws
+from recipe_compiler.verify.core.premises import depends_on_state, facts
+from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.from_data.columns import NotReadError, Rows
+from recipe_compiler.verify.integrability.bounded import bounded_above
+from recipe_compiler.verify.integrability.normalisable import normalisable
 
 ZERO = Number(Fraction(0))
-METHOD = "proper prior, bounded likelihood"
+BOUNDED = "proper prior, bounded likelihood"
+ALMOST = "proper prior, densities of the data"
+OUTSIDE = "data outside a null set (ties may be in it)"
 
 
-def by_proper_prior(target: Target) -> Proved | None:
-    """Return the proof by a proper prior and a bounded likelihood, whatever the data are; None where there is none.
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """A proper prior: the order in which its blocks are integrated out, and what that rests on."""
 
-    int exp(-U) <= C prod_b int p_b db <= C: every block has one named density, of integral at most 1, its arguments
-    free of itself and of cycles, and the blocks are integrated out in order. theta ~ normal(mu, tau) goes before mu and
-    tau.
+    order: tuple[str, ...]
+    moments: Moments
+    absorbed: frozenset[str]
+    given: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """A proper prior, and a likelihood that is bounded but for densities of data."""
+
+    target: Target
+    given: tuple[str, ...]
+    data: tuple[tuple[str, str], ...]
+    """What the proof consists of, by name."""
+    unbounded: tuple[tuple[Product, Law], ...]
+    """The densities that are not bounded for all data, each with the product that it stands in."""
+
+    def proved(self) -> Proved | None:
+        """Return the proof for every data set, or for almost every one; None where there is none."""
+        if not self.unbounded:
+            return Proved(BOUNDED, self.given, self.data)
+        if not are_densities(self.target, self.unbounded):
+            return None
+        return Proved(ALMOST, tuple(sorted({*self.given, OUTSIDE})), self.data)
+
+
+def posterior(target: Target, rows: Rows | None = None) -> Posterior | None:
+    """Return a posterior with a proper prior and a likelihood of densities and bounded factors; None for any other.
+
+    int int prior(z) p(y | z) dz dy <= 1 where each block has one proper law, arguments free of cycles, or lies in a
+    bounded set; and each factor of the likelihood is a density of data or is bounded. theta ~ normal(mu, tau) goes
+    before mu and tau; y ~ normal(theta, s) is a density of y, and of no bound where s may vanish.
 
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
+        rows: its data, where a block may have its law in the likelihood: one entry for each row.
     """
-    found = by_prior_and_data(target, None)
-    return None if found is None else found[0]
-
-
-def has_proper_prior(target: Target) -> bool:
-    """Whether every block has one named density of integral 1 in the log prior, and nothing stands beside them."""
-    plain, stated = target.declared or target, target.stated
-    priors = [one for one in stated.densities if one.entry == "log_prior"]
-    alone = target.potential is None and "log_prior" not in dict(stated.others) and all(one.is_term for one in priors)
-    return alone and integrated_out(priors, plain.declarations) is not None
-
-
-def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tuple[str, ...]] | None:
-    """Return the proof by a proper prior and a bounded likelihood, with the facts of data that it rests on; else None.
-
-    int exp(-U) <= C int prod_b p_b prod_j v_j**k_j exp(c_j h_j) db < oo, where log p(x | z) <= log C + sum_j k_j log
-    v_j + c_j h_j (`ceiling`) and the moments on the right are finite under the laws p_b. At exact data locations may be
-    integrated over first (`ceiling_at_locations`), or one block whose laws are in the likelihood (`ceiling_of_latent`).
-    A target with a recursion is decided for all data only.
-
-    Args:
-        target: as it is sampled; its densities are about the blocks as they are declared.
-        sample: its data, exact; None for all data.
-    """
-    plain = target.declared or target
-    declared, stated = plain.declarations, target.stated
-    if target.potential is not None or target.gradient is not None or not stated.densities:
+    plain, stated = _without_potential(target.declared or target), target.stated
+    if plain.potential is not None or target.gradient is not None:
         return None
-    if target.recursion and sample is not None:  # a datum says nothing apart from the rows before it
+    try:
+        latent = frozenset[str]() if rows is None else latent_blocks(plain, stated.densities, rows)
+        prior = prior_of(plain, stated.densities, latent)
+        found = None if prior is None else _unbounded(plain, stated.densities, prior, latent)
+    except TooManyError:
         return None
-    priors = [one for one in stated.densities if one.entry == "log_prior" and one.is_term]
-    order, block = _order(priors, declared, sample)
-    if order is None:
+    if prior is None or found is None:
         return None
-    of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
-    found = _ceilings(target, priors, sample, block)
-    if found is None:
-        return None
-    beside, likelihood = found
+    absorbed, unbounded = found
     shown = defined(target).decision  # the blocks are in the supports, and scales positive
     if not isinstance(shown, Proved):
         return None
-    data = (
-        ("prior, integrated out in this order", ", ".join(order)),
-        ("bounded", ", ".join(one.name for one in of_data if one.is_term) or "likelihood"),
-    )
-    absorbed = ", ".join(sorted({*beside.absorbed, *likelihood.absorbed}))
-    given = beside_states((*shown.given, *beside.given, *likelihood.given), target)
-    proof = Proved(METHOD, given, (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
-    return proof, likelihood.facts
+    data = [("prior, integrated out in this order", ", ".join(prior.order))]
+    if target.log_likelihood is not None:
+        of_data = dict.fromkeys(law.stated.name for _, law in unbounded)
+        names = dict.fromkeys(one.name for one in stated.densities if one.entry == "log_likelihood")
+        bounded = [name for name in names if name not in of_data]
+        data += [("densities of the data", ", ".join(of_data))] if of_data else []
+        data += [("bounded", ", ".join(bounded) or "likelihood")] if bounded or not of_data else []
+    moments = ", ".join(sorted(prior.absorbed | absorbed))
+    data += [("moments of the prior", moments)] if moments else []
+    given = beside_states((*shown.given, *prior.given), target)
+    return Posterior(plain, given, tuple(data), tuple(unbounded))
 
 
-def _order(
-    priors: list[StatedDensity], declared: Declarations, sample: Sample | None
-) -> tuple[tuple[str, ...] | None, str]:
-    """Return the order in which blocks are integrated out, and a first one whose laws the likelihood has to show."""
-    order = integrated_out(priors, declared)
-    block = latent(declared, priors) if order is None and sample is not None else None
-    if block is None:
-        return order, ""
-    others = replace(declared, blocks=tuple(other for other in declared.blocks if other != block))
-    order = integrated_out(priors, others)
-    return None if order is None else (block.name, *order), block.name
+def _without_potential(target: Target) -> Target:
+    """Return a target whose potential, without data, is the negative logarithm of a prior."""
+    if target.potential is None or target.declarations.data:
+        return target
+    return replace(target, potential=None, log_prior=negate(target.potential))
 
 
-def _ceilings(
-    target: Target, priors: list[StatedDensity], sample: Sample | None, block: str
-) -> tuple[Ceiling, Ceiling] | None:
-    """Return what stands beside the laws of the prior is at most, and the likelihood.
-
-    At exact data where need be once locations are integrated over, whose moments then absorb nothing; or the block that
-    has its laws in the likelihood.
-    """
-    plain, stated = target.declared or target, target.stated
-    declared = plain.declarations
-    others = add([formula for entry, formula in stated.others if entry == "log_prior"] or [ZERO], SCALAR)
-    of_prior = [one for one in stated.densities if one.entry == "log_prior"]
-    of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
-    moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
-    formula = _of_data(plain, stated, sample)
-    beside = ceiling(others, of_prior, declared, moments)
-    if beside is not None and sample is not None and block:
-        likelihood = ceiling_of_latent(formula, of_data, declared, moments, sample, block)
-        return None if likelihood is None else (beside, likelihood)
-    if target.recursion:
-        rows = _of_rows(plain, formula, of_data, moments) if beside is not None else None
-        return None if beside is None or rows is None else (beside, rows)
-    likelihood = ceiling(formula, of_data, declared, moments, sample) if beside is not None else None
-    if sample is not None and likelihood is None:
-        located = locations(priors, formula, declared, moments, sample)
-        fewer = {name: known for name, known in moments.items() if name not in located}
-        beside = ceiling(others, of_prior, declared, fewer) if located else None
-        if beside is not None:
-            likelihood = ceiling_at_locations(formula, of_data, declared, fewer, sample, located)
-    return None if beside is None or likelihood is None else (beside, likelihood)
-
-
-def _of_rows(target: Target, formula: Formula, of_data: list[StatedDensity], moments: Moments) -> Ceiling | None:
-    """Return what the log likelihood of a row is at most, of the first row and of all others.
-
-    States are those of `start` in the first. In others they are `next` of some states, so at least what stands in it
-    beside terms that are not negative: omega, of omega + alpha (y - mu)**2 + beta s.
-    """
-    start: dict[str, Formula] = {state.block.name: state.start for state in target.recursion}
-    densities = [replace(one, arguments=tuple(substitute(a, start) for a in one.arguments)) for one in of_data]
-    first = ceiling(substitute(formula, start), densities, target.declarations, moments)
-    declared = of_rows(target)
-    known = tuple(floors(target, declared))
-    others = ceiling(formula, of_data, declared, moments, floors=known)
-    if first is None or others is None:
-        return None
-    given = first.given.union(others.given, *(floor.given for floor in known))
-    return Ceiling(tuple(sorted({*first.absorbed, *others.absorbed})), given)
-
-
-def floors(target: Target, declared: Declarations) -> Iterator[Floor]:
-    """Yield lower bounds of states after the first row: the terms of `next` that contain no row and no state.
-
-    All other terms are shown to be nonnegative, whatever the states and the data are.
-    """
-    states = {state.block.name for state in target.recursion}
-    for state in target.recursion:
-        if state.block.shape != SCALAR:
-            continue
-        terms = state.next.terms if isinstance(state.next, Add) else (state.next,)
-        uses = [(term, dependence(term)) for term in terms]
-        same = [term for term, use in uses if not use.data and not states & set(use.blocks)]
-        others = add([term for term in terms if term not in same] or [ZERO], SCALAR)
-        shown = holds((Compare(">=", others, ZERO, SCALAR),), declared)
-        if same and not shown.open:
-            yield Floor(Symbol(state.block.name, SCALAR, Role.BLOCK), add(same, SCALAR), shown.given)
-
-
-def _of_data(target: Target, stated: Stated, sample: Sample | None) -> Formula:
-    """Return the log likelihood; at exact data with logistic errors as Laplace's, which are at least half as likely."""
-    terms = [one for one in stated.densities if one.entry == "log_likelihood" and one.is_term]
-    if sample is None or not any(one.name == "logistic" for one in terms):
-        return target.log_likelihood or ZERO
-    rows = [(DENSITIES["laplace" if one.name == "logistic" else one.name], one.arguments) for one in terms]
-    others = [formula for entry, formula in stated.others if entry == "log_likelihood"]
-    return add([*(log_density(row, args, target.declarations) for row, args in rows), *others], SCALAR)
-
-
-def _moves(one: StatedDensity) -> bool:
-    """Whether a law depends on the state otherwise than as the law of its block."""
-    return any(depends_on_state(argument) for argument in one.arguments[1:])
-
-
-def integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple[str, ...] | None:
-    """Return an order in which the blocks are integrated out, each law having integral at most 1; None without one.
-
-    Blocks without a law in an interval of known ends come last: the interval has a finite length.
-    """
-    blocks = [block.name for block in declared.blocks]
-    of = {one.of: one for one in priors}
-    short = [block.name for block in declared.blocks if block.name not in of and has_known_ends(block)]
-    if sorted(one.of for one in priors) != sorted(set(blocks) - set(short)):
-        return None
-    sets = {block.name: block.constraint for block in declared.blocks}
-    laws = [one for one in priors if _is_proper(one, sets[one.of])]
-    if len(laws) < len(priors) or not all(isinstance(one.arguments[0], Symbol) for one in priors):
-        return None
-    needed = {name: {b for arg in one.arguments[1:] for b in dependence(arg).blocks} for name, one in of.items()}
-    order: list[str] = []
-    while left := [name for name in of if name not in order]:
-        free = [name for name in left if not any(name in needed[other] for other in left)]
-        if not free:
-            return None
-        order.append(free[0])
-    return (*order, *short)
-
-
-def has_known_ends(block: Block) -> bool:
-    """Whether every entry of a block lies in an interval whose ends are numbers."""
-    ends = block.domain.bounds
-    known = all(isinstance(end, Number) for end in ends)
-    return block.constraint is None and block.domain.name is DomainName.INTERVAL and known
-
-
-def _is_proper(one: StatedDensity, set_: Constraint | None) -> bool:
-    """Whether a law has an integral of at most 1 over its block, its arguments being shown to be those of one.
-
-    The logarithm of its determinant asks that a covariance is positive definite, and that a factor's is not 0. Of one
-    number beside a column of arguments a density is a product of several of that number, which is no law. Over
-    increasing columns an integral is at most that over all; other sets have measures of their own, and laws.
+def by_proper_prior(target: Target) -> Proved | None:
+    """Return the proof of `posterior`, for every data set or almost every one; None where there is none.
 
     Args:
-        one: the density.
-        set_: what its block lies in as a whole.
+        target: as it is sampled; its densities are about the blocks as they are declared.
     """
-    row, own = DENSITIES[one.name], one.arguments[0].shape
-    beside = {*row.matrices} - {row.arguments[0]}
-    others = [a.shape for name, a in zip(row.arguments, one.arguments, strict=True) if name not in beside]
-    fits = row.proper and row.of_set is None if set_ in _PARTS else row.of_set is set_
-    return fits and all(shape in (SCALAR, own) for shape in others)
+    found = posterior(target)
+    return None if found is None else found.proved()
+
+
+def has_proper_prior(target: Target) -> bool:
+    """Whether the prior of a target has a finite integral over all blocks.
+
+    Args:
+        target: as it is sampled; its densities are about the blocks as they are declared.
+    """
+    plain = target.declared or target
+    try:
+        return plain.potential is None and prior_of(plain, target.stated.densities) is not None
+    except TooManyError:
+        return False
+
+
+# The prior
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A product of the prior: blocks with a proper law, and the others by the groups that summands join."""
+
+    laws: "Laws"
+    order: tuple[str, ...]
+    groups: tuple["Group", ...]
+    moments: Moments
+    absorbed: frozenset[str]
+    """Blocks whose moments show that what stands beside is bounded."""
+    others: tuple[Law, ...]
+    """Densities beside the laws of blocks."""
+    rest: Summands
+    """Summands beside them, and those of the groups."""
+
+
+def prior_of(target: Target, densities: Sequence[StatedDensity], latent: frozenset[str] = frozenset()) -> Prior | None:
+    """Return the proof that a log prior has a finite integral over all blocks but some; None where there is none."""
+    found: list[Prior] = []
+    for product in prior_products(target, densities):
+        own = parts_of(product, target.declarations)
+        if own is None or any(latent & {*dependence(x).blocks} for law in own.laws.values() for x in law.arguments):
+            return None
+        groups = [(blocks, terms) for blocks, terms in own.groups if terms or not {b.name for b in blocks} <= latent]
+        finite = [finite_group(group, target.declarations) for group in groups]
+        if any(one is None for one in finite):
+            return None
+        given = frozenset[str]().union(*(one or frozenset[str]() for one in finite))
+        lawless = (block.name for blocks, _ in groups for block in blocks)
+        found.append(Prior((*sorted(latent), *own.order, *lawless), own.moments, own.absorbed, given))
+    moments = {name: frozenset.intersection(*(one.moments.get(name, frozenset()) for one in found))
+               for name in found[0].moments}  # fmt: skip
+    absorbed = frozenset[str]().union(*(one.absorbed for one in found))
+    given = frozenset[str]().union(*(one.given for one in found))
+    return Prior(found[0].order, moments, absorbed, given)
+
+
+def prior_products(target: Target, densities: Sequence[StatedDensity]) -> tuple[Product, ...]:
+    """Return the products whose sum a prior is at most."""
+    own = [one for one in densities if one.entry == "log_prior"]
+    return products(target.log_prior or ZERO, own, target.declarations)
+
+
+Slot = tuple[str, tuple[int, ...] | None]
+Laws = dict[Slot, StatedDensity]
+Group = tuple[list[Block], list[tuple[Fraction, Formula]]]
+
+
+def parts_of(product: Product, declared: Declarations) -> Parts | None:
+    """Return the laws of blocks, without cycles, and the blocks without one; None where the rest is not bounded."""
+    sets = {block.name: block for block in declared.blocks}
+    laws: Laws = {}
+    others: list[Law] = []
+    for law in product.laws:
+        slot = _slot(law, sets)
+        if slot is None or overlap({slot}, laws):
+            others.append(law)
+        else:
+            laws[slot] = law.stated
+    covered = {name for name in sets if _is_covered(sets[name], laws)}
+    others += [Law(law) for slot, law in laws.items() if slot[0] not in covered]
+    laws = {slot: law for slot, law in laws.items() if slot[0] in covered}
+    groups, rest = _grouped(product.rest, [block for name, block in sets.items() if name not in covered])
+    order = _order(laws)
+    moments = {
+        name: DENSITIES[law.name].moments
+        for (name, at), law in laws.items()
+        if at is None and not any(map(depends_on_state, law.arguments[1:]))
+    }
+    limits = Limits(declared, moments)
+    shown = [limits.absorbed(rest), *(limits.of_law(law) for law in others)]
+    if order is None or any(one is None for one in shown):
+        return None
+    absorbed = frozenset[str]().union(*(one or frozenset[str]() for one in shown))
+    return Parts(laws, order, tuple(groups), moments, absorbed, tuple(others), rest)
+
+
+def _slot(law: Law, blocks: dict[str, Block]) -> Slot | None:
+    """Return the block, or the entry of one, that a law is proper for; None where it is no proper law of one."""
+    row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
+    match first:
+        case Symbol(name, _, Role.BLOCK):
+            slot = (name, None)
+        case Entry(Symbol(name, _, Role.BLOCK), at):
+            slot = (name, at)
+        case _:
+            return None
+    inside = blocks.get(name)
+    if inside is None or row.discrete or row.index or law.is_of_entries or not _fits(law.stated):
+        return None
+    if any(overlap({slot}, slots(argument)) for argument in law.stated.arguments[1:]):
+        return None
+    set_ = inside.constraint
+    allowed = row.proper and row.of_set is None if set_ in _PARTS else row.of_set is set_ and slot[1] is None
+    return slot if allowed else None
 
 
 _PARTS = (None, Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
-"""Sets that are of as many dimensions as entries, measured as all columns are."""
+"""Sets that are of as many dimensions as entries, measured as all columns are: an integral is at most that over all."""
+
+
+def _fits(one: StatedDensity) -> bool:
+    """Whether the other arguments are numbers, or of the shape of the first, as those of a law are."""
+    row, own = DENSITIES[one.name], one.arguments[0].shape
+    beside = {*row.matrices} - {row.arguments[0]}
+    others = [a.shape for name, a in zip(row.arguments, one.arguments, strict=True) if name not in beside]
+    return all(shape in (SCALAR, own) for shape in others)
+
+
+def _is_covered(block: Block, laws: Iterable[Slot]) -> bool:
+    """Whether a block has a law, whole or entry by entry."""
+    own = {at for name, at in laws if name == block.name}
+    if None in own:
+        return True
+    sizes = block.shape.sizes
+    numbers = [size for size in sizes if isinstance(size, int)]
+    count = 1
+    for size in numbers:
+        count *= size
+    return bool(own) and len(numbers) == len(sizes) and len(own) == count
+
+
+def _order(laws: Laws) -> tuple[str, ...] | None:
+    """Return an order in which blocks are integrated out, each standing in no law that is left; None without one."""
+    needed = {slot: frozenset().union(*map(slots, law.arguments[1:])) for slot, law in laws.items()}
+    order: list[str] = []
+    while needed:
+        free = next((slot for slot in needed if not any(overlap({slot}, inside) for inside in needed.values())), None)
+        if free is None:
+            return None
+        del needed[free]
+        order.append(free[0] if free[1] is None else f"{free[0]}{list(free[1])}")
+    return tuple(order)
+
+
+def _grouped(rest: Summands, lawless: Sequence[Block]) -> tuple[list[Group], Summands]:
+    """Return the blocks without a law by the groups that summands join, with these summands; and all others."""
+    names = {block.name for block in lawless}
+    uses = [(c, term, frozenset(dependence(term).blocks)) for c, term in rest]
+    groups: list[frozenset[str]] = [frozenset({name}) for name in sorted(names)]
+    inside = [(c, term, own) for c, term, own in uses if own and own <= names]
+    for _, _, own in inside:
+        joined = [group for group in groups if group & own]
+        groups = [*(group for group in groups if not group & own), frozenset().union(*joined)]
+    found = [
+        ([block for block in lawless if block.name in group], [(c, term) for c, term, own in inside if own <= group])
+        for group in groups
+    ]
+    return found, tuple((c, term) for c, term, own in uses if not (own and own <= names))
+
+
+def finite_group(group: Group, declared: Declarations) -> frozenset[str] | None:
+    """Return what is given where exp of a sum has a finite integral; None where that is not shown.
+
+    A bounded one has over sets of finite measure, and Dirichlet's; others by growth.
+    """
+    blocks, terms = group
+    unbounded = [(c, term) for c, term in terms if not bounded_above(multiply(Number(c), term, term.shape), declared)]
+    if all(_is_small(block) for block in blocks):
+        if not unbounded:
+            return frozenset()
+        simplices = [block for block in blocks if block.constraint is Constraint.SIMPLEX]
+        if len(unbounded) == len(blocks) == len(simplices) == 1 and _is_dirichlet(*unbounded[0], blocks[0], declared):
+            return facts([unbounded[0][1]], declared)
+    if any(block.constraint is not None for block in blocks):
+        return None
+    names = {block.name for block in blocks}
+    assume = tuple(one for one in declared.assume if {*dependence(one).blocks} <= names and not dependence(one).data)
+    alone = replace(declared, blocks=tuple(blocks), data=(), assume=assume)
+    energy = negate(add([multiply(Number(c), term, SCALAR) for c, term in terms] or [ZERO], SCALAR))
+    found = normalisable(subject_of(Dynamics("prior", alone, energy, None, None))).decision
+    return frozenset(found.given) if isinstance(found, Proved) else None
+
+
+def _is_small(block: Block) -> bool:
+    """Whether a block lies in a set of finite measure: a bounded one, or an interval whose ends are numbers."""
+    if block.constraint is not None:
+        return block.constraint in THIN
+    ends = block.domain.bounds
+    return block.domain.name is DomainName.INTERVAL and all(isinstance(end, Number) for end in ends)
+
+
+def _is_dirichlet(c: Fraction, term: Formula, block: Block, declared: Declarations) -> bool:
+    """Whether a summand is sum_i c_i log b_i with all c_i > -1."""
+    for factor, logs in _with_logarithm(term):
+        match logs:
+            case Apply("log", (Symbol(name) | Entry(Symbol(name)),)) if name == block.name:
+                if _is_above(multiply(Number(c), factor, factor.shape), declared):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _with_logarithm(term: Formula) -> Iterator[tuple[Formula, Formula]]:
+    """Yield c and log b of a summand that is c times log b, summed over entries."""
+    match term:
+        case Apply("sum", (Multiply(left, right),)):
+            yield from ((left, right), (right, left))
+        case Apply("sum", (arg,)):
+            yield Number(Fraction(1)), arg
+        case MatMul(Transpose(left), right) if left.shape == right.shape and left.shape.cols is None:
+            yield from ((left, right), (right, left))
+        case Multiply(left, Apply("sum", (right,))) | Multiply(Apply("sum", (right,)), left):
+            yield left, right
+        case Multiply(left, right):
+            yield from ((left, right), (right, left))
+        case _:
+            yield Number(Fraction(1)), term
+
+
+def _is_above(c: Formula, declared: Declarations) -> bool:
+    """Whether every entry of a constant is above -1."""
+    if dependence(c).blocks:
+        return False
+    one = Number(Fraction(1))
+    shifted = add([c, one if c.shape == SCALAR else Filled(1, c.shape)], c.shape)
+    return _is_positive_sum(_constants(shifted), declared)
+
+
+def _constants(formula: Formula) -> Iterator[tuple[Fraction, Formula]]:
+    match formula:
+        case Add(terms):
+            for term in terms:
+                yield from _constants(term)
+        case Multiply(Number(a), Multiply(Number(b), inner)):
+            yield from _constants(Multiply(Number(a * b), inner, formula.shape))
+        case Multiply(Number(a), Add(terms)):
+            for term in terms:
+                yield from _constants(Multiply(Number(a), term, formula.shape))
+        case Number(value):
+            yield value, Number(Fraction(1))
+        case Filled(value):
+            yield Fraction(value), Number(Fraction(1))
+        case Multiply(Number(value), Filled(one)) | Multiply(Filled(one), Number(value)):
+            yield value * one, Number(Fraction(1))
+        case Multiply(Number(value), inner):
+            yield value, inner
+        case _:
+            yield Fraction(1), formula
+
+
+def _is_positive_sum(terms: Iterable[tuple[Fraction, Formula]], declared: Declarations) -> bool:
+    number, signs = Fraction(0), []
+    for c, term in terms:
+        if isinstance(term, Number):
+            number += c * term.value
+        else:
+            signs.append(sign(multiply(Number(c), term, term.shape), declared))
+    nonnegative = all(one.nonnegative for one in signs)
+    return nonnegative and (number > 0 or (number == 0 and any(one.positive for one in signs)))
+
+
+# The likelihood
+
+
+def likelihood_products(target: Target, densities: Sequence[StatedDensity]) -> tuple[Product, ...]:
+    """Return the products whose sum the likelihood of a datum is at most, written-out densities by their names."""
+    own = [one for one in densities if one.entry == "log_likelihood"]
+    return tuple(map(with_laws, products(target.log_likelihood or ZERO, own, of_rows(target))))
+
+
+def _unbounded(
+    target: Target, densities: Sequence[StatedDensity], prior: Prior, latent: frozenset[str]
+) -> tuple[frozenset[str], list[tuple[Product, Law]]] | None:
+    """Return blocks whose moments a likelihood rests on, and its densities without a bound; None if not shown."""
+    declared = of_rows(target)
+    limits = Limits(declared, prior.moments, frozenset(_bounded_states(target)), dict(_floors(target)))
+    absorbed: frozenset[str] = frozenset()
+    unbounded: list[tuple[Product, Law]] = []
+    for product in likelihood_products(target, densities):
+        beside = limits.absorbed(product.rest)
+        if beside is None:
+            beside, product = limits.absorbed(_written_out(product, declared)), replace(product, laws=())
+        if beside is None:
+            return None
+        absorbed |= beside
+        outcomes: list[Law] = []
+        for law in product.laws:
+            if _entry_of_rows(law) in latent:
+                continue
+            shown = limits.of_law(law)
+            if shown is None:
+                outcomes.append(law)
+            else:
+                absorbed |= shown
+        unbounded += [(product, law) for law in outcomes]
+    return absorbed, unbounded
+
+
+def _written_out(product: Product, declared: Declarations) -> Summands:
+    """Return the summands of a product with those of its laws, which may cancel others."""
+    laws = [law.stated for law in product.laws if not law.is_of_entries]
+    whole = laws if len(laws) == len(product.laws) else []
+    densities = ((Fraction(1), log_density(DENSITIES[law.name], law.arguments, declared)) for law in whole)
+    return (*product.rest, *densities)
+
+
+def are_densities(target: Target, unbounded: Sequence[tuple[Product, Law]]) -> bool:
+    """Whether laws of each product are densities of different data, one given others, without cycles."""
+    by_product: dict[Product, list[Law]] = {}
+    for product, law in unbounded:
+        by_product.setdefault(product, []).append(law)
+    for laws in by_product.values():
+        outcomes = [outcome(law, target.declarations) for law in laws]
+        known = {slot: law.stated for slot, law in zip(outcomes, laws, strict=True) if slot is not None}
+        if len(known) < len(laws) or any(overlap({a}, {b}) for a in known for b in known if a != b):
+            return False
+        if _order(known) is None:
+            return False
+    return True
+
+
+def outcome(law: Law, declared: Declarations) -> Slot | None:
+    """Return the field of the data, or its entry, that a law is a density of; None where it is a density of none.
+
+    Of a y + b it is one but for a constant factor, of log(y) but for one of the data.
+    """
+    row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
+    if not row.proper or row.discrete or row.index or row.of_set is not None:
+        return None
+    slot = _variable(first, entries=law.is_of_entries)
+    if slot is None or not (law.is_of_entries or _fits(law.stated)):
+        return None
+    datum = next((one for one in declared.data if one.name == slot[0]), None)
+    if datum is None or datum.values or datum.is_index or Kind.INTEGER in datum.known:
+        return None
+    return None if any(overlap({slot}, slots(argument)) for argument in law.stated.arguments[1:]) else slot
+
+
+def _variable(formula: Formula, *, entries: bool) -> Slot | None:
+    """Return the field of which a formula is an invertible function."""
+    match formula:
+        case Symbol(name, _, Role.DATUM) | Transpose(Symbol(name, _, Role.DATUM)):
+            return name, None
+        case Entry(Symbol(name, _, Role.DATUM), at):
+            return name, at
+        case Apply("log", (arg,)):
+            return _variable(arg, entries=entries)
+        case Multiply(Number(value), arg) | Multiply(arg, Number(value)) if value != 0:
+            return _variable(arg, entries=entries)
+        case Multiply(arg, Filled()) | Multiply(Filled(), arg) if entries:
+            return _variable(arg, entries=entries)
+        case Add((arg, Number())) | Add((Number(), arg)):
+            return _variable(arg, entries=entries)
+        case _:
+            return None
+
+
+def latent_blocks(target: Target, densities: Sequence[StatedDensity], rows: Rows) -> frozenset[str]:
+    """Return the blocks each entry of which has one law in the likelihood, given entries with laws of their own.
+
+    With t = (0, 1, 2) and before = (0, 0, 1), `where(first, normal(h[t], m, 1), normal(h[t], h[before], s))` is the law
+    of h[0], that of h[1] given h[0], and that of h[2] given h[1].
+    """
+    found = dict.fromkeys(filter(None, map(_entry_of_rows, (Law(one) for one in densities))))
+    try:
+        return frozenset(name for name in found if _has_row_laws(name, likelihood_products(target, densities), rows))
+    except NotReadError:
+        return frozenset()
+
+
+def _entry_of_rows(law: Law) -> str:
+    """Return the block of whose entry, at the position of a row, a density is; empty for any other."""
+    match law.stated.arguments[0]:
+        case MatMul(Symbol(_, _, Role.INDEX), Symbol(name, _, Role.BLOCK)) if not law.is_of_entries:
+            return name
+        case _:
+            return ""
+
+
+def _has_row_laws(name: str, likelihood: Sequence[Product], rows: Rows) -> bool:
+    needed: dict[int, set[int]] = {}
+    if not rows.is_whole:
+        return False
+    for product in likelihood:
+        own = [law for law in product.laws if _entry_of_rows(law) == name]
+        part = rows.under(product.guards)
+        if part.count == 0:
+            continue
+        if len(own) != 1 or product.is_mixed or not _fits(own[0].stated) or not DENSITIES[own[0].stated.name].proper:
+            return False
+        first, *others = own[0].stated.arguments
+        if DENSITIES[own[0].stated.name].discrete or not isinstance(first, MatMul):
+            return False
+        givens = [positions(one, name, part) for one in others]
+        for k, place in enumerate(positions(first, name, part)[0]):
+            if place in needed:
+                return False
+            needed[place] = {given[k] for lists in givens for given in lists}
+    block = next(one for one in rows.declarations.blocks if one.name == name)
+    if {*needed} != {*range(rows.length(block.shape.rows))} or len(block.shape.sizes) != 1:
+        return False
+    while free := {place for place, others in needed.items() if not others & needed.keys()}:
+        needed = {place: others for place, others in needed.items() if place not in free}
+    return not needed
+
+
+def positions(formula: Formula, name: str, rows: Rows) -> list[list[int]]:
+    """Return the positions of a block's entries in a formula, row by row, for each index field that it stands behind.
+
+    Raises:
+        NotReadError: the block stands there otherwise.
+    """
+    match formula:
+        case MatMul(Symbol(field, _, Role.INDEX), Symbol(block, _, Role.BLOCK)) if block == name:
+            (lines,) = rows.data[field]
+            return [[next(k for k, line in enumerate(lines) if line[n]) for n in range(rows.count)]]
+        case Symbol(block, _, Role.BLOCK) if block == name:
+            raise NotReadError(f"{name} as a whole")
+        case _:
+            return [one for part in parts(formula) for one in positions(part, name, rows)]
+
+
+def _bounded_states(target: Target) -> Iterator[str]:
+    """Yield states of a recursion that are bounded: means of bounded numbers with positive weights, in every row."""
+    declared = of_rows(target)
+    for state in target.recursion:
+        match state.next:
+            case Multiply(Add(above), Power(Add(below), Number(minus))) if minus == -1 and len(above) == len(below):
+                pairs = zip(above, below, strict=True)
+                if bounded_above(state.start, declared) and all(_is_share(a, b, declared) for a, b in pairs):
+                    yield state.block.name
+            case _:
+                continue
+
+
+def _floors(target: Target) -> Iterator[tuple[str, tuple[Formula, ...]]]:
+    """Yield positive states with their start, and what is left of `next` without what is nonnegative in every row."""
+    declared = of_rows(target)
+    states = {state.block.name for state in target.recursion}
+    for state in target.recursion:
+        uses = [(term, dependence(term)) for term in terms_of(state.next)]
+        same = [term for term, use in uses if not use.data and not states & {*use.blocks}]
+        others = [term for term, _ in uses if term not in same]
+        if state.block.shape == SCALAR and same and all(sign(term, declared).nonnegative for term in others):
+            yield state.block.name, (state.start, add(same, SCALAR))
+
+
+def _is_share(above: Formula, below: Formula, declared: Declarations) -> bool:
+    """Whether a formula is a bounded factor times a positive one."""
+    if not sign(below, declared).positive:
+        return False
+    match above:
+        case Multiply(p, f) if f == below:
+            return bounded_above(p, declared)
+        case Multiply(f, p) if f == below:
+            return bounded_above(p, declared)
+        case _:
+            return False

@@ -10,7 +10,18 @@ from recipe_compiler.formula.build import entry_of, negate
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import BOUNDED, named
-from recipe_compiler.formula.expression import Add, Apply, Entry, Explicit, Formula, Multiply, Role, Symbol
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Explicit,
+    Formula,
+    Multiply,
+    Number,
+    Power,
+    Role,
+    Symbol,
+)
 from recipe_compiler.verify.core.premises import depends_on_state
 
 _KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
@@ -35,7 +46,10 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
         case Entry(Explicit(rows), at):
             return bounded_above(entry_of(rows, at), declarations)
         case Multiply(left, right):
-            return _multiple(left, right, declarations, above=True)
+            two = all(_is_bounded(factor, declarations) for factor in (left, right))
+            return two or _multiple(left, right, declarations, above=True)
+        case Power(base, Number(n)) if n > 0 and n.denominator == 1:
+            return _is_bounded(base, declarations)
         case Apply("logdet", (Symbol(name, _, Role.BLOCK),)):
             return _is_correlation(name, declarations)
         case Apply(fn, (arg,)) if fn in _KEPT_BELOW:
@@ -44,6 +58,10 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
             return fn in BOUNDED
         case _:
             return False
+
+
+def _is_bounded(formula: Formula, declarations: Declarations) -> bool:
+    return bounded_above(formula, declarations) and bounded_below(formula, declarations)
 
 
 def bounded_below(formula: Formula, declarations: Declarations) -> bool:
@@ -57,7 +75,10 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
         case Add(terms):
             return all(bounded_below(term, declarations) for term in terms)
         case Multiply(left, right):
-            return _multiple(left, right, declarations, above=False)
+            two = all(_is_bounded(factor, declarations) for factor in (left, right))
+            return two or _multiple(left, right, declarations, above=False)
+        case Power(base, Number(n)) if n > 0 and n.denominator == 1:
+            return _is_bounded(base, declarations)
         case Apply("log", (arg,)):
             return _stays_positive(arg, declarations)
         case Apply("log1p", (arg,)):

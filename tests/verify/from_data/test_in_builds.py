@@ -6,7 +6,6 @@ from answers import answer, document, expect
 
 from recipe_compiler.cache import Cache, check_once
 from recipe_compiler.report.in_builds import build_caveats
-from recipe_compiler.verify.builds import of_data
 
 LINE = """
 name: line
@@ -26,9 +25,6 @@ MORErun: {step_size: auto}
 """
 TABLE = "{file: data.csv, x: a, y: y, intercept: true}"
 ROWS = ((0, 1), (1, 3), (2, 2), (3, 5), (4, 4))
-ON_A_LINE = ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9), (0.7, 2.1), (1.1, 3.3))
-"""y = 3 a as it is written: 0.1 and 0.3 as doubles are other numbers."""
-OFF = (*ON_A_LINE[:4], (1.1, 3.4))
 
 
 def csv(rows, head="a,y"):
@@ -51,20 +47,11 @@ def array(folder, numbers):
     return (folder / "of.npy").read_bytes()
 
 
-@pytest.mark.parametrize(("rows", "times"), [(ROWS, 1), (OFF, 2)], ids=["equal as doubles", "other numbers as doubles"])
-def test_data_that_doubles_hold_as_they_are_written_are_decided_once(rows, times, monkeypatch):
-    samples, decide = [], of_data._decided
-    monkeypatch.setattr(of_data, "_decided", lambda *given: samples.append(given) or decide(*given))
-    expect(integral(build(rows)), "proved")
-    assert len(samples) == times
-
-
 def test_no_default_stands_for_a_value_that_the_run_reads(tmp_path, monkeypatch):
     """With w = 0 nothing confines beta, which the default of w, ones, would do."""
     monkeypatch.setattr("recipe_compiler.spec.npy.MANY", 1)
     target = LINE.replace("ASSUME", "parameters: {w: {shape: 2, default: ones}}\n")
     target = target.replace("log_prior: 0", "log_prior: -w[0]**2*norm2(beta)").replace("(y - x @ beta)", "y")
-    expect(integral(build(target=target)), "proved")
     values = "parameters: {w: {value: w.npy}}\nsizes: {p: 2}\n"
     expect(integral(build(target=target, more=values, **{"w.npy": array(tmp_path, [0.0, 0.0])})), "not proved")
 
@@ -84,7 +71,7 @@ def test_what_is_larger_than_is_read_before_a_run_is_left_to_it(tmp_path, monkey
         "y.npy": array(tmp_path, rng.normal(size=150_000)),
     }
     given = {"data": "{arrays: {x: x.npy, y: y.npy}}", **files}
-    expect(integral(build(**given)), "proved", "6666 of the 150000 data of x.npy, evenly spaced")
+    expect(integral(build(**given)), "proved", "the 150000 data of x.npy")
     monkeypatch.setattr("recipe_compiler.run.observed.MOST", 250_000)
     own = build(**given)
     assert own.observed == "x.npy is large, and known when a run begins"

@@ -1,0 +1,173 @@
+"""Summands of a log density that are at most a constant, alone, in pairs, or but for what moments of priors absorb."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from recipe_compiler.facts.semidefinite import sign
+from recipe_compiler.formula.build import multiply
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.densities import DENSITIES, EXPONENTIALS, INVERSE, POWERS
+from recipe_compiler.formula.density_terms import at_most
+from recipe_compiler.formula.elementwise import FUNCTIONS
+from recipe_compiler.formula.expression import (
+    Apply,
+    Entry,
+    Explicit,
+    Formula,
+    MatMul,
+    Multiply,
+    Number,
+    Role,
+    Symbol,
+)
+from recipe_compiler.verify.builds.products import Law, Summands, written_out
+from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.integrability.bounded import bounded_above
+
+Moments = Mapping[str, frozenset[str]]
+"""Blocks to the names of the moments that their priors have, whatever the state is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds of summands rest on."""
+
+    declarations: Declarations
+    moments: Moments = field(default_factory=dict[str, frozenset[str]])
+    bounded: frozenset[str] = frozenset()
+    """States of a recursion that are shown to be bounded above."""
+    floors: Mapping[str, tuple[Formula, ...]] = field(default_factory=dict[str, "tuple[Formula, ...]"])
+    """States of a recursion to formulas of blocks: in every row one is at least one of these."""
+
+    def absorbed(self, summands: Summands) -> frozenset[str] | None:
+        """Return the blocks whose moments a sum rests on: F <= C + sum_j k_j log v_j + c_j h_j; None if not shown.
+
+        Each summand is at most a constant; or two are, as x - log(1 + exp(x)) is at most 0; or it is a multiple of h,
+        or of log v, whose exponential has a mean under the prior.
+        """
+        left = _merged(self._with_logarithms(written_out(summands)))
+        for core in list(left):
+            if core in left and left[core] < 0:
+                _take_pair(left, core)
+        found: set[str] = set()
+        for core, c in left.items():
+            if self._is_bounded(core, c):
+                continue
+            if (below := self._above_floors(core, c)) is not None:
+                found |= below
+                continue
+            block = self._with_moment(core, c)
+            if block is None:
+                return None
+            found.add(block)
+        return frozenset(found)
+
+    def _with_logarithms(self, summands: Iterable[tuple[Fraction, Formula]]) -> Iterator[tuple[Fraction, Formula]]:
+        """Yield summands, the logarithms of roots and of products of positive factors as those of what is in them."""
+        for c, term in summands:
+            match term:
+                case Apply("log", (Apply("sqrt", (inner,)),)):
+                    yield from self._with_logarithms([(c / 2, Apply("log", (inner,), term.shape))])
+                case Apply("log", (Multiply(left, right),)) if left.shape == right.shape and all(
+                    sign(factor, self.declarations).positive for factor in (left, right)
+                ):
+                    logs = [(c, Apply("log", (factor,), term.shape)) for factor in (left, right)]
+                    yield from self._with_logarithms(logs)
+                case _:
+                    yield c, term
+
+    def _is_bounded(self, core: Formula, c: Fraction) -> bool:
+        match core:
+            case Apply("log", (Symbol(name),)) if c > 0 and name in self.bounded:
+                return True
+            case _:
+                return bounded_above(multiply(Number(c), core, core.shape), self.declarations)
+
+    def _above_floors(self, core: Formula, c: Fraction) -> frozenset[str] | None:
+        """Return the moments that a bound of -log s rests on; None where no lower bound of s is known."""
+        match core:
+            case Apply("log", (Symbol(name),)) if c < 0 and name in self.floors:
+                logs = (((c, Apply("log", (floor,), core.shape)),) for floor in self.floors[name])
+                shown = [self.absorbed(log) for log in logs]
+                known = [one for one in shown if one is not None]
+                return frozenset[str]().union(*known) if len(known) == len(shown) else None
+            case _:
+                return None
+
+    def _with_moment(self, core: Formula, c: Fraction) -> str | None:
+        """Return the block v of c log v, or h of c h, for which E v**c, or E exp(c h), is finite."""
+        match core:
+            case (
+                Apply("log", (Symbol(name, _, Role.BLOCK) | Entry(Symbol(name, _, Role.BLOCK)),))
+                | Apply("log", (MatMul(Symbol(_, _, Role.INDEX), Symbol(name, _, Role.BLOCK)),))
+                | Apply("sum", (Apply("log", (Symbol(name, _, Role.BLOCK),)),))
+            ):
+                needed = POWERS if c > 0 else INVERSE
+            case Symbol(name, _, Role.BLOCK) | Entry(Symbol(name, _, Role.BLOCK)):
+                needed = EXPONENTIALS
+            case _:
+                return None
+        return name if needed in self.moments.get(name, frozenset()) else None
+
+    def of_law(self, law: Law) -> frozenset[str] | None:
+        """Return the blocks whose moments show that a named density is bounded, for all data; None if not shown."""
+        row, entries = DENSITIES[law.stated.name], law.is_of_entries
+        bounds = (*(bound.at_most for bound in row.bounds), *row.ceilings)
+        found = (
+            self.absorbed(((Fraction(1), at_most(row, text, law.stated.arguments, entries=entries)),))
+            for text in bounds
+        )
+        return next((one for one in found if one is not None), None)
+
+
+def _merged(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formula, Fraction]:
+    """Return the summands by formula, numbers in front taken together; what cancels is left out."""
+    found: dict[Formula, Fraction] = {}
+    for c, term in summands:
+        found[term] = found.get(term, Fraction(0)) + c
+    return {term: c for term, c in found.items() if c and depends_on_state(term)}
+
+
+def _take_pair(left: dict[Formula, Fraction], core: Formula) -> None:
+    """Take -a f(x) and k x away where their sum is at most a constant: softplus for 0 <= k <= a, exp for k >= 0."""
+    a = -left[core]
+    match core:
+        case Apply("exp", (arg,)):
+            candidates, low, high = [arg], Fraction(0), None
+        case Apply("log", (Apply("sum", (Apply("exp", (column,)),)),)):
+            candidates, low, high = list(_entries(column, left)), a, a
+        case Apply(fn, (arg,)) if (row := FUNCTIONS.get(fn)) is not None and row.ends is not None:
+            candidates, low, high = [arg], a * row.ends[0], a * row.ends[1]
+        case _:
+            return
+    for candidate in candidates:
+        k = _multiple(left, candidate)
+        if k is not None and k != 0 and k >= low and (high is None or k <= high):
+            for c, term in written_out(((Fraction(1), candidate),)):
+                if depends_on_state(term):
+                    left[term] -= k * c
+                    if left[term] == 0:
+                        del left[term]
+            del left[core]
+            return
+
+
+def _entries(column: Formula, left: Iterable[Formula]) -> Iterator[Formula]:
+    """Yield the column, what is seen to be an entry of it, and itself at a position."""
+    yield column
+    if isinstance(column, Explicit):
+        yield from (entry for row in column.rows for entry in row)
+    for term in left:
+        match term:
+            case MatMul(Symbol(_, _, Role.INDEX), other) if other == column:
+                yield term
+            case _:
+                pass
+
+
+def _multiple(left: Mapping[Formula, Fraction], candidate: Formula) -> Fraction | None:
+    """Return k where k times a formula is among the summands; None where it is not."""
+    own = ((c, term) for c, term in written_out(((Fraction(1), candidate),)) if depends_on_state(term))
+    found = {left.get(term, Fraction(0)) / c for c, term in own}
+    return found.pop() if len(found) == 1 else None
