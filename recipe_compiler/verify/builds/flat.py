@@ -268,7 +268,7 @@ def _by_scale(model: _Model) -> Shown | Infinite | None:
         return Infinite("a direction that nothing depends on", (("direction", along),))
     facts = [(f"forms of {names} of full rank {p}", "a minor that is not zero")] if p else []
     if not depends_on_state(scale):
-        return Shown(tuple(facts))
+        return None if model.scale else Shown(tuple(facts))
     exponent = None if model.scale is None else _exponent(scale, model.scale)
     if model.scale is not None and exponent is None:
         return None

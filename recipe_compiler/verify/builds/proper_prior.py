@@ -6,9 +6,10 @@ are conditional densities given the rows before, whose product is a joint densit
 given others, without cycles.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeVar
 
 from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, multiply, negate, parts
@@ -50,6 +51,9 @@ ZERO = Number(Fraction(0))
 BOUNDED = "proper prior, bounded likelihood"
 ALMOST = "proper prior, densities of the data"
 OUTSIDE = "data outside a null set (ties may be in it)"
+
+
+K = TypeVar("K", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +344,9 @@ def _is_dirichlet(c: Fraction, term: Formula, block: Block, declared: Declaratio
     """Whether a summand is sum_i c_i log b_i with all c_i > -1."""
     for factor, logs in _with_logarithm(term):
         match logs:
-            case Apply("log", (Symbol(name) | Entry(Symbol(name)),)) if name == block.name:
+            case Apply("log", (Symbol(name) | Entry(Symbol(name)) as arg,)) if name == block.name:
+                if isinstance(arg, Entry) and factor.shape != SCALAR:
+                    continue  # a sum over copies of one logarithm
                 if _is_above(multiply(Number(c), factor, factor.shape), declared):
                     return True
             case _:
@@ -509,11 +515,28 @@ def latent_blocks(target: Target, densities: Sequence[StatedDensity], rows: Rows
     With t = (0, 1, 2) and before = (0, 0, 1), `where(first, normal(h[t], m, 1), normal(h[t], h[before], s))` is the law
     of h[0], that of h[1] given h[0], and that of h[2] given h[1].
     """
-    found = dict.fromkeys(filter(None, map(_entry_of_rows, (Law(one) for one in densities))))
+    fields = {datum.name for datum in target.declarations.data if not datum.is_index}
+    outcomes = fields & {name for one in densities for name in dependence(one.arguments[0]).data}
+    needed: dict[str, set[str]] = {}
+    for one in densities:
+        if name := _entry_of_rows(Law(one)):
+            given = [dependence(argument) for argument in one.arguments[1:]]
+            if any(outcomes & {*on.data} for on in given):
+                return frozenset()  # a law given data that have one given the block
+            needed.setdefault(name, set()).update(*(on.blocks for on in given))
     try:
-        return frozenset(name for name in found if _has_row_laws(name, likelihood_products(target, densities), rows))
+        likelihood = likelihood_products(target, densities)
+        found = {name: others - {name} for name, others in needed.items() if _has_row_laws(name, likelihood, rows)}
     except NotReadError:
         return frozenset()
+    return frozenset(found) if not _has_cycle(found) else frozenset()
+
+
+def _has_cycle(needed: Mapping[K, Set[K]]) -> bool:
+    """Whether some of what is needed needs itself, through others."""
+    while free := {name for name, others in needed.items() if not others & needed.keys()}:
+        needed = {name: others for name, others in needed.items() if name not in free}
+    return bool(needed)
 
 
 def _entry_of_rows(law: Law) -> str:
@@ -547,9 +570,7 @@ def _has_row_laws(name: str, likelihood: Sequence[Product], rows: Rows) -> bool:
     block = next(one for one in rows.declarations.blocks if one.name == name)
     if {*needed} != {*range(rows.length(block.shape.rows))} or len(block.shape.sizes) != 1:
         return False
-    while free := {place for place, others in needed.items() if not others & needed.keys()}:
-        needed = {place: others for place, others in needed.items() if place not in free}
-    return not needed
+    return not _has_cycle(needed)
 
 
 def positions(formula: Formula, name: str, rows: Rows) -> list[list[int]]:
