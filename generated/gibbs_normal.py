@@ -65,9 +65,9 @@ Proved:
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
-    exact draws are from the conditional distributions of the target (mu ~ N(tau*sum(y)/(N*tau + 1/prior_variance),
-        1/(N*tau + 1/prior_variance)) given all others; tau ~ Gamma(shape + N/2, rate + (y - mu*ones).T @ (y -
-        mu*ones) / 2) given all others)
+    exact draws are from the conditional distributions of the target (move 1, draw of mu: mu ~ N(tau*sum(y)/(N*tau +
+        1/prior_variance), 1/(N*tau + 1/prior_variance)) given all others; move 2, draw of tau: tau ~ Gamma(shape +
+        N/2, rate + (y - mu*ones).T @ (y - mu*ones) / 2) given all others)
     every move preserves exp(-H), and every block is updated (move 1, draw of mu; move 2, draw of tau)
 
 Not checked here:
