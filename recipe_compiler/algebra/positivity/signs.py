@@ -83,8 +83,21 @@ def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> ShownSi
     if p.is_zero():
         return ShownSign(False, "zero")
     listed = tuple(known)
-    found = [x for x in (_simple(p, signs, listed), by_factors(p, signs, listed)) if x is not None]
+    ways = (_simple(p, signs, listed), by_factors(p, signs, listed), _by_multiple(p, signs, listed))
+    found = [x for x in ways if x is not None]
     return next((x for x in found if x.strict), found[0] if found else None)
+
+
+def _by_multiple(p: fmpq_mpoly, signs: Signs, known: tuple[Known, ...]) -> ShownSign | None:
+    """Return that a polynomial is a known one times a nonnegative one: a b (1 - c**2), whose factors have no signs."""
+    for q, strict in known:
+        if q.is_constant():
+            continue
+        quotient, rest = divmod(p, q)
+        found = sign_of(quotient, signs, known) if rest.is_zero() else None
+        if found is not None:
+            return ShownSign(strict and found.strict, f"({q}) times what is by {found.by}")
+    return None
 
 
 def is_nonzero(p: fmpq_mpoly, signs: Signs, known: Iterable[Known], nonzero: Iterable[fmpq_mpoly]) -> bool:
