@@ -5,9 +5,10 @@ are, where mu is a sum of functions of the state times columns of the data and y
 its distance, prod_n p_n <= C sigma**-N exp(-r/sigma).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from recipe_compiler.formula.expression import Formula, MatMul, Number, Role, Sy
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
-from recipe_compiler.verify.builds.products import Law, Product
+from recipe_compiler.verify.builds.products import Law, Product, overlap, slots
 from recipe_compiler.verify.from_data.columns import NotReadError, Rows, Sum, full
 from recipe_compiler.verify.from_data.ranks import (
     are_independent,
@@ -162,7 +163,8 @@ def why_not_general(product: Product, law: Law, rows: Rows) -> str:
                     return f"as few {of} as coefficients"
                 tried = [*tried[1:], (columns, one.y, one.size, words)]
         except NotReadError:
-            pass
+            if dependence(_argument(row, law.stated, row.location)).data:
+                return f"the location of {of} is not linear in columns"
     for columns, y, size, words in tried:
         if not is_general(matrix([*columns, y], own.count), len(columns) + 1, own.clear, size):
             return f"some {of} are {words}"
@@ -171,6 +173,23 @@ def why_not_general(product: Product, law: Law, rows: Rows) -> str:
 
 def _is_constant(column: Any) -> bool:
     return not isinstance(column, np.ndarray) or all(x == column[0] for x in column)
+
+
+def meeting_laws(left: Sequence[tuple[Product, Law]]) -> Iterator[str]:
+    """Yield which densities share a scale and a location: data of both may fit together at one value of these."""
+    stated = dict.fromkeys((law.stated, product.guards) for product, law in left)
+    for (one, _), (other, _) in combinations(stated, 2):
+        if all(overlap(_coordinates(one, part), _coordinates(other, part)) for part in ("scale", "location")):
+            yield f"densities of {text(one.arguments[0])} and {text(other.arguments[0])} share a scale and a location"
+
+
+def _coordinates(law: StatedDensity, part: str) -> frozenset[tuple[str, tuple[int, ...] | None]]:
+    row = DENSITIES[law.name]
+    name = row.scale if part == "scale" else row.location
+    if not name:
+        return frozenset()
+    argument = _argument(row, law, name)
+    return frozenset(slot for slot in slots(argument) if slot[0] in dependence(argument).blocks)
 
 
 def shared_scale(product: Product, law: Law, target: Target) -> str:

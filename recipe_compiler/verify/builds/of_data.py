@@ -15,7 +15,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, DataFile, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.builds.at_data import shared_scale, why_bounded, why_not_general
+from recipe_compiler.verify.builds.at_data import meeting_laws, shared_scale, why_bounded, why_not_general
 from recipe_compiler.verify.builds.flat import Infinite, Shown, decide_flat, without_residual
 from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, outcome, posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
@@ -90,6 +90,7 @@ def _of_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, o
             return replace(general, decision=Refuted(infinite.by, infinite.witness), for_d="all", checked_at=())
     reasons = dict.fromkeys(filter(None, (why_not_general(product, law, rows) for product, law in left)))
     reasons |= dict.fromkeys(filter(None, (shared_scale(product, law, found.target) for product, law in left)))
+    reasons |= dict.fromkeys(meeting_laws(left))
     shared = _shared_columns(build, found)
     if not isinstance(general.decision, Proved) or not (reasons or shared):
         return general
@@ -106,7 +107,7 @@ def _shared_columns(build: Build, found: Posterior) -> str:
     own = {slot[0] for slot in slots if slot is not None}
     columns = dict(build.data.columns)
     of = {name: _sources(build.data, columns.get(name, ())) for name in columns}
-    pairs = ((name, other) for name in own for other in of if other not in own and of.get(name, set()) & of[other])
+    pairs = ((name, other) for name in own for other in of if other != name and of.get(name, set()) & of[other])
     return next((f"`{name}` and `{other}` are made of the same column" for name, other in pairs), "")
 
 

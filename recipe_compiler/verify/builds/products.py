@@ -220,10 +220,6 @@ def _choices(term: Formula, declarations: Declarations) -> Choices | None:
             return None
 
 
-def _holds_exponential(formula: Formula) -> bool:
-    return any(isinstance(node, Apply) and node.fn == "exp" for node in nodes(formula))
-
-
 def _logarithms(formula: Formula, declarations: Declarations) -> list[Formula] | None:
     """Return the logarithms of the factors of a nonnegative product; None where a factor may be negative."""
     match formula:
