@@ -187,7 +187,7 @@ def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]
         written = parse(text, row.name, _NOWHERE)
         if not isinstance(written, tree.Comparison):
             raise CompilerError(f"{text} of {row.name} is not a comparison")
-        sides = [_typed(side, _Names(row, shapes)) for side in (written.left, written.right)]
+        sides = [_typed(side, _Names(row.arguments, shapes)) for side in (written.left, written.right)]
         left, right = (substitute(side, _given(row, args)) for side in _alike(sides))
         found.append(ex.Compare(written.op, left, right, left.shape))
     return tuple(found)
@@ -225,11 +225,9 @@ def _vector(args: Sequence[Formula]) -> Shape:
 class _Names:
     """The arguments of a density as symbols of the shapes that they have in a call."""
 
-    def __init__(self, row: Density, shapes: tuple[Shape, ...]) -> None:
-        self.known = {
-            name: ex.Symbol(_own(name), shape, ex.Role.PARAMETER)
-            for name, shape in zip(row.arguments, shapes, strict=True)
-        }
+    def __init__(self, arguments: Sequence[str], shapes: Sequence[Shape]) -> None:
+        pairs = zip(arguments, shapes, strict=True)
+        self.known = {name: ex.Symbol(_own(name), shape, ex.Role.PARAMETER) for name, shape in pairs}
         self.size = next((shape.sizes[0] for shape in shapes if shape != SCALAR), 1)
 
     def find(self, name: str) -> Formula:
@@ -239,12 +237,18 @@ class _Names:
         return ex.Pi() if name == "pi" else size_of(self.size)
 
 
+def in_arguments(text: str, arguments: Mapping[str, Formula]) -> Formula:
+    """Return the formula of a text in named arguments; numbers beside vectors are those of every entry."""
+    names = _Names([*arguments], [arg.shape for arg in arguments.values()])
+    return substitute(_typed(parse(text, text, _NOWHERE), names), {_own(name): arg for name, arg in arguments.items()})
+
+
 @cache
 def _terms(text: str, row: Density, shapes: tuple[Shape, ...]) -> tuple[Formula, ...]:
     """Return the terms of a row's formula at arguments of some shapes."""
     written = parse(text, row.name, _NOWHERE)
     terms = written.terms if isinstance(written, tree.Sum) else (written,)
-    return tuple(_typed(term, _Names(row, shapes)) for term in terms)
+    return tuple(_typed(term, _Names(row.arguments, shapes)) for term in terms)
 
 
 def _total(term: Formula, vector: Shape) -> Formula:

@@ -171,7 +171,7 @@ def _premises(target: Target, block: Block, law: Law) -> Obligations:
     whole = replace(every, assume=(*every.assume, *ends_of_all(declared)))
     own = (term for formula in stated(target) for term in terms_of(formula))
     smooth = smoothness((term for term in own if block.name in dependence(term).blocks), with_ends(declared))
-    of_law = smoothness((energy(law, block), *needs(law)), whole)
+    of_law = smoothness((energy(law, block), *needs(law, block)), whole)
     left = [
         f"{text(c.left)} {c.op} {text(c.right)} leaves {block.name} its whole domain" for c in _about(block, declared)
     ]

@@ -242,9 +242,10 @@ def _image(S: Mapped, sizes: Sizes) -> dict[Symbol, Expr]:
 
 def _premises(S: Mapped) -> Obligations:
     """Return what must hold besides the identities: smooth maps, valid parameters of laws, domains that are kept."""
-    declared, laws = S.declarations, [drawn.law for drawn in S.stated.draws]
-    formulas = [*S.maps.values(), *(formula for law in laws for formula in (*law.arguments, *needs(law)))]
-    left = [f"{text(law.arguments[1])} is symmetric" for law in laws if not is_symmetric(law.arguments[1], declared)]
+    declared, draws = S.declarations, S.stated.draws
+    formulas = [*S.maps.values(), *(x for w in draws for x in (*w.law.arguments, *needs(w.law, w.block)))]
+    covariances = [w.law.arguments[1] for w in draws]
+    left = [f"{text(cov)} is symmetric" for cov in covariances if not is_symmetric(cov, declared)]
     edges = [edge for block in S.blocks for edge in _edges(S, block)]
     kept = holds([edge for edge in edges if isinstance(edge, Compare)], declared)
     left += [edge for edge in edges if isinstance(edge, str)]
