@@ -13,10 +13,10 @@ from sympy.polys.rings import PolyElement
 from recipe_compiler.ansatz.equations import constant_names
 from recipe_compiler.formula import build, rebuild, show
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.verify.core.premises import depends_on_state
 
 MAX_TERMS = 12
 """Sums of more terms are kept as one."""

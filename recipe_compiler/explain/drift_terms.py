@@ -10,13 +10,12 @@ from recipe_compiler.explain.changes import DRIFT, FRICTION, GAMMA, Change
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.block_matrices import place_shape
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.core.premises import depends_on_state
 
 MAX_PARTS = 26
 MAX_OWN = 14

@@ -11,7 +11,7 @@ from recipe_compiler.ansatz.unknowns import Ansatz, Part, defects
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.changes import ENERGY, Change, proved
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
@@ -20,7 +20,6 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import equation_formulas
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Explanation, Topic, Verdict
-from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.integrability.normalisable import normalisable

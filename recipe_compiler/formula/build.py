@@ -47,6 +47,14 @@ def nodes(formula: Formula) -> Iterator[Formula]:
         yield from nodes(part)
 
 
+def depends_on_state(formula: Formula) -> bool:
+    """Whether a block or a function of blocks occurs in a formula."""
+    return any(
+        isinstance(node, ex.FunctionAt) or (isinstance(node, ex.Symbol) and node.role is ex.Role.BLOCK)
+        for node in nodes(formula)
+    )
+
+
 def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape]) -> Formula:
     """Return a node with the parts `new` and its shape (and size) mapped by `shape_of`.
 

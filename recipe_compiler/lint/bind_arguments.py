@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import MINUS_ONE, apply, matmul, multiply, nodes, power
+from recipe_compiler.formula.build import MINUS_ONE, apply, depends_on_state, matmul, multiply, nodes, power
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula, FunctionAt, GradTilde, Next, Normal, Role, Symbol
@@ -370,19 +370,14 @@ def _undone(formula: Formula, image: Formula) -> Formula | None:
     if not isinstance(formula, ex.Multiply | ex.MatMul):
         return None
     left, right = formula.left, formula.right
-    inner, factor = (left, right) if _depends_on_state(left) else (right, left)
-    if inner.shape != formula.shape or _depends_on_state(factor):
+    inner, factor = (left, right) if depends_on_state(left) else (right, left)
+    if inner.shape != formula.shape or depends_on_state(factor):
         return None
     if isinstance(formula, ex.Multiply):
         return _undone(inner, multiply(power(factor, MINUS_ONE, factor.shape), image, formula.shape))
     inverse = factor.args[0] if isinstance(factor, ex.Apply) and factor.fn == "inv" else None
     inverse = inverse or apply("inv", [factor], factor.shape)
     return _undone(inner, matmul(*((image, inverse) if inner is left else (inverse, image)), formula.shape))
-
-
-def _depends_on_state(formula: Formula) -> bool:
-    """Whether a block or a function of blocks occurs in a formula."""
-    return any(isinstance(n, FunctionAt) or (isinstance(n, Symbol) and n.role is Role.BLOCK) for n in nodes(formula))
 
 
 def _is_step_size(formula: Formula) -> bool:

@@ -17,10 +17,10 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, 
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role
+from recipe_compiler.formula.expression import Compare, Formula, Role
 from recipe_compiler.formula.expression import Symbol as Name
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 
@@ -250,7 +250,7 @@ def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int]
     One about the state must hold strictly: a point on the edge, or on a surface, is no witness for a neighbourhood.
     """
     op = compare.op
-    if _is_of_state(compare.left) or _is_of_state(compare.right):
+    if depends_on_state(compare.left) or depends_on_state(compare.right):
         op = op[0] if op != "==" else ""
     setting = Setting(declarations, sizes)
     left, right = rows(compare.left, setting), rows(compare.right, setting)
@@ -262,13 +262,6 @@ def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int]
         )
     except NoValueError:
         return False
-
-
-def _is_of_state(formula: Formula) -> bool:
-    """Whether a block, or a function of blocks, occurs in a formula."""
-    if isinstance(formula, FunctionAt) or (isinstance(formula, Name) and formula.role is Role.BLOCK):
-        return True
-    return any(_is_of_state(part) for part in parts(formula))
 
 
 def written(values: Rows, shape: Shape) -> str:

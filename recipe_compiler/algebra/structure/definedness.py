@@ -10,6 +10,7 @@ domain, so the obligation is discharged and `given` names that declaration. With
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
@@ -17,15 +18,18 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Settin
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.data_guards import Guarded
+from recipe_compiler.algebra.structure.where_pieces import Guards, apart, meet
 from recipe_compiler.facts import multiplied_out
 from recipe_compiler.facts.semidefinite import semidefinite, sign, sign_by_rules
-from recipe_compiler.formula.build import negate, nodes, parts
+from recipe_compiler.formula.build import depends_on_state, negate, nodes, parts
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
+    CALCULUS,
     ELEMENTWISE,
     Add,
     Apply,
     Compare,
+    Entry,
     Formula,
     FunctionAt,
     GradTilde,
@@ -46,7 +50,8 @@ from recipe_compiler.verdict import declared_of
 
 SIZES_TRIED = 4
 """Sizes at which a condition on sizes alone is looked at."""
-CALCULUS = frozenset({"grad", "div", "hessian"})
+KINKED = frozenset({"minimum", "maximum", *(fn for fn, row in FUNCTIONS.items() if row.corner is Corner.KINK)})
+JUMPING = frozenset({"where", *(fn for fn, row in FUNCTIONS.items() if row.corner is Corner.JUMP)})
 _OF_DATA = frozenset({Role.DATUM, Role.INDEX})
 
 
@@ -56,10 +61,13 @@ class Obligations:
 
     given: frozenset[str] = frozenset()
     open: tuple[str, ...] = ()
+    kinks: tuple[str, ...] = ()
+    """Functions whose kinks are excused."""
 
     def __or__(self, other: "Obligations") -> "Obligations":
-        """Return both together, each open one once."""
-        return Obligations(self.given | other.given, tuple(dict.fromkeys((*self.open, *other.open))))
+        """Return both together, each open one and each kink once."""
+        lists = (self.open, other.open), (self.kinks, other.kinks)
+        return Obligations(self.given | other.given, *(tuple(dict.fromkeys((*a, *b))) for a, b in lists))
 
     def without(self, facts: frozenset[str]) -> "Obligations":
         """Return the obligations without declarations among `facts`, which hold anyway where they are considered."""
@@ -78,40 +86,77 @@ class DefinedWhere:
     offset: int = 0
 
 
-def obligations(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to be defined and continuously differentiable inside the domain.
+class Demand(Enum):
+    """What a formula is to be inside the domain. Each needs a value everywhere, and derivatives where none is excused.
 
-    sqrt(x) needs x > 0, log(x) the same, |x| that x has no zero, inv(A) that the n x n matrix A is nonsingular.
+    Off the kinks of abs, minimum and maximum, and of `where` whose pieces meet, everything is smooth and an identity of
+    derivatives is what it says. Across them the Fokker-Planck equation is meant weakly: for every smooth phi of compact
+    support
+
+        integral of (f . grad phi + D : hess phi) p = 0.
+
+    Where H, D and Q are locally Lipschitz, so is A p with A = D + Q and p = exp(-H). Its derivatives almost everywhere
+    are then its weak ones, f p = div(A p) almost everywhere, and by parts the integral is that of -A p : hess phi + D p
+    : hess phi, which is zero since Q is skew. Where a drift f is claimed, the same holds if f is that of the recipe
+    almost everywhere, or if its current J = f - div D + D grad H vanishes almost everywhere. Anything else that has a
+    kink is left open by name: a current that jumps carries mass on the kink, which no identity off it sees.
     """
-    return _all(formulas, declarations, smooth=True)
+
+    VALUE = "it has a value"
+    OFF_KINKS = "smooth off its kinks and jumps"
+    OFF_NULL_SETS = "smooth off its kinks, and off jumps on a null set"
+    LIPSCHITZ = "smooth off kinks across which it is locally Lipschitz"
+    ONCE = "continuously differentiable"
+    SMOOTH = "all derivatives exist"
 
 
-def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to have a value everywhere inside the domain; under a derivative, to be smooth.
+EXCUSING = (Demand.OFF_KINKS, Demand.OFF_NULL_SETS, Demand.LIPSCHITZ)
 
-    sqrt(x) needs x >= 0, |x| nothing.
+
+def obligations(formulas: Iterable[Formula], declarations: Declarations, demand: Demand = Demand.SMOOTH) -> Obligations:
+    """Return what formulas need to be as smooth as demanded inside the domain; what is under a derivative, smooth.
+
+    With `SMOOTH` sqrt(x) needs x > 0, log(x) the same, |x| that x has no zero, inv(A) that the n x n matrix A is
+    nonsingular. With `VALUE` sqrt(x) needs x >= 0, |x| nothing. `where(x > 0, x**2, 0)` is `ONCE`, as its pieces meet
+    with their derivatives.
     """
-    return _all(formulas, declarations, smooth=False)
-
-
-def _all(formulas: Iterable[Formula], declarations: Declarations, smooth: bool) -> Obligations:
     found = NONE
     for formula in formulas:
-        for node, differentiated, known in _nodes(formula, smooth, Guarded(declarations)):
-            found = found | of_node(node, known.declarations, differentiated).without(known.facts)
+        found = found | _required(formula, demand, Guarded(declarations), ())
     return found
 
 
-def _nodes(formula: Formula, smooth: bool, known: Guarded) -> Iterator[tuple[Formula, bool, Guarded]]:
-    """Yield every node, whether it must be smooth, and what is known of data in its piece of a `where`.
+def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to have a value everywhere inside the domain; under a derivative, to be smooth."""
+    return obligations(formulas, declarations, Demand.VALUE)
 
-    What is of data alone stays what it is.
-    """
-    smooth = smooth and not is_of_data(formula)
-    yield formula, smooth, known
-    inner = smooth or (isinstance(formula, Apply) and formula.fn in CALCULUS)
+
+def _required(formula: Formula, demand: Demand, known: Guarded, guards: Guards) -> Obligations:
+    """Return what a formula needs, node by node. What is of data alone stays what it is: it is not differentiated."""
+    if demand is not Demand.VALUE and is_of_data(formula):
+        demand = Demand.VALUE
+    where = formula if demand is Demand.ONCE and isinstance(formula, Apply) and formula.fn == "where" else None
+    if where is not None and meet(where, known.declarations, smoothly=True):
+        return _once(where, known, guards)
+    found = _of_node(formula, demand, known.declarations, guards).without(known.facts)
+    if isinstance(formula, Apply) and formula.fn in CALCULUS:
+        demand = Demand.SMOOTH
     for part, own in pieces(formula, known):
-        yield from _nodes(part, inner, own)
+        found = found | _required(part, demand, own, guards)
+    return found
+
+
+def _once(where: Apply, known: Guarded, guards: Guards) -> Obligations:
+    """Return what pieces that meet with their derivatives need, each where it is used."""
+    condition, yes, no = where.args
+    if not isinstance(condition, Compare):
+        return NONE
+    found = _required(condition, Demand.VALUE, known, ())
+    if condition.op == "==":  # it is `no` everywhere
+        return found | _required(yes, Demand.VALUE, known, ()) | _required(no, Demand.ONCE, known, guards)
+    for piece, holds in ((yes, True), (no, False)):
+        found = found | _required(piece, Demand.ONCE, known, (*guards, (condition, holds)))
+    return found
 
 
 def pieces(formula: Formula, known: Guarded) -> Iterator[tuple[Formula, Guarded]]:
@@ -153,10 +198,10 @@ def conditions(node: Formula, smooth: bool) -> Iterator[DefinedWhere]:
             return
 
 
-def of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
+def _of_node(node: Formula, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
     """Return the obligations of a node itself, without those of its parts."""
     found = NONE
-    for condition in conditions(node, smooth):
+    for condition in conditions(node, smooth=demand is not Demand.VALUE):
         found = found | _has(condition, declarations)
     match node:
         case Apply("inv", (arg,)):
@@ -165,42 +210,70 @@ def of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligati
             return _definite(arg, declarations)
         case Apply(fn) if fn in ELEMENTWISE and fn not in FUNCTIONS:
             return _open(f"{text(node)} has a value: the second engine's table lacks {fn}")
-        case _ if smooth:
-            return found | _smooth(node, declarations)
+        case Apply(fn) if fn in KINKED | JUMPING and demand is not Demand.VALUE:
+            return found | _at_kink(node, demand, declarations, guards)
         case _:
             return found
 
 
-def kink_of(node: Formula) -> Formula | None:
+def kink_of(node: Apply) -> Formula | None:
     """Return the formula u on whose zeros a node has its kink or jump, None if it has none, or no such formula.
 
     |x| and sign(x) have x, maximum(x, y) has x - y.
     """
     match node:
-        case Apply(fn, (arg,)) if fn in FUNCTIONS and FUNCTIONS[fn].corner is not Corner.NONE:
+        case Apply(_, (arg,)):
             return arg
         case Apply("minimum" | "maximum", (left, right)) if left.shape == right.shape:
-            return Add((left, Multiply(Number(Fraction(-1)), right, right.shape)), left.shape)
+            return Add((left, negate(right)), left.shape)
         case _:
             return None
 
 
-def _smooth(node: Formula, declarations: Declarations) -> Obligations:
-    """Return what keeps a function with a kink or a jump away from it."""
+def _at_kink(node: Apply, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
+    """Return what keeps a function with a kink or a jump away from it, or excuses it; the case of a datum is fixed."""
+    if node.fn == "where" and is_of_data(node.args[0]):
+        return NONE
     kink = kink_of(node)
-    if kink is None:
-        return _open(f"{text(node)} is smooth") if _may_jump_or_bend(node) else NONE
-    found = _shown(kink, "!=", declarations)
-    return _open(f"{text(node)} is smooth") if found is None else Obligations(found)
+    found = None if kink is None else _shown(kink, "!=", declarations)
+    if found is None and kink is not None and demand is Demand.ONCE:
+        away = (apart(kink, condition, declarations, holds=holds) for condition, holds in guards)
+        found = next((given for given in away if given is not None), None)
+    if found is not None:
+        return Obligations(found)
+    excused = demand in EXCUSING and _is_excused(node, demand, declarations)
+    return Obligations(kinks=(text(node),)) if excused else _open(f"{text(node)} is smooth")
 
 
-def _may_jump_or_bend(node: Formula) -> bool:
-    """Whether a node without a formula for its kink may have one, or a jump; the case of a datum is fixed."""
-    match node:
-        case Apply("minimum" | "maximum"):
+def _is_excused(node: Apply, demand: Demand, declarations: Declarations) -> bool:
+    """Whether the value of a function on its kink does not matter: it is continuous, or the kink a null set."""
+    if demand is Demand.OFF_KINKS or node.fn in KINKED:
+        return True
+    if node.fn == "where" and meet(node, declarations, smoothly=False):
+        return True
+    if demand is Demand.LIPSCHITZ:
+        return False
+    condition = node.args[0]
+    if isinstance(condition, Compare):
+        return condition.op != "==" and _is_null((condition.left, condition.right), declarations)
+    return _is_null((condition,), declarations)
+
+
+def _is_null(sides: tuple[Formula, ...], declarations: Declarations) -> bool:
+    """Whether a (the difference of) formula vanishes on a null set only, for all parameters: affine in one block."""
+    terms = [term for side in sides for term in (side.terms if isinstance(side, Add) else (side,))]
+    moving = [term for term in terms if depends_on_state(term)]
+    return len(moving) == 1 and _is_multiple_of_block(moving[0], declarations)
+
+
+def _is_multiple_of_block(term: Formula, declarations: Declarations) -> bool:
+    match term:
+        case Symbol(role=Role.BLOCK) | Entry(Symbol(role=Role.BLOCK)):
             return True
-        case Apply("where", (condition, *_)):
-            return not is_of_data(condition)
+        case Multiply(left, right):
+            factor, rest = (right, left) if depends_on_state(left) else (left, right)
+            nonzero = not depends_on_state(factor) and sign(factor, declarations).nonzero
+            return nonzero and _is_multiple_of_block(rest, declarations)
         case _:
             return False
 

@@ -5,15 +5,12 @@ The boundary of {left > right} lies in {left = right}, both sides being continuo
 derivatives of yes - no vanish there, too, it is continuously differentiable if both branches are. Typed formulas are
 read with one opaque scalar for each part that has entries of its own, so that the answer holds for every size.
 
-`definedness.obligations` demands that nothing jumps or bends at any order, which is what brackets and expansions need;
-a gradient needs one continuous derivative, which is decided here. A kink in a branch counts where that branch is used:
-|x| has none where |x| >= 1.
+A kink in a branch counts where that branch is used: |x| has none where |x| >= 1.
 
 Worked example, Huber's where(|x| <= 1, x**2/2, |x| - 1/2): on x = 1 yes - no is 1/2 - 1/2 = 0 and its derivative 1 - 1
 = 0, likewise on x = -1: once continuously differentiable.
 """
 
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import cast
 
@@ -25,24 +22,13 @@ from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument
-from recipe_compiler.algebra.structure.data_guards import Guarded
-from recipe_compiler.algebra.structure.definedness import (
-    CALCULUS,
-    Obligations,
-    definedness,
-    is_of_data,
-    kink_of,
-    obligations,
-    of_node,
-    pieces,
-)
 from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.facts.multiplied_out import Abstraction
 from recipe_compiler.facts.semidefinite import sign_by_rules
-from recipe_compiler.formula.build import ONE, add, multiply, negate, parts, rebuild
+from recipe_compiler.formula.build import ONE, add, multiply, negate, nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Apply, Compare, Formula, Number, Power
+from recipe_compiler.formula.expression import CALCULUS, Apply, Compare, Formula, Number, Power
 from recipe_compiler.formula.shapes import Shape
 
 Guards = tuple[tuple[Compare, bool], ...]
@@ -52,45 +38,6 @@ MOST_MODULI = 3
 """Moduli in a condition, each of which is decided on both sides."""
 
 KINKED = frozenset({"abs", "minimum", "maximum", "where"})
-
-
-def differentiable(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return the obligations for formulas to have continuous first derivatives inside the domain."""
-    found = Obligations()
-    for formula in formulas:
-        found = found | _once(formula, Guarded(declarations), ())
-    return found
-
-
-def _once(formula: Formula, known: Guarded, guards: Guards) -> Obligations:
-    declarations = known.declarations
-    match formula:
-        case Apply("where", (Compare() as condition, yes, no)) if meet(formula, declarations, smoothly=True):
-            found = definedness((condition,), declarations).without(known.facts)
-            if condition.op == "==":
-                return found | definedness((yes,), declarations).without(known.facts) | _once(no, known, guards)
-            held = _once(yes, known, (*guards, (condition, True)))
-            return found | held | _once(no, known, (*guards, (condition, False)))
-        case Apply(fn) if fn in CALCULUS:
-            return obligations((formula,), declarations).without(known.facts)
-        case _:
-            found = _own(formula, declarations, guards).without(known.facts)
-            for part, own in pieces(formula, known):
-                found = found | _once(part, own, guards)
-            return found
-
-
-def _own(formula: Formula, declarations: Declarations, guards: Guards) -> Obligations:
-    """Return what a node needs besides its parts; its kink may lie where its piece is not used."""
-    found = of_node(formula, declarations, smooth=not is_of_data(formula))
-    kink = kink_of(formula)
-    if not found.open or kink is None:
-        return found
-    for condition, holds in guards:
-        given = apart(kink, condition, declarations, holds=holds)
-        if given is not None:
-            return of_node(formula, declarations, smooth=False) | Obligations(given)
-    return found
 
 
 @lru_cache(maxsize=256)
@@ -142,21 +89,15 @@ def apart(kink: Formula, condition: Compare, declarations: Declarations, *, hold
 
 def _is_continuous(condition: Compare) -> bool:
     """Whether the sides of a condition are continuous where they have values: nothing in them jumps."""
-    return not any(_may_jump(node) for side in (condition.left, condition.right) for node in _nodes(side))
+    return not any(_may_jump(node) for side in (condition.left, condition.right) for node in nodes(side))
 
 
 def _may_jump(node: Formula) -> bool:
     if not isinstance(node, Apply):
         return False
     if node.fn in CALCULUS:
-        return any(isinstance(inner, Apply) and inner.fn in KINKED for inner in _nodes(node.args[0]))
+        return any(isinstance(inner, Apply) and inner.fn in KINKED for inner in nodes(node.args[0]))
     return node.fn == "where" or (node.fn in FUNCTIONS and FUNCTIONS[node.fn].corner is Corner.JUMP)
-
-
-def _nodes(formula: Formula) -> Iterator[Formula]:
-    yield formula
-    for part in parts(formula):
-        yield from _nodes(part)
 
 
 def _scalar(read: Abstraction, formula: Formula) -> Expr:

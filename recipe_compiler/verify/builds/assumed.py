@@ -6,7 +6,7 @@ So no report on a build says `given: c is positive` where c has a value, or `U i
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import depends_on_state, parts
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -27,7 +27,7 @@ from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.builds.target import stated_of
 from recipe_compiler.verify.core.build_values import settled
-from recipe_compiler.verify.core.premises import depends_on_state, smoothness
+from recipe_compiler.verify.core.premises import smoothness
 
 Decided = str | bool
 """The claim that decides an assumption, or whether it is shown; where it is not it stays one."""

@@ -12,6 +12,7 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evalua
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.facts.semidefinite import sign
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind
@@ -21,7 +22,6 @@ from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import with_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
-from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.sizes import Sizes
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import multiply
+from recipe_compiler.formula.build import depends_on_state, multiply
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES, EXPONENTIALS, INVERSE, POWERS
 from recipe_compiler.formula.density_terms import at_most
@@ -22,7 +22,6 @@ from recipe_compiler.formula.expression import (
     Symbol,
 )
 from recipe_compiler.verify.builds.products import Law, Summands, written_out
-from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
 Moments = Mapping[str, frozenset[str]]

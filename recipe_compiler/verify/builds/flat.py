@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from recipe_compiler.formula.build import multiply
+from recipe_compiler.formula.build import depends_on_state, multiply
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import log_density
@@ -46,7 +46,6 @@ from recipe_compiler.verify.builds.proper_prior import (
     parts_of,
     prior_products,
 )
-from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, full
 from recipe_compiler.verify.from_data.ranks import (
     are_independent,

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import blocks_in, integrate
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import add, multiply, negate
@@ -33,13 +32,13 @@ from recipe_compiler.verify.builds.summed import summed, without_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes, other_forms, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.premises import off_kinks
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.growth.bounds import UNCONFINED
 from recipe_compiler.verify.growth.integral import EndCondition, Finite, finite
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.infinite import fails
-from recipe_compiler.verify.integrability.marginal_law import SMOOTH, restricts
+from recipe_compiler.verify.integrability.marginal_law import restricts
 from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable
 
 _ENDS = {name: row.ends for name, row in FUNCTIONS.items() if row.ends is not None}
@@ -211,8 +210,7 @@ def agreed(target: Target, parts: list[TargetPart]) -> Answer:
         Identity(f"{p.entry} in index notation minus it entry by entry", target.source.place(p.entry), zero, p.less)
         for p in parts
     )
-    premises = smoothness((formula for _, formula in _formulas(target)), target.declarations)
-    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    needed = off_kinks((formula for _, formula in _formulas(target)), target.declarations)
     return decide(Question(identities, target.declarations, looked_at(target), needed, ""))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import add, multiply, nodes, parts, rebuild
+from recipe_compiler.formula.build import add, depends_on_state, multiply, nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import log_density
@@ -30,7 +30,6 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import Guards, StatedDensity
-from recipe_compiler.verify.core.premises import depends_on_state
 
 ONE = Fraction(1)
 MOST = 64

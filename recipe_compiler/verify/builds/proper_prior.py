@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import add, multiply, negate, parts
+from recipe_compiler.formula.build import add, depends_on_state, multiply, negate, parts
 from recipe_compiler.formula.constraints import THIN, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
@@ -41,7 +41,7 @@ from recipe_compiler.verify.builds.bounded_terms import Limits, Moments
 from recipe_compiler.verify.builds.products import Law, Product, Summands, TooManyError, overlap, products, slots
 from recipe_compiler.verify.builds.target import beside_states, defined
 from recipe_compiler.verify.builds.written_densities import with_laws
-from recipe_compiler.verify.core.premises import depends_on_state, facts
+from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.from_data.columns import NotReadError, Rows
 from recipe_compiler.verify.integrability.bounded import bounded_above

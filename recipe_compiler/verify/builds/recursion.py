@@ -8,7 +8,6 @@ is so for every number of rows, by induction.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Target
 from recipe_compiler.spec.recursion import entry_of, in_domains, of_rows
@@ -16,9 +15,9 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
-from recipe_compiler.verify.builds.target import SMOOTH, beside_states, stated_of
+from recipe_compiler.verify.builds.target import beside_states, stated_of
 from recipe_compiler.verify.core.identities import Identity, Question, decide
-from recipe_compiler.verify.core.premises import holds, smoothness
+from recipe_compiler.verify.core.premises import holds, off_kinks
 
 METHOD = "induction over the rows"
 
@@ -50,8 +49,7 @@ def read_alike(target: Target) -> Answer:
     """Return whether the engines agree on the formulas of a target with a recursion, which are defined."""
     declared = of_rows(target)
     identities = tuple(_identities(target))
-    premises = smoothness(stated_of(target), declared) | holds(in_domains(target), declared)
-    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    needed = off_kinks(stated_of(target), declared) | holds(in_domains(target), declared)
     return decide(Question(identities, declared, looked_at(target), needed, ""))
 
 

@@ -2,19 +2,19 @@
 
 A potential may have a continuous gradient and no more, where pieces of a `where` meet in it. Claims about dynamics take
 a declared U as smooth. What they say of values, integrals and the weak equation needs a Lipschitz gradient alone
-(`verify.core.kinks`). Brackets of vector fields, Lyapunov functions of U and expansions of updates need more, and so
+(`premises.lipschitz`). Brackets of vector fields, Lyapunov functions of U and expansions of updates need more, and so
 does everything about dynamics that state a derivative of U themselves.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from recipe_compiler.algebra.structure.definedness import CALCULUS, Obligations
+from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Apply, Compare, Formula
+from recipe_compiler.formula.expression import CALCULUS, Apply, Compare, Formula
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import sampled_blocks
@@ -27,7 +27,7 @@ from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.builds.kinds_that_show import kinds_that_show
 from recipe_compiler.verify.builds.undefined_at import undefined_at
-from recipe_compiler.verify.core.premises import gradients, holds, smoothness
+from recipe_compiler.verify.core.premises import gradients, holds, off_kinks
 
 OF_GRADIENTS = frozenset(
     (
@@ -43,8 +43,6 @@ OF_MOVES = frozenset(("claimed_marginal", "refresh", "draw", "metropolis", "cycl
 
 So they hold for a U with a Lipschitz gradient, but where a step is solved for: its Jacobian is taken there.
 """
-
-SMOOTH = " is smooth"
 
 
 def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[], Answer]) -> Answer:
@@ -95,8 +93,7 @@ def defined(target: Target) -> Answer:
     declared = of_rows(target)
 
     def opened(declarations: Declarations) -> Obligations:
-        found = smoothness(stated_of(target), declarations) | holds(_needs(target), declarations)
-        return replace(found, open=tuple(what for what in found.open if not what.endswith(SMOOTH)))
+        return off_kinks(stated_of(target), declarations) | holds(_needs(target), declarations)
 
     premises = opened(declared)
     hints = tuple(kinds_that_show(opened, declared))
@@ -146,8 +143,7 @@ def bends(target: Target) -> bool:
     formulas, declared = tuple(stated_of(target)), of_rows(target)
     if not any(isinstance(node, Apply) and node.fn == "where" for formula in formulas for node in nodes(formula)):
         return False
-    smooth = smoothness(formulas, declared).open
-    return any(what.endswith(SMOOTH) for what in smooth) and not gradients(formulas, declared).open
+    return bool(off_kinks(formulas, declared).kinks) and not gradients(formulas, declared).open
 
 
 def stated_of(target: Target) -> Iterator[Formula]:

@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.conditional import potential_of
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
 from recipe_compiler.formula.substitute import substitute
@@ -32,7 +32,7 @@ from recipe_compiler.tensor.terms import Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.builds.laws import drawn_data, scalar_potential, sizes_of, stated
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.premises import depends_on_state, values
+from recipe_compiler.verify.core.premises import values
 from recipe_compiler.verify.core.sizes import Sizes
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
-from recipe_compiler.formula.build import add, multiply, parts
+from recipe_compiler.formula.build import add, depends_on_state, multiply, parts
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import at_most
 from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Power, Role, Symbol
@@ -13,7 +13,6 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.products import Law, Product, Summands, numbered, written_out
-from recipe_compiler.verify.core.premises import depends_on_state
 
 Binding = Mapping[str, Formula]
 """Names of a pattern to the formulas that stand in their place."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.build import add, multiply, negate, nodes, power
+from recipe_compiler.formula.build import add, depends_on_state, multiply, negate, nodes, power
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, Number, Power, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind
@@ -23,7 +23,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.premises import contradiction, depends_on_state
+from recipe_compiler.verify.core.premises import contradiction
 
 _NUMBER = re.compile(r"-?\d+(/\d+)?")
 RESERVED = "V"

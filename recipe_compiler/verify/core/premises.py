@@ -1,16 +1,15 @@
 """What a verdict rests on: the declarations that were used, and one exact point that satisfies all of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.structure.definedness import Obligations, compared, definedness, obligations
-from recipe_compiler.algebra.structure.where_pieces import differentiable
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.algebra.structure.definedness import Demand, Obligations, compared, obligations
+from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Symbol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
@@ -45,7 +44,7 @@ def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Oblig
     sqrt(x) needs x > 0; |x| needs x to have a sign, and is otherwise left open; inv(A) needs a nonsingular A: [n, n].
     What is shown is `given`, what is not is `open`.
     """
-    return _with_facts(obligations, formulas, declarations)
+    return needed_for(Demand.SMOOTH, formulas, declarations)
 
 
 def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
@@ -53,7 +52,7 @@ def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obliga
 
     where(x > 0, x**2, 0) needs nothing more, as its pieces meet with their derivatives; |x| is left open.
     """
-    return _with_facts(differentiable, formulas, declarations)
+    return needed_for(Demand.ONCE, formulas, declarations)
 
 
 def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
@@ -62,7 +61,38 @@ def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligatio
     sqrt(x) needs x >= 0, log(x) needs x > 0, 1/x needs x != 0, inv(A) a nonsingular A. What is shown is `given`, what
     is not is `open`.
     """
-    return _with_facts(definedness, formulas, declarations)
+    return needed_for(Demand.VALUE, formulas, declarations)
+
+
+def off_kinks(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to be smooth off their kinks and jumps: what integrals of them need."""
+    return needed_for(Demand.OFF_KINKS, formulas, declarations)
+
+
+def lipschitz(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return the obligations of formulas, less the kinks across which they are locally Lipschitz (`Demand`).
+
+    With A = D + Q: [n, n] and p = exp(-H) Lipschitz, f p = div(A p) weakly. Across such a kink an identity of
+    derivatives that holds almost everywhere holds weakly, by parts. |x|, max(x, 0) and a `where` whose pieces meet
+    leave no obligation. sign(x) leaves one: where D or Q jumps, the integral of (f . grad phi + D : hess phi) p need
+    not vanish although the residual is 0 off the kink.
+    """
+    return needed_for(Demand.LIPSCHITZ, formulas, declarations)
+
+
+def almost_everywhere(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return the obligations of formulas that are used almost everywhere only: jumps on a null set do not count.
+
+    sign(x) leaves none where x is linear in a block with a nonzero coefficient, as {x = 0} is then a null set for all
+    parameters. sign(a x) leaves one where a may be 0.
+    """
+    return needed_for(Demand.OFF_NULL_SETS, formulas, declarations)
+
+
+def across(kinks: Iterable[str]) -> str:
+    """Return the remark on a proof that crosses kinks; empty if there are none."""
+    listed = ", ".join(kinks)
+    return f"; weakly across the kinks of {listed}" if listed else ""
 
 
 def holds(conditions: Iterable[Compare], declarations: Declarations) -> Obligations:
@@ -73,14 +103,10 @@ def holds(conditions: Iterable[Compare], declarations: Declarations) -> Obligati
     return found
 
 
-def _with_facts(
-    asked: Callable[[tuple[Formula, ...], Declarations], Obligations],
-    formulas: Iterable[Formula],
-    declarations: Declarations,
-) -> Obligations:
+def needed_for(demand: Demand, formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return the obligations of a demand, with the declared facts about the names in formulas."""
     listed = tuple(formulas)
-    found = asked(listed, declarations)
-    return Obligations(found.given | facts(listed, declarations), found.open)
+    return obligations(listed, declarations, demand) | Obligations(facts(listed, declarations))
 
 
 def facts(formulas: Iterable[Formula], declarations: Declarations) -> frozenset[str]:
@@ -107,14 +133,6 @@ def _facts_of(item: object) -> set[str]:
     if isinstance(item, Datum):
         return {declared_of(item.name, f"is {kind}") for kind in item.kinds if kind is not Kind.REAL}
     return set()
-
-
-def depends_on_state(formula: Formula) -> bool:
-    """Whether a block or a function of blocks occurs in a formula."""
-    return any(
-        isinstance(node, FunctionAt) or (isinstance(node, Symbol) and node.role is Role.BLOCK)
-        for node in nodes(formula)
-    )
 
 
 def restricts_state(declarations: Declarations) -> bool:

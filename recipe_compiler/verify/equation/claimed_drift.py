@@ -16,8 +16,7 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschitz
-from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.premises import across, almost_everywhere, lipschitz, values
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
@@ -50,9 +49,9 @@ def claimed_drift(subject: Subject) -> Answer:
         tuple(_drifts(subject, subject.derivation, claimed)),
         declarations,
         subject.sizes,
-        kinks.premises,
+        kinks,
         subject.contradiction,
-        across(kinks.names),
+        across(kinks.kinks),
         (*recipe, *claimed),
     )
     answer = decide(question)

@@ -16,7 +16,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschitz
+from recipe_compiler.verify.core.premises import across, almost_everywhere, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
@@ -52,12 +52,12 @@ def claimed_residual(subject: Subject) -> Answer:
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     reads = (*recipe, *claimed)
     question = Question(
-        (identity,), declarations, subject.sizes, kinks.premises, subject.contradiction, across(kinks.names), reads
+        (identity,), declarations, subject.sizes, kinks, subject.contradiction, across(kinks.kinks), reads
     )
-    if kinks.names and not _same_current(subject, claimed, drift, question):
-        listed = ", ".join(kinks.names)
+    if kinks.kinks and not _same_current(subject, claimed, drift, question):
+        listed = ", ".join(kinks.kinks)
         open_ = f"the current of the claimed drift does not jump on the kinks of {listed}"
-        question = replace(question, premises=kinks.premises | Obligations(open=(open_,)))
+        question = replace(question, premises=kinks | Obligations(open=(open_,)))
     answer = decide(question)
     return replace(answer, where=where)
 
@@ -81,7 +81,7 @@ def _same_current(subject: Subject, claimed: tuple[Formula, ...], drift: Vector,
         Identity("", subject.place("claims"), c.settled(c.subtract(f, g)), entries(name, formula))
         for name, formula, f, g in zip(subject.names, claimed, drift, subject.derivation.drift, strict=True)
     )
-    answer = decide(replace(question, identities=same, premises=Q.premises | question.premises))
+    answer = decide(replace(question, identities=same, premises=Q | question.premises))
     return isinstance(answer.decision, Proved)
 
 

@@ -20,8 +20,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, decide
-from recipe_compiler.verify.core.kinks import almost_everywhere
-from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.premises import almost_everywhere, smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
@@ -161,7 +160,7 @@ def checked(of: Equation, shown: ShownFinite) -> Answer:
     """
     subject = of.subject
     declarations = subject.dynamics.declarations
-    needed = smoothness(shown.smooth, declarations) | almost_everywhere(of.formulas, declarations).premises
+    needed = smoothness(shown.smooth, declarations) | almost_everywhere(of.formulas, declarations)
     if shown.semidefinite and not isinstance(d_psd(subject).decision, Proved):
         needed = needed | Obligations(open=("D is positive semidefinite",))
     reads = tuple(of.formulas)

@@ -6,7 +6,7 @@ What is bounded above in a log posterior only helps: without it the integral mus
 from math import inf
 
 from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import entry_of, negate
+from recipe_compiler.formula.build import depends_on_state, entry_of, negate
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import BOUNDED, named
@@ -22,7 +22,6 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.verify.core.premises import depends_on_state
 
 _KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
 """Functions that a bound of their argument from above bounds from above."""

@@ -16,7 +16,6 @@ from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, inverse, total
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.marginal import Gaussian, Integrated, blocks_in, integrate
 from recipe_compiler.derive.recipe import row_slots
@@ -30,14 +29,13 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import smoothness, values
+from recipe_compiler.verify.core.premises import off_kinks, smoothness, values
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.integral import abstract_energies, finite
 from recipe_compiler.verify.integrability.convex import convexity
 
-SMOOTH = " is smooth"
 """How an obligation about a kink ends: integrals need none of these."""
 
 LARGEST_SHIFTED = 2
@@ -180,7 +178,7 @@ def _decided(
         premises = values(formulas, declarations)
     elif not blocks_in(c, law.difference) & law.names:
         # what is left is free of the blocks kept, and an integral over the others needs no derivative
-        premises = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+        premises = off_kinks(formulas, declarations)
     question = Question(
         tuple(identities), declarations, _sizes(law), premises, law.subject.contradiction, reads=tuple(formulas)
     )

@@ -9,7 +9,6 @@ from recipe_compiler.algebra.polynomial_integrability.leading_form import leadin
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import Integrated, integrate
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import nodes, parts, rebuild
@@ -24,13 +23,13 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import assumptions, facts, smoothness
+from recipe_compiler.verify.core.premises import assumptions, facts, off_kinks
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.growth.integral import Finite, abstract_energies, finite
 from recipe_compiler.verify.integrability.infinite import infinite
-from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals, StatedLaw, restricts
+from recipe_compiler.verify.integrability.marginal_law import Integrals, StatedLaw, restricts
 
 METHOD = "growth at the ends of the domain; second engine"
 
@@ -102,9 +101,7 @@ def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -
         for step in integrated.steps
     ]
     declarations = subject.dynamics.declarations
-    premises = smoothness([subject.dynamics.H], declarations)
-    # an integral needs no derivative: a kink does no harm
-    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    needed = off_kinks([subject.dynamics.H], declarations)  # an integral needs no derivative: a kink does no harm
     question = Question(
         tuple(identities),
         declarations,
@@ -149,8 +146,8 @@ def _by_pieces(subject: Subject) -> Answer | None:
             return None
         found.append(answer)
     decisions = [answer.decision for answer in found]
-    needed = smoothness([dynamics.H], dynamics.declarations)  # the choice itself has to have a value
-    if [x for x in needed.open if not x.endswith(SMOOTH)]:
+    needed = off_kinks([dynamics.H], dynamics.declarations)  # the choice itself has to have a value
+    if needed.open:
         return None
     given = {fact for decision in decisions for fact in decision.given} | needed.given
     data = [
@@ -219,7 +216,7 @@ def _by_leading_form(subject: Subject) -> Proved | None:
         H = rows(subject.dynamics.H, subject.setting({}))[0][0]
     except (NotScalarisableError, TooLargeError):
         return None
-    if [x for x in smoothness([subject.dynamics.H], declarations).open if not x.endswith(SMOOTH)]:
+    if off_kinks([subject.dynamics.H], declarations).open:
         return None
     found = leading(H, [x for block in declarations.blocks for x in coordinates(block, {})])
     if found is None:

@@ -16,7 +16,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.kinks import across, lipschitz
+from recipe_compiler.verify.core.premises import across, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -56,10 +56,8 @@ def stationary(subject: Subject) -> Answer:
     formulas = (subject.whole.H, *(x for m in (subject.whole.D, subject.whole.Q) for row in m or () for x in row))
     declarations = subject.dynamics.declarations
     kinks = lipschitz(formulas, declarations)
-    remark = across(kinks.names)
-    answer = decide(
-        Question(identities, declarations, subject.sizes, kinks.premises, subject.contradiction, remark, formulas)
-    )
+    remark = across(kinks.kinks)
+    answer = decide(Question(identities, declarations, subject.sizes, kinks, subject.contradiction, remark, formulas))
     found = replace(answer, where=where)
     return through_infinity(subject, found, equation(subject)) if isinstance(answer.decision, Proved) else found
 

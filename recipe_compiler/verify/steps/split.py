@@ -25,7 +25,7 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.core.identities import Identity, Question, decide
-from recipe_compiler.verify.core.kinks import across, lipschitz
+from recipe_compiler.verify.core.premises import across, lipschitz
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
@@ -239,9 +239,9 @@ def decided(
         tuple(identities),
         declarations,
         split.subject.sizes if sizes is None else sizes,
-        kinks.premises,
+        kinks,
         split.subject.contradiction,
-        across(kinks.names),
+        across(kinks.kinks),
         formulas,
     )
     return decide(question)

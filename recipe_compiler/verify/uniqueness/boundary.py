@@ -27,6 +27,7 @@ from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.facts.parity import is_even
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
@@ -35,7 +36,7 @@ from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.premises import depends_on_state, facts, restricts_state, state_assumptions
+from recipe_compiler.verify.core.premises import facts, restricts_state, state_assumptions
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.bounds import Terms

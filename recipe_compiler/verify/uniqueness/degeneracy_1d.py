@@ -28,11 +28,12 @@ from recipe_compiler.algebra.structure.regularity import (
 )
 from recipe_compiler.algebra.zero.zeros_on_line import Root, order, roots
 from recipe_compiler.facts.patterns import is_diagonal, is_entrywise
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transpose
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Decision, Proved, Refuted
-from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
+from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossing, is_dense, restricted

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.subject import Subject
 
 

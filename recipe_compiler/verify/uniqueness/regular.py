@@ -18,14 +18,14 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.regularity import nonsingular, spots
 from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.facts.patterns import is_diagonal
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, FunctionAt, MatMul, Multiply, Transpose
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import SizeNumber
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.kinks import lipschitz
-from recipe_compiler.verify.core.premises import depends_on_state, restricts_state, smoothness
+from recipe_compiler.verify.core.premises import lipschitz, restricts_state, smoothness
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import UNKNOWN, Represented, represented, states_equation
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
@@ -113,9 +113,9 @@ def _of_place(subject: Subject, place: MatrixEntry, of: Represented | None) -> D
     crossed or not.
     """
     kinks = lipschitz((place.formula,), subject.dynamics.declarations)
-    given = tuple(sorted(kinks.premises.given))
+    given = tuple(sorted(kinks.given))
     line = line_of(subject, place.formula)
-    rough = roughness(subject, place, line) if kinks.premises.open and line is not None else None
+    rough = roughness(subject, place, line) if kinks.open and line is not None else None
     if isinstance(rough, Refuted):
         found = place.matrix == "Q" and of is not None and of.recovered
         return Undecided((f"{place.name}, which was found: {rough.by}",), given=given) if found else rough
@@ -131,8 +131,8 @@ def _of_place(subject: Subject, place: MatrixEntry, of: Represented | None) -> D
                 f"{row}, with a kink: the drift jumps where there is no noise" if bent else f"{row}: no chain crosses"
             )
             return refuted_at(place, line, root, says)
-    if kinks.premises.open and rough is None:
-        return Undecided(tuple(f"{place.name}: not shown: {what}" for what in kinks.premises.open), given=given)
+    if kinks.open and rough is None:
+        return Undecided(tuple(f"{place.name}: not shown: {what}" for what in kinks.open), given=given)
     return Proved("Lipschitz", given)
 
 
