@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.inverses import declared_symmetry, grid_sign
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import (
@@ -46,28 +47,20 @@ def never_zero(c: Calculus, tensor: Tensor, nonzero: Names) -> bool:
 def is_invertible(c: Calculus, matrix: Tensor, row: Index, col: Index, nonzero: Names) -> bool:
     """Whether a square matrix, [n, n] with the free indices `row` and `col`, is invertible wherever it is defined.
 
-    Products of invertible matrices are, diagonals without zeros, positive definite matrices and their negatives: inv(M)
-    G with M and G positive definite is, although it need not be symmetric. False says nothing.
+    Products of invertible matrices are, diagonals without zeros, definite matrices and their negatives: inv(M) G with M
+    and G positive definite is, although it need not be symmetric. False says nothing.
     """
     if row.size != col.size or not matrix.terms:
         return False
-    diagonal = _diagonal(c, matrix, row, col)
-    if diagonal is not None:
-        return never_zero(c, diagonal, nonzero)
-    if len(matrix.terms) == 1 and _is_chain(c, matrix.terms[0], row, col, nonzero):
-        return True
-    return any(is_definite_by_terms(c, c.scale(matrix, sign)) for sign in (1, -1))
-
-
-def _diagonal(c: Calculus, matrix: Tensor, row: Index, col: Index) -> Tensor | None:
-    """Return the diagonal of a matrix whose every term holds `delta`, None of any other."""
-    if not all(any(atom in _deltas(row, col) for atom, _ in term.factors) for term in matrix.terms):
-        return None
-    return c.rename(matrix, {col: row})
-
-
-def _deltas(row: Index, col: Index) -> tuple[Delta, Delta]:
-    return Delta(row, col), Delta(col, row)
+    entries = diagonal(matrix, row, col)
+    if entries is not None:
+        return never_zero(c, entries, nonzero)
+    product = chain(c, matrix.terms[0], row, col) if len(matrix.terms) == 1 else None
+    if product is not None:
+        scalars, links = product
+        if all(_factor_nonzero(c, s, nonzero) for s in scalars) and all(_is_invertible_link(c, x) for x in links):
+            return True
+    return any(definiteness(c, c.scale(matrix, sign)) is Definiteness.DEFINITE for sign in (1, -1))
 
 
 def _factor_nonzero(c: Calculus, factor: Factor, nonzero: Names) -> bool:
@@ -76,40 +69,6 @@ def _factor_nonzero(c: Calculus, factor: Factor, nonzero: Names) -> bool:
     if factor_is_positive(c.rules, (atom, ONE)):
         return True
     return not slots(atom) and (exponent < 0 or (isinstance(atom, Component) and not atom.by and atom.name in nonzero))
-
-
-def _is_chain(c: Calculus, term: Term, row: Index, col: Index, nonzero: Names) -> bool:
-    """Whether a term is a product of invertible matrices from `row` to `col`, times scalars that vanish nowhere."""
-    scalars = [factor for factor in term.factors if not slots(factor[0])]
-    if not all(_factor_nonzero(c, factor, nonzero) for factor in scalars):
-        return False
-    matrices = [factor for factor in term.factors if slots(factor[0])]
-    if any(exponent != 1 or not _is_invertible_atom(c, atom) for atom, exponent in matrices):
-        return False
-    links = [_Matrix((left, right)) for left, right in (slots(atom) for atom, _ in matrices)]
-    counted = uses(links)
-    square = all(isinstance(slot, Index) and slot.size == row.size for slot in counted)
-    if not square or not is_product(links, (row, col)) or not counted[row] == counted[col] == 1:
-        return False
-    found = between(row, col, links)
-    return found is not None and not found[1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """A square matrix in a product."""
-
-    ends: tuple[Slot, Slot | None]
-
-
-def _is_invertible_atom(c: Calculus, atom: Atom) -> bool:
-    match atom:
-        case Inverse() | Delta():
-            return True
-        case Component(name, (_, _), ()):
-            return name in c.rules.definite
-        case _:
-            return False
 
 
 class Definiteness(IntEnum):
@@ -152,27 +111,6 @@ def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
     if not all(found):
         return Definiteness.UNKNOWN
     return max(found, default=Definiteness.SEMIDEFINITE)
-
-
-def is_definite_by_terms(c: Calculus, matrix: Tensor) -> bool:
-    """Whether every term of a matrix, [n, n], is one positive definite matrix times a positive number.
-
-    It shows less than `definiteness`: no products of matrices, and no terms that are only semidefinite. True of inv(M)
-    + 2 I with M positive definite.
-    """
-    if len(matrix.free) != 2 or not matrix.terms:
-        return False
-    row, col = matrix.free
-    plain = all(_is_diagonal(term, row, col) or _has_one_matrix(term) for term in matrix.terms)
-    return plain and all(_of_term(c, term, row, col) is Definiteness.DEFINITE for term in matrix.terms)
-
-
-def _has_one_matrix(term: Term) -> bool:
-    return sum(bool(slots(atom)) for atom, _ in term.factors) == 1
-
-
-def _is_diagonal(term: Term, row: Index, col: Index) -> bool:
-    return any(atom in (Delta(row, col), Delta(col, row)) for atom, _ in term.factors)
 
 
 def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor], Chain] | None:
@@ -303,13 +241,14 @@ def _of_chain(c: Calculus, links: Chain) -> Definiteness:
     if not all(mirrors(one, other) for one, other in zip(left, reversed(right), strict=True)):
         return Definiteness.UNKNOWN
     centre = Definiteness.DEFINITE if len(links) == 2 * half else definite_atom(c, links[half].link.atom)
-    if centre is Definiteness.UNKNOWN:
+    if centre is Definiteness.UNKNOWN or all(_is_invertible_link(c, step) for step in left):
         return centre
-    invertible = all(
-        isinstance(step.link.atom, Inverse) or definite_atom(c, step.link.atom) is Definiteness.DEFINITE
-        for step in left
-    )
-    return centre if invertible else Definiteness.SEMIDEFINITE
+    return Definiteness.SEMIDEFINITE
+
+
+def _is_invertible_link(c: Calculus, step: DirectedLink[Link]) -> bool:
+    atom = step.link.atom
+    return isinstance(atom, Inverse) or definite_atom(c, atom) is Definiteness.DEFINITE
 
 
 def definite_atom(c: Calculus, atom: Atom) -> Definiteness:

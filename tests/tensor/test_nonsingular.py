@@ -3,7 +3,7 @@
 import pytest
 
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.tensor.definite import is_definite_by_terms, is_invertible, never_zero
+from recipe_compiler.tensor.definite import Definiteness, definiteness, is_invertible, never_zero
 from recipe_compiler.tensor.terms import Index
 
 SQUARE, ROW, COL = Shape("d", "d"), Index("d", "i"), Index("d", "j")
@@ -11,6 +11,7 @@ NONZERO = frozenset({"n"})
 INVERTIBLE = [
     "I", "-2*I", "n*I", "I/n**2", "c*M", "inv(M)", "inv(A)", "M @ P", "P @ inv(A) @ M", "G", "inv(G) @ M", "n*M @ P",
     "M + P", "M + c*I", "-M - inv(P)", "diag(p)", "diag(ones + theta**2)", "diag(exp(theta))", "M @ M", "I/d",
+    "M + C", "A @ C @ A.T + I",
 ]  # fmt: skip
 NOT_KNOWN = [
     "0", "A", "S", "C", "K", "a*I", "xi*I", "A @ M", "M - P", "M + S", "M + A", "diag(theta)", "diag(e - p)", "C @ M",
@@ -35,7 +36,8 @@ def test_a_matrix_is_known_to_be_invertible_where_it_is_everywhere(c, read, text
 
 @pytest.mark.parametrize("text", [*DEFINITE, *NOT_DEFINITE])
 def test_a_matrix_is_known_to_be_definite(c, read, text: str) -> None:
-    assert bool(is_definite_by_terms(c, read(text, ROW, COL, shape=SQUARE))) is (text in DEFINITE)
+    found = definiteness(c, read(text, ROW, COL, shape=SQUARE))
+    assert (found is Definiteness.DEFINITE) is (text in DEFINITE)
 
 
 @pytest.mark.parametrize("text", VANISHES)
