@@ -9,15 +9,12 @@ from fractions import Fraction
 
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, constant
-from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.substitute import occurs, substituted
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
-    Base,
     Component,
     Coordinate,
-    Determinant,
-    Inverse,
     Tensor,
     Term,
 )
@@ -42,7 +39,7 @@ def _on_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | N
     if isinstance(modulus, Applied):
         u, sign = modulus.args[0], Applied("sign", modulus.args)
         for value, s in ((u, constant(1)), (c.scale(u, -1), constant(-1))):
-            there, on = (_put(c, _put(c, e, modulus, value), sign, s) for e in (step, gap))
+            there, on = (substituted(c, substituted(c, e, modulus, value), sign, s) for e in (step, gap))
             found = _on_zeros(c, there, on, left - 1) if left else None
             if found is None or not found.is_zero:
                 return found
@@ -51,7 +48,7 @@ def _on_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | N
         atom = _alone(term, gap)
         if atom is not None:
             rest = Tensor(gap.free, tuple(other for other in gap.terms if other is not term))
-            return _put(c, step, atom, c.scale(rest, -1 / term.coefficient))
+            return substituted(c, step, atom, c.scale(rest, -1 / term.coefficient))
     return None
 
 
@@ -64,47 +61,6 @@ def _alone(term: Term, gap: Tensor) -> Atom | None:
     match term.factors:
         case (((Coordinate() | Component()) as atom, exponent),) if exponent == 1:
             others = Tensor(gap.free, tuple(other for other in gap.terms if other is not term))
-            return atom if indices(term.factors) <= set(gap.free) and not _holds(others, atom) else None
+            return atom if indices(term.factors) <= set(gap.free) and not occurs(others, atom) else None
         case _:
             return None
-
-
-def _holds(tensor: Tensor, atom: Atom) -> bool:
-    return any(_mentions(other, atom) for term in tensor.terms for other, _ in term.factors)
-
-
-def _mentions(other: Atom, atom: Atom) -> bool:
-    match other:
-        case Applied(_, args):
-            return other == atom or any(_holds(arg, atom) for arg in args)
-        case Base(arg):
-            return _holds(arg, atom)
-        case Inverse(of) | Determinant(of):
-            return _holds(of.entry, atom)
-        case _:
-            return other == atom
-
-
-def _put(c: Arithmetic, tensor: Tensor, atom: Atom, value: Tensor) -> Tensor:
-    """Return a tensor with a value for an atom; in sums, inverses and determinants it may stay, being that value."""
-    parts: list[Tensor] = [Tensor(sorted_indices((*tensor.free, *value.free)), ())]
-    for term in tensor.terms:
-        if indices(term.factors) <= set(tensor.free):
-            factors = [_factor(c, other, exponent, atom, value) for other, exponent in term.factors]
-            parts.append(c.scale(c.multiply(*factors), term.coefficient))
-        else:
-            parts.append(Tensor(tensor.free, (term,)))
-    return c.add(*parts)
-
-
-def _factor(c: Arithmetic, other: Atom, exponent: Fraction, atom: Atom, value: Tensor) -> Tensor:
-    if other == atom:
-        return c.power(value, exponent)
-    match other:
-        case Applied(fn, args) if _mentions(other, atom):
-            return c.power(c.applied(fn, *(_put(c, arg, atom, value) for arg in args)), exponent)
-        case Base(arg) if _mentions(other, atom):
-            return c.power(_put(c, arg, atom, value), exponent)
-        case _:
-            factors = ((other, exponent),)
-            return c.collect([Term(ONE, factors)], indices(factors))

@@ -11,13 +11,13 @@ The derivative of `abs` is `sign`, which is right almost everywhere; proofs may 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
+from recipe_compiler.tensor.atoms import ONE, indices
 from recipe_compiler.tensor.branch_continuity import step_between
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
-from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.show import write
 from recipe_compiler.tensor.style import PLAIN
+from recipe_compiler.tensor.substitute import unbound
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -117,14 +117,6 @@ def term_derivative(
         outer = c.collect([Term(term.coefficient * exponent, rest)], (*free, *over))
         parts.append(c.distribute(outer, inner))
     return c.total(c.add(*parts), *over) if parts else Tensor((), ())
-
-
-def unbound(term: Term, free: tuple[Index, ...]) -> tuple[tuple[Factor, ...], tuple[Index, ...]]:
-    """Return the factors of a term with its bound indices relabelled, and these, over which the caller may sum."""
-    bound = sorted_indices(indices(term.factors) - set(free))
-    opened: dict[Index, Slot] = {index: Index(index.size, f"{index.label[:3]}.{index.label[4:]}") for index in bound}
-    factors = tuple((moved(atom, opened), exponent) for atom, exponent in term.factors) if opened else term.factors
-    return factors, tuple(index for index in opened.values() if isinstance(index, Index))
 
 
 def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everywhere: bool) -> Tensor:

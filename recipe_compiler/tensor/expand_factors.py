@@ -6,7 +6,7 @@ its own sums, rounds as the terms of that sum do. Only products of sums with sum
 """
 
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.derivative import unbound
+from recipe_compiler.tensor.substitute import unbound
 from recipe_compiler.tensor.terms import Atom, Base, Index, Tensor, Term
 
 

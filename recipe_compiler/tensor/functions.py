@@ -41,8 +41,12 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
             return Tensor(free, _log(c, args[0]).terms)
         case "abs" if is_nonnegative(c.rules, args[0]):
             return args[0]
+        case "abs" if is_nonnegative(c.rules, minus := c.scale(args[0], -1)):
+            return minus
         case "sign" if is_positive(c.rules, args[0]):
             return constant(1, free)
+        case "sign" if is_positive(c.rules, c.scale(args[0], -1)):
+            return constant(-1, free)
         case "abs" | "sign":
             number, arg = unscaled(c, args[0])
             outside = abs(number) if fn == "abs" else (1 if number > 0 else -1)

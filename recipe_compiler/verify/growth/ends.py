@@ -14,13 +14,14 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS, named
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.tensor.atoms import Factor, everywhere, indices, nested
+from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
-from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Slot, Tensor, Term
+from recipe_compiler.tensor.substitute import occurs, substituted
+from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Determinant, Inverse, Tensor, Term
 
 ONE = Fraction(1)
 Y = "(y)"
@@ -142,56 +143,16 @@ def placed(c: Calculus, tensor: Tensor, x: Coordinate | str, by: Tensor) -> Tens
         UnknownGrowthError: it occurs in an inverse or a determinant.
         ModelError: the result has no value.
     """
-    parts: list[Tensor] = []
-    for term in tensor.terms:
-        bound = sorted(indices(term.factors) - set(tensor.free), key=lambda index: index.label)
-        names: dict[Index, Slot] = {index: Index(index.size, f"u{n}") for n, index in enumerate(bound)}
-        free = (*tensor.free, *bound)
-        for whole in c.rename(Tensor(free, (term,)), names).terms:
-            product, gone = c.constant(whole.coefficient), set[Slot]()
-            for factor in whole.factors:
-                others = [other for other in whole.factors if other is not factor]
-                summed = _is_summed(factor, x) and not indices([factor]) & ({*tensor.free} | indices(others))
-                product = c.multiply(product, by if summed else _placed_factor(c, factor, x, by))
-                gone |= indices([factor]) if summed else set()
-            parts.append(c.total(product, *(index for index in product.free if index not in tensor.free)))
-    return c.add(c.zero(*tensor.free), *parts)
-
-
-def _is_summed(factor: Factor, block: Coordinate | str) -> bool:
-    match factor:
-        case (Coordinate(name, (Index(),)), exponent):
-            return name == block and exponent == 1
-        case _:
-            return False
-
-
-def _placed_factor(c: Calculus, factor: Factor, x: Coordinate | str, by: Tensor) -> Tensor:
-    atom, exponent = factor
-    whole = Tensor(tuple(sorted(indices([factor]), key=lambda index: index.label)), (Term(ONE, (factor,)),))
-    if atom == x:
-        return c.power(by, exponent)
-    if isinstance(atom, Coordinate) or not _occurs(whole, x):
-        return whole
-    args = [placed(c, arg, x, by) for arg in nested(atom)]
-    match atom:
-        case Applied("abs", _) if is_nonnegative(c.rules, c.scale(args[0], -1)):
-            return c.power(c.scale(args[0], -1), exponent)
-        case Applied(fn, _):
-            return c.power(c.applied(fn, *args), exponent)
-        case Base(_):
-            return c.power(args[0], exponent)
-        case _:
-            raise UnknownGrowthError("a matrix that depends on it")
-
-
-def _occurs(tensor: Tensor, x: Coordinate | str) -> bool:
-    return any(atom == x or (isinstance(atom, Coordinate) and atom.block == x) for atom in everywhere(tensor))
+    found = substituted(c, tensor, x, by)
+    matrices = (atom.of.entry for atom in everywhere(found) if isinstance(atom, Inverse | Determinant))
+    if any(occurs(entry, x) for entry in matrices):
+        raise UnknownGrowthError("a matrix that depends on it")
+    return found
 
 
 def holds(factor: Factor, x: Coordinate) -> bool:
     """Whether a coordinate occurs in a factor, at any depth."""
-    return _occurs(Tensor((), (Term(ONE, (factor,)),)), x)
+    return occurs(Tensor((), (Term(ONE, (factor,)),)), x)
 
 
 def leading_at(c: Calculus, h: Tensor, x: Coordinate, end: End) -> Leading | None:
