@@ -15,6 +15,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from recipe_compiler.emit.support.propagator import _propagator
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Evaluate, Shift
 from recipe_compiler.readback.names import EPS, Names
@@ -27,8 +28,6 @@ Value = Callable[[Scalar], float]
 Polynomial = tuple[tuple[tuple[sp.Symbol, ...], Scalar], ...]
 """Products of at most two symbols, each with its factor."""
 ZERO = sp.Integer(0)
-TERMS = 18
-"""Of a series whose n-th term is 1/n! at most: what is left out is below double precision."""
 
 
 class NotAffineError(Exception):
@@ -86,15 +85,8 @@ def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mappi
     return AffineForm(tuple(factors), entry.xreplace(nothing).xreplace(known))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstantFlow:
-    """A linear flow with constant matrices, dz = -F z dt + sqrt(2D) dW for the time share eps, in double precision."""
-
-    symbols: tuple[Array, ...]
-    """What stands for its three matrices, entry by entry."""
-    F: Array
-    two_D: Array
-    share: float
+Flow = tuple[tuple[Array, ...], Array, Array, float]
+"""A linear flow dz = -F z dt + sqrt(2D) dW: what stands for its three matrices, then F, 2D and its share of eps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +110,7 @@ class AffineStep:
     """Of that noise, given what stands before: constants."""
     gradient: tuple[AffineForm, ...]
     """grad U = K theta - b, entry by entry."""
-    flows: tuple[ConstantFlow, ...] = ()
+    flows: tuple[Flow, ...] = ()
     """Those whose matrices coefficients are made of."""
     held: tuple[str, ...] = ()
     """Blocks that stand where they are, and are no part of z: coefficients may depend on them."""
@@ -201,53 +193,28 @@ class AffineStep:
         return value
 
 
-def flows_of(names: Names) -> tuple[ConstantFlow, ...]:
-    """Return the linear flows of a program with their matrices F and 2D in double precision."""
-    found: list[ConstantFlow] = []
+def flows_of(names: Names) -> tuple[Flow, ...]:
+    """Return the linear flows of a program, with numbers in their matrices F and 2D."""
+    found: list[Flow] = []
     for own in names.program.propagators:
         matrices = [matrix(names, own.blocks, grid) for grid in (own.F, own.two_D)]
         written = names.inverses_written_out([entry for one in matrices for entry in one.ravel()])
         F, two_D = (np.array([[float(x.xreplace(written)) for x in row] for row in one]) for one in matrices)
-        found.append(ConstantFlow(symbols_of(names, own), F, two_D, float(own.share)))
+        found.append((symbols_of(names, own), F, two_D, float(own.share)))
     return tuple(found)
 
 
-def propagated(flows: Sequence[ConstantFlow], eps: float) -> dict[Scalar, Scalar]:
-    """Return the symbols of all linear flows with their values at a step size, by matrix exponentials.
-
-    They are (exp(-tF) - I)/eps, int_0^t exp(-uF) du/eps and int_0^t exp(-uF) 2D exp(-uF)^T du/eps, t = share eps.
-    """
+def propagated(flows: Sequence[Flow], eps: float) -> dict[Scalar, Scalar]:
+    """Return the symbols of all linear flows with their values at a step size; infinite where a flow grows so far."""
     found: dict[Scalar, Scalar] = {}
-    for own in flows:
-        E, integral, covariance = linear_flow(own.F, own.two_D, eps * own.share)
-        values = ((E - np.eye(len(E))) / eps, integral / eps, covariance / eps)
-        for symbols, value in zip(own.symbols, values, strict=True):
-            found |= dict(zip(symbols.ravel(), map(sp.Float, value.ravel()), strict=True))
+    for symbols, F, two_D, share in flows:
+        try:
+            values = [block for ((block,),) in _propagator([[F]], [[two_D]], share, eps)]
+        except ValueError:
+            values = [np.full(F.shape, np.inf)] * len(symbols)
+        for own, value in zip(symbols, values, strict=True):
+            found |= dict(zip(own.ravel(), map(sp.Float, value.ravel()), strict=True))
     return found
-
-
-def linear_flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
-    """Return E = exp(-t F), and the integrals of exp(-u F) and exp(-u F) 2D exp(-u F)^T for u from 0 to t, n x n each.
-
-    Over h = t/2^k, where h F has the norm 1/2 at most, by their series, C' = 2D - F C - C F^T of the third; then the
-    flow is doubled k times: I <- I + E I, C <- C + E C E^T, E <- E E. E becomes 0 under strong friction, and nothing is
-    divided by it. For F = 1, 2D = 2, t = log 2: E = 1/2, I = 1/2, C = 1 - E**2 = 3/4.
-    """
-    size = float(np.abs(t * F).sum(axis=0).max())
-    k = max(0, int(np.ceil(np.log2(2.0 * size)))) if 0.0 < size < np.inf else 0
-    h, one = t / 2.0**k, np.eye(len(F))
-    with np.errstate(over="ignore", invalid="ignore"):  # of what grows, which has no law
-        powers, spreads = [h * one], [h * two_D]
-        for n in range(2, TERMS + 1):
-            powers.append(-h / n * F @ powers[-1])
-            moved = F @ spreads[-1]
-            spreads.append(-h / n * (moved + moved.T))
-        integral, covariance = np.sum(powers[::-1], axis=0), np.sum(spreads[::-1], axis=0)
-        decay = one - F @ integral
-        for _ in range(k):
-            integral, covariance = integral + decay @ integral, covariance + decay @ covariance @ decay.T
-            decay = decay @ decay
-    return decay, integral, covariance
 
 
 def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:

@@ -4,14 +4,13 @@ import cProfile
 import pstats
 from dataclasses import replace
 
-import mpmath as mp
 import numpy as np
 import pytest
 import sympy as sp
 from letters import SEQUENTIAL, K, composed, langevin
 from some import some
 
-from recipe_compiler.audit.affine import AffineStep, affine_step, linear_flow
+from recipe_compiler.audit.affine import AffineStep, affine_step
 from recipe_compiler.audit.at_values import audited
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -106,22 +105,6 @@ def test_friction_that_undoes_momenta_within_a_step_loses_no_digits(scale: int) 
     F, _, Sigma = composed("B/2 A/2 O A/2 B/2", EPS, C=friction)
     np.testing.assert_allclose(found.F, F, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found.Sigma, Sigma, rtol=1e-12, atol=1e-13)
-
-
-def test_a_flow_has_the_digits_of_what_noise_reaches_last() -> None:
-    """Of theta' = r, r' = -c r + noise, var theta is t^3/3 of what is added to r: entry by entry, at every time."""
-    c = 3.0
-    for t in (1e-6, 1e-3, 0.1, 1.0, 40.0):
-        with mp.workdps(60):
-            x = mp.mpf(c) * mp.mpf(t)
-            decay = mp.exp(-x)
-            var_theta = float(2 / mp.mpf(c) ** 2 * (x - 2 * (1 - decay) + (1 - decay**2) / 2))
-            both, var_r = float((1 - decay) ** 2 / c), float(1 - decay**2)
-            moved, summed, left = float((1 - decay) / c), float((x - 1 + decay) / mp.mpf(c) ** 2), float(decay)
-        E, integral, covariance = linear_flow(np.array([[0.0, -1.0], [0.0, c]]), np.diag([0.0, 2.0 * c]), t)
-        np.testing.assert_allclose(E, [[1.0, moved], [0.0, left]], rtol=1e-13)
-        np.testing.assert_allclose(covariance, [[var_theta, both], [both, var_r]], rtol=1e-13)
-        np.testing.assert_allclose(integral, [[t, summed], [0.0, moved]], rtol=1e-13)
 
 
 @pytest.mark.slow
