@@ -23,15 +23,12 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
-from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.law_energies import energy, minus
-from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.expression import Formula, FunctionAt
+from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.discrete import discrete_blocks
@@ -40,19 +37,18 @@ from recipe_compiler.spec.laws import is_on_simplex, law_text, of_all_data
 from recipe_compiler.spec.model import Draw, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Coordinate
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import target_decided_in
 from recipe_compiler.verify.builds.laws import drawn_data, law_of, scalar_potential, sizes_of
 from recipe_compiler.verify.builds.transformed import law_is_kept
 from recipe_compiler.verify.core.build_values import known_sizes, target_at_values
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved, unless_refuted
-from recipe_compiler.verify.core.identities import Identity, faults_of
+from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.premises import restricts_state, values
-from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import departs, with_values_of
+from recipe_compiler.verify.steps.quantity import Quantity
 from recipe_compiler.verify.steps.split import decided
 
 OF_A_BATCH = "a conditional distribution needs all data: `variant: full`"
@@ -106,7 +102,7 @@ def law_under_H(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Ans
         return of_target
     theta, K = cycle.potential_blocks[0], f"H - {split.subject.dynamics.potential}({cycle.potential_blocks[0].name})"
     try:
-        of_rest = _rest_is_free(cycle, K)
+        of_rest = decided(split, [_rest_slope(cycle).vanishes(f"d({K})/d{theta.name}")])
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if not is_proved(of_rest):
@@ -155,28 +151,12 @@ def _refused(cycle: Cycle, block: str, *, is_of_a_batch: bool) -> str:
     return ""
 
 
-def _rest_is_free(cycle: Cycle, says: str) -> Answer:
-    """Decide dK/dtheta = 0 of K = H - U(theta). Raises ModelError where K jumps."""
-    split, (theta,) = cycle.split, cycle.potential_blocks
-    c, n = split.derivation.calculus, split.subject.names.index(theta.name)
-    K = convert(_rest(cycle), split.subject.dynamics.declarations)
-    left = c.settled(c.diff(K, Coordinate(theta.name, row_slots(theta))))
-
-    def entries(sizes: Sizes) -> list[Expr]:
-        return _slopes(cycle, split.places(n, sizes), sizes)
-
-    return decided(split, [Identity(f"d({says})/d{theta.name}", split.subject.place("H"), left, entries)])
-
-
-def _rest(cycle: Cycle) -> Formula:
-    dynamics = cycle.split.subject.dynamics
-    return minus(dynamics.H, FunctionAt(dynamics.potential or "", (cycle.potential_blocks[0].name,), SCALAR))
-
-
-def _slopes(cycle: Cycle, places: range, sizes: Sizes) -> list[Expr]:
-    """Return dK/dz at some places of z, by the second engine."""
-    K = off_kinks(rows(_rest(cycle), cycle.split.subject.setting(sizes))[0][0])
-    return [slope(K, cycle.split.z(sizes)[k]) for k in places]
+def _rest_slope(cycle: Cycle) -> Quantity:
+    """Return dK/dtheta of K = H - U(theta). Raises ModelError where K jumps."""
+    split, dynamics, (theta,) = cycle.split, cycle.split.subject.dynamics, cycle.potential_blocks
+    K = minus(dynamics.H, FunctionAt(dynamics.potential or "", (theta.name,), SCALAR))
+    tensor = convert(K, dynamics.declarations)
+    return Quantity(split, (), tensor, lambda sizes: rows(K, split.subject.setting(sizes))[0]).slope(theta)
 
 
 def _rest_departs(cycle: Cycle, block: str, says: str) -> Answer | None:
@@ -184,13 +164,14 @@ def _rest_departs(cycle: Cycle, block: str, says: str) -> Answer | None:
 
     Looked for at the sizes of the build: they say which coordinates of theta those of a block are.
     """
-    subject = cycle.split.subject
+    subject, (theta,) = cycle.split.subject, cycle.potential_blocks
     sizes = known_sizes(cycle.build, subject.dynamics)
     places = cycle.places(block, sizes)
     if places is None:
         return None
+    start = cycle.split.places(subject.names.index(theta.name), sizes).start
     try:
-        for entry in _slopes(cycle, places, sizes):
+        for entry in _rest_slope(cycle).entries(sizes)[places.start - start : places.stop - start]:
             of_U = bool(entry.atoms(AppliedUndef))
             found = None if of_U else witness(entry, subject.dynamics.declarations, sizes, subject.formulas)
             if found is not None:

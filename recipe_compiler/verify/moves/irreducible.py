@@ -40,11 +40,8 @@ from itertools import takewhile
 
 from sympy import Expr
 
-from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import rows
-from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
-from recipe_compiler.derive.recipe import col_slots, derive, row_slots
+from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Filled, Role, Symbol
@@ -53,7 +50,6 @@ from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.model import ByLaw, CodeMove, Involution, Metropolis, Move, Refresh
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved
 from recipe_compiler.verify.core.identities import Identity, faults_of
@@ -62,6 +58,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.table import exact
 from recipe_compiler.verify.moves.volume import is_regular
+from recipe_compiler.verify.steps.quantity import Quantity, drift_of
 from recipe_compiler.verify.steps.split import Split, decided, split_of
 
 KEPT = "every move preserves exp(-H) at every step size"
@@ -105,9 +102,7 @@ def irreducible(cycle: Cycle) -> Answer:
     proof = conjunction(form.reaches, [(KEPT, kept), (of_fields, decided(split, identities))])
     if not is_proved(proof):
         return proof
-    drift = next(piece for piece in whole.pieces if piece.name == name)
-    W = _slope(whole, drift, theta, r)
-    if not is_regular(whole, W, (theta, r), lambda sizes: slopes_at(whole, drift, theta, r, sizes)):
+    if not is_regular(_mobility(whole, form)):
         beside = " with nothing held fixed" if mask else ""
         return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {name} is invertible{beside}",)))
     return proof
@@ -127,19 +122,16 @@ def _with_nothing_held(split: Split, theta: Block) -> Split:
 
 def _projected(split: Split, whole: Split, form: "_Form") -> Identity:
     """Return W = diag(moved) W0, W0 being that of the equation in which nothing is held."""
-    theta, r, drift, c, mask = form.theta, form.r, form.drift, split.derivation.calculus, _mask(split)
-    of_all = next(piece for piece in whole.pieces if piece.name == drift.name)
-    kept = c.multiply(c.component(mask, *row_slots(theta)), _slope(whole, of_all, theta, r))
+    theta, c, mask = form.theta, split.derivation.calculus, _mask(split)
+    W, W0 = _mobility(split, form), _mobility(whole, form)
 
     def entries(sizes: Sizes) -> list[Expr]:
         moved = rows(Symbol(mask, theta.shape, Role.PARAMETER), split.subject.setting(sizes))
-        here, there = slopes_at(split, drift, theta, r, sizes), slopes_at(whole, of_all, theta, r, sizes)
-        both = zip(moved, here, there, strict=True)
-        return [x - m * y for (m,), row, other in both for x, y in zip(row, other, strict=True)]
+        return [m * x for (m,), row in zip(moved, W0.rows(sizes), strict=True) for x in row]
 
-    left = c.settled(c.subtract(_slope(split, drift, theta, r), kept))
-    says = f"d f[{theta.name}]/d{r.name} of {drift.name} minus diag({mask}) times that with nothing held"
-    return Identity(says, split.subject.place("H"), left, entries)
+    kept = replace(W0, tensor=c.multiply(c.component(mask, *W.slots(0)), W0.tensor), entries=entries)
+    says = f"d f[{theta.name}]/d{form.r.name} of {form.drift.name} minus diag({mask}) times that with nothing held"
+    return W.minus(kept).vanishes(says)
 
 
 def draws_in_a_row(cycle: Cycle) -> bool:
@@ -272,33 +264,15 @@ def _reaching(cycle: Cycle, theta: Block, r: Block) -> str:
 def _identities(split: Split, form: _Form) -> Iterator[Identity]:
     """Yield df[theta]/dtheta = 0 and d^2 f[theta]/dr dz = 0 of the drift, df[r]/dr = 0 of every kick."""
     theta, r, drift = form.theta, form.r, form.drift
-    c, where = split.derivation.calculus, split.subject.place("H")
     for piece, block in ((drift, theta), *((kick, r) for kick in form.kicks)):
-
-        def slopes(sizes: Sizes, piece: Piece = piece, block: Block = block) -> list[Expr]:
-            return [x for row in slopes_at(split, piece, block, block, sizes) for x in row]
-
-        says = f"d f[{block.name}]/d{block.name} of {piece.name}"
-        yield Identity(says, where, c.settled(_slope(split, piece, block, block)), slopes)
-    W = _slope(split, drift, theta, r)
+        slope = drift_of(split, piece, block).slope(block)
+        yield slope.vanishes(f"d f[{block.name}]/d{block.name} of {piece.name}")
     for block in (theta, r):
-
-        def curvatures(sizes: Sizes, block: Block = block) -> list[Expr]:
-            z = [split.z(sizes)[k] for k in split.places(split.subject.names.index(block.name), sizes)]
-            return [slope(x, y) for row in slopes_at(split, drift, theta, r, sizes) for x in row for y in z]
-
-        left = c.settled(c.diff(W, Coordinate(block.name, tuple(Index(size, "k") for size in block.shape.sizes))))
-        yield Identity(f"d^2 f[{theta.name}]/d{r.name} d{block.name} of {drift.name}", where, left, curvatures)
+        curvature = _mobility(split, form).slope(block)
+        yield curvature.vanishes(f"d^2 f[{theta.name}]/d{r.name} d{block.name} of {drift.name}")
 
 
-def _slope(split: Split, piece: Piece, moved: Block, by: Block) -> Tensor:
-    """Return df_i/dz_j of a piece, i of one block and j of another."""
-    n = split.subject.names.index(moved.name)
-    return split.derivation.calculus.diff(piece.drift[n], Coordinate(by.name, col_slots(by)))
-
-
-def slopes_at(split: Split, piece: Piece, moved: Block, by: Block, sizes: Sizes) -> Rows:
-    """Return df_i/dz_j of a piece at fixed sizes, n_moved x n_by scalars, by the second engine."""
-    names, z, f = split.subject.names, split.z(sizes), split.drift(piece, sizes)
-    i, j = (split.places(names.index(block.name), sizes) for block in (moved, by))
-    return tuple(tuple(slope(off_kinks(f[k]), z[m]) for m in j) for k in i)
+def _mobility(split: Split, form: _Form) -> Quantity:
+    """Return W = df[theta]/dr of the piece that moves theta, as it is in a split."""
+    piece = next(piece for piece in split.pieces if piece.name == form.drift.name)
+    return drift_of(split, piece, form.theta).slope(form.r)

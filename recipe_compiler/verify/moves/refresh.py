@@ -4,21 +4,18 @@ Of H = b.T P b/2 + what does not hold b, P positive definite and a function of t
 With b ~ N(0, S) the mean of b' is 0 and its covariance c^2 S + (1 - c^2) S = S, for every |c| < 1 (Horowitz 1991).
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, rational_rows
-from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, product, total
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, product
 from recipe_compiler.algebra.scalars.rational_matrices import determinant, form, fraction, is_semidefinite, matrix
 from recipe_compiler.algebra.scalars.rationals import rational
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
-from recipe_compiler.derive.recipe import col_slots
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.refresh import GaussianLaw, conditional_law
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
@@ -26,7 +23,6 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Refresh
 from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.style import PLAIN
-from recipe_compiler.tensor.terms import Coordinate, Index
 from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved, unless_refuted
 from recipe_compiler.verify.core.identities import Identity, faults_of
@@ -36,6 +32,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import defined_points, departs, with_values_of
+from recipe_compiler.verify.steps.quantity import Quantity, energy_of
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided, rows_of
 
 LOOKED_AT = 6
@@ -65,7 +62,7 @@ def law_given_others(split: Split, block: str) -> Answer:
     if refused:
         return Answer(Undecided((refused,)))
     try:
-        found = decided(split, list(_identities(split, own)))
+        found = decided(split, _identities(split, own))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if not is_proved(found):
@@ -94,7 +91,7 @@ def refresh_departs(split: Split, law: GaussianLaw) -> Answer | None:
     sizes = split.subject.sizes[-1]
 
     def off(at: Point, other: Point) -> list[Expr]:
-        H, x = split.subject.system(sizes).H, _coordinates(split, law.block, sizes)
+        H, x = split.subject.system(sizes).H, coordinates(law.block, sizes)
         S = rational_rows(_covariance(split, law, sizes), at.leaf)
         if S is None:
             raise NoValueError("not rational")
@@ -120,37 +117,17 @@ def _other_form(split: Split, block: Block) -> str:
     return ""
 
 
-def _identities(split: Split, block: Block) -> Iterator[Identity]:
-    """Yield dH/db - P b = 0 and dP/db = 0: H is then b.T P b/2 and what does not hold b."""
-    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    where = split.subject.place("H")
-    slope_ = split.derivation.grad_H[[other.name for other in blocks].index(block.name)]
-    cols, third = col_slots(block), tuple(Index(size, "k") for size in block.shape.sizes)
-    precision = c.diff(slope_, Coordinate(block.name, cols))
-    linear = c.total(c.multiply(precision, c.coordinate(block.name, *cols)), *cols)
-    b = block.name
-
-    def centred(sizes: Sizes) -> list[Expr]:
-        slopes, P, x = _second(split, block, sizes)
-        return [total([g, *(-p * y for p, y in zip(row, x, strict=True))]) for g, row in zip(slopes, P, strict=True)]
-
-    def free(sizes: Sizes) -> list[Expr]:
-        _, P, x = _second(split, block, sizes)
-        return [slope(p, y) for row in P for p in row for y in x]
-
-    yield Identity(f"dH/d{b} - P {b}", where, c.settled(c.subtract(slope_, linear)), centred)
-    yield Identity(f"dP/d{b}", where, c.settled(c.diff(precision, Coordinate(b, third))), free)
+@lru_cache(maxsize=KEPT)
+def _precision(split: Split, block: Block) -> Quantity:
+    """Return P = d^2H/db db': [n, n]."""
+    return energy_of(split).slope(block).slope(block)
 
 
-def _coordinates(split: Split, block: Block, sizes: Sizes) -> list[Symbol]:
-    return [split.z(sizes)[k] for k in split.places(split.subject.names.index(block.name), sizes)]
-
-
-def _second(split: Split, block: Block, sizes: Sizes) -> tuple[list[Expr], Rows, list[Symbol]]:
-    """Return dH/db, d^2H/db db' and b at fixed sizes, by the second engine."""
-    x, H = _coordinates(split, block, sizes), off_kinks(split.subject.system(sizes).H)
-    slopes = [slope(H, y) for y in x]
-    return slopes, tuple(tuple(slope(g, y) for y in x) for g in slopes), x
+def _identities(split: Split, block: Block) -> tuple[Identity, Identity]:
+    """Return dH/db - P b = 0 and dP/db = 0: H is then b.T P b/2 and what does not hold b."""
+    b, P = block.name, _precision(split, block)
+    off = energy_of(split).slope(block).minus(P.times(block))
+    return off.vanishes(f"dH/d{b} - P {b}"), P.slope(block).vanishes(f"dP/d{b}")
 
 
 def _covariance(split: Split, law: GaussianLaw, sizes: Sizes) -> Rows:
@@ -162,18 +139,18 @@ def _inverse(split: Split, law: GaussianLaw) -> Identity:
     """Return P S - I, which the rules of the index calculus for inverses make zero."""
 
     def entries(sizes: Sizes) -> list[Expr]:
-        _, P, x = _second(split, law.block, sizes)
-        PS = product(P, _covariance(split, law, sizes))
-        return [PS[i][j] - int(i == j) for i in range(len(x)) for j in range(len(x))]
+        PS = product(_precision(split, law.block).rows(sizes), _covariance(split, law, sizes))
+        return [x - int(i == j) for i, row in enumerate(PS) for j, x in enumerate(row)]
 
     return Identity(f"P S - I of {law.block.name}", split.subject.place("H"), NOTHING, entries)
 
 
 def _indefinite(split: Split, block: Block) -> Answer | None:
     """Return the refutation by an exact point at which a precision is not positive definite; None where none is."""
+    precision = _precision(split, block)
     for sizes in split.subject.sizes:
         try:
-            _, P, _ = _second(split, block, sizes)
+            P = precision.rows(sizes)
             for at in defined_points(split.subject, sizes, LOOKED_AT):
                 numbers = rational_rows(P, at.leaf)
                 if numbers is not None and not (is_semidefinite(numbers) and determinant(numbers)):

@@ -7,26 +7,22 @@
   A Q + Q A.T = 0 with a constant, invertible Q, A is similar to -A.T, and it is (Thm. VI.4.2).
 """
 
-from collections.abc import Callable
-
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import rational_rows
-from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import determinant
-from recipe_compiler.derive.recipe import Matrix, col_slots, row_slots
-from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.definite import is_invertible, never_zero
-from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved, open_reasons
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume
+from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume, place_of
+from recipe_compiler.verify.steps.quantity import Quantity
 from recipe_compiler.verify.steps.split import Split
 
 PLANE = 2
@@ -51,7 +47,7 @@ def volume_kept(split: Split, piece: Piece) -> Answer:
     held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
     if held != pairs or not held:
         return Answer(Undecided((f"{why}, and Q does not couple {', '.join(piece.moved)} alone",)))
-    if not all(_is_invertible(split, Q, *pair) for pair in pairs):
+    if not all(is_regular(place_of(split, Q, *pair)) for pair in pairs):
         return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
     kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
     found = conjunction(f"{flow}, symplectic", kept)
@@ -65,36 +61,22 @@ def _is_plane(split: Split, piece: Piece) -> bool:
     return len(moved) == 1 and all(isinstance(size, int) and size <= PLANE for size in sizes)
 
 
-def _is_invertible(split: Split, Q: Matrix, a: int, b: int) -> bool:
-    def entries(sizes: Sizes) -> Rows:
-        found = split.form(sizes)
-        return tuple(tuple(found[i][j] for j in split.places(b, sizes)) for i in split.places(a, sizes))
-
-    return is_regular(split, Q[a][b], (split.blocks[a], split.blocks[b]), entries)
-
-
-def is_regular(split: Split, matrix: Tensor, of: tuple[Block, Block], scalars: Callable[[Sizes], Rows]) -> bool:
-    """Whether a matrix [n, n] is invertible: by structure for every size, with det != 0 at all points looked at.
+def is_regular(matrix: Quantity) -> bool:
+    """Whether a matrix [n, n] over two blocks is invertible: by structure for every size, and at all points looked at.
 
     The points are exact, by the second engine. False decides nothing.
-
-    Args:
-        split: whose declarations hold.
-        matrix: in index notation, with the rows of the first block and the columns of the second.
-        of: the two blocks.
-        scalars: the same at fixed sizes, by the second engine.
     """
+    split, (one, other) = matrix.split, matrix.over
     c, declarations = split.derivation.calculus, split.subject.dynamics.declarations
     nonzero = frozenset(p.name for p in declarations.parameters if {Kind.POSITIVE, Kind.NONZERO} & set(p.kinds))
-    one, other = of
     if len(one.shape.sizes) != len(other.shape.sizes):
         return False
-    rows, cols = row_slots(one), col_slots(other)
-    by_form = is_invertible(c, matrix, rows[0], cols[0], nonzero) if rows else never_zero(c, matrix, nonzero)
+    A, rows, cols = matrix.tensor, matrix.slots(0), matrix.slots(1)
+    by_form = is_invertible(c, A, rows[0], cols[0], nonzero) if rows else never_zero(c, A, nonzero)
 
     def is_singular(sizes: Sizes) -> bool:
         try:
-            entries = scalars(sizes)
+            entries = matrix.rows(sizes)
             found = (rational_rows(entries, at.leaf) for at in points(declarations, sizes, LOOKED_AT))
             return any(numbers is not None and determinant(numbers) == 0 for numbers in found)
         except (NotScalarisableError, TooLargeError, NoInstanceError):

@@ -10,15 +10,12 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.system import residual as second_residual
-from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.derive.recipe import Matrix, derive
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.properties import change_of_form, divergence_of
-from recipe_compiler.tensor.terms import Coordinate, Index
 from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import is_proved, those_with
 from recipe_compiler.verify.core.identities import Identity, faults_of
@@ -26,6 +23,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
 from recipe_compiler.verify.steps.flow import assumed_to_last
+from recipe_compiler.verify.steps.quantity import Quantity
 from recipe_compiler.verify.steps.split import Split, decided, over_places
 
 
@@ -132,21 +130,27 @@ def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
 
 def is_constant(split: Split, Q: Matrix) -> Answer:
     """Decide that dQ_ab/dz = 0 for every place of a matrix over z, block by block."""
-    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
+    blocks, every = split.blocks, range(len(split.blocks))
+    return decided(
+        split,
+        [
+            replace(slope.vanishes(f"dQ[{blocks[a].name},{blocks[b].name}]/d{by.name}"), where=split.subject.place("Q"))
+            for a in every
+            for b in every
+            for by in blocks
+            for slope in [place_of(split, Q, a, b).slope(by)]
+        ],
+    )
 
-    def identity(a: int, b: int, n: int) -> Identity:
-        at = Coordinate(blocks[n].name, tuple(Index(size, "k") for size in blocks[n].shape.sizes))
 
-        def entries(sizes: Sizes) -> list[Expr]:
-            Q, (rows, columns, along) = split.form(sizes), (split.places(own, sizes) for own in (a, b, n))
-            z = split.z(sizes)
-            return [slope(off_kinks(Q[i][j]), z[k]) for i in rows for j in columns for k in along]
+def place_of(split: Split, Q: Matrix, a: int, b: int) -> Quantity:
+    """Return a place of the Q by which pieces without noise move (`form`)."""
 
-        says = f"dQ[{blocks[a].name},{blocks[b].name}]/d{blocks[n].name}"
-        return Identity(says, split.subject.place("Q"), c.settled(c.diff(Q[a][b], at)), entries)
+    def entries(sizes: Sizes) -> list[Expr]:
+        found = split.form(sizes)
+        return [found[i][j] for i in split.places(a, sizes) for j in split.places(b, sizes)]
 
-    every = range(len(blocks))
-    return decided(split, [identity(a, b, n) for a in every for b in every for n in every])
+    return Quantity(split, (split.blocks[a], split.blocks[b]), Q[a][b], entries)
 
 
 def form(split: Split) -> Matrix:
