@@ -103,21 +103,6 @@ def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
     return c.settled(c.collect(terms, tensor.free))
 
 
-def reflected_vector(c: Calculus, blocks: tuple[Block, ...], f: Vector, centres: Centres) -> Vector | None:
-    """Return F f(F z), [n] over z: components of blocks with a centre change their sign, too; None if it is not known.
-
-    A piece is reversible under the flip F where F f(F z) = -f(z): of f = (inv(M) r, -grad U) and F: r -> -r it is
-    (-inv(M) r, grad U).
-    """
-    found: list[Tensor] = []
-    for block, entry in zip(blocks, f, strict=True):
-        there = reflected(c, entry, centres)
-        if there is None:
-            return None
-        found.append(c.scale(there, -1) if block.name in centres else there)
-    return tuple(found)
-
-
 def _reflected_term(c: Calculus, term: Term, centres: Centres) -> list[Term] | None:
     """Return the terms that a term becomes: (2 m - z)**n is multiplied out."""
     found = [Term(term.coefficient)]

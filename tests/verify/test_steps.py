@@ -138,7 +138,7 @@ def test_a_fault_in_the_derived_pieces_is_found():
     A, B, noisy = of.pieces
     wrong = replace(A, drift=tuple(c.scale(f, 2) for f in A.drift))
     less = replace(noisy, drift=tuple(c.subtract(f, own) for f, own in zip(noisy.drift, A.drift, strict=True)))
-    expect(pieces(replace(of, pieces=(wrong, B, less))), "undecided", "the engines disagree on f of A")
+    expect(pieces(replace(of, pieces=(wrong, B, less))), "undecided", "the engines disagree on f[theta] of A")
 
 
 def test_a_fault_in_the_divergence_is_found(monkeypatch):
@@ -149,17 +149,19 @@ def test_a_fault_in_the_divergence_is_found(monkeypatch):
 
 
 def test_a_fault_in_parity_is_found(monkeypatch):
-    turned = reversible.reflected_vector
+    turned = reversible.reflected
 
-    def wrong(c, blocks, f, centres):
-        found = turned(c, blocks, f, centres)
-        return None if found is None else tuple(c.scale(x, -1) for x in found)
+    def wrong(c, own, centres):
+        found = turned(c, own, centres)
+        return found if found is None or not own.free else c.scale(found, -1)
 
-    monkeypatch.setattr(reversible, "reflected_vector", wrong)
+    monkeypatch.setattr(reversible, "reflected", wrong)
     expect(reversible.reversible(split("sghmc", HALVES)), "undecided", "does not reduce to zero")
-    monkeypatch.setattr(reversible, "reflected_vector", lambda c, blocks, f, centres: tuple(c.scale(x, -1) for x in f))
+    monkeypatch.setattr(reversible, "reflected", turned)
     kinetic = split("sgnht", THERMOSTAT)
     only_r = reversible.flip(kinetic.derivation.calculus, {"r": reversible.flip_of(kinetic).centres["r"]})
+    H = kinetic.derivation.H
+    monkeypatch.setattr(reversible, "reflected", lambda c, own, centres: own if own == H else c.scale(own, -1))
     piece = next(piece for piece in kinetic.pieces if piece.name == "xi")
     says = "the engines disagree on the even part of f[xi]"
     expect(reversible.runs_back(kinetic, piece, only_r), "undecided", says)

@@ -13,9 +13,8 @@ linear, log K_t(z, z') is (H(z) - H(z'))/2 and what z and z' have alike.
 
 from sympy import Expr
 
-from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.system import correction, gradient
-from recipe_compiler.algebra.scalars.matrices import Rows, dot
+from recipe_compiler.algebra.scalars.matrices import dot
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.pieces import Piece
@@ -24,8 +23,9 @@ from recipe_compiler.verify.core.conjunction import conjunction
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import keeps_law
-from recipe_compiler.verify.steps.reversible import Flip, centres_at, decided_under, image, vector_is_odd
-from recipe_compiler.verify.steps.split import Split, decided, over_blocks, over_places
+from recipe_compiler.verify.steps.quantity import noise_of, vector_of
+from recipe_compiler.verify.steps.reversible import Flip, decided_under, odd, turned
+from recipe_compiler.verify.steps.split import Split, decided
 
 
 def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
@@ -45,35 +45,17 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
         slopes = gradient(split.subject.system(sizes).H, z)
         return [x - y + dot(row, slopes) for x, y, row in zip(f, correction(D, z), D, strict=True)]
 
-    says = f"the current of {piece.name} in {{}}"
+    flow, says = vector_of(split, J, second_engine), f"the current of {piece.name} in {{}}"
     if piece.name in split.numerical or all(entry.is_zero for entry in J):
-        none = over_blocks(split, says, split.subject.place("D"), J, second_engine)
-        of_current = ("no current flows", decided(split, none))
+        of_current = ("no current flows", decided(split, [own.vanishes(says, "D") for own in flow]))
     else:
-        odd = decided_under(split, under, lambda: vector_is_odd(split, under, says, J, second_engine))
-        of_current = ("its current runs backwards", odd)
-    of_noise = ("its noise is the same", decided_under(split, under, lambda: _same_noise(split, piece, under)))
+        even = f"the even part of {says} under {under.says}"
+        of_current = ("its current runs backwards", decided_under(split, under, lambda: odd(flow, under, even)))
+    same = f"D[{{}}] of {piece.name} minus that under {under.says}"
+
+    def same_noise() -> list[Identity]:
+        return [turned(own, under).minus(own).vanishes(same, "D") for own in noise_of(split, piece).values()]
+
+    of_noise = ("its noise is the same", decided_under(split, under, same_noise))
     stationary = ("exp(-H) is stationary", keeps_law(split, piece))
     return conjunction("detailed balance", [stationary, of_current, of_noise])
-
-
-def _same_noise(split: Split, piece: Piece, under: Flip) -> list[Identity]:
-    """Return F D_k(F z) F - D_k(z) = 0, place by place. Raises UnknownImageError where F T is not known."""
-    c, names = split.derivation.calculus, split.subject.names
-    signs = [under.sign(name) for name in names]
-    left = tuple(
-        tuple(
-            c.settled(c.subtract(c.scale(image(c, entry, under), p * q), entry))
-            for q, entry in zip(signs, row, strict=True)
-        )
-        for p, row in zip(signs, piece.D, strict=True)
-    )
-
-    def second_engine(sizes: Sizes) -> Rows:
-        D, centres = split.diffusion(piece, sizes), centres_at(split, under, sizes)
-        sign = [-1 if x in centres else 1 for x in split.z(sizes)]
-        n = range(len(sign))
-        return tuple(tuple(sign[i] * sign[j] * second.reflected(D[i][j], centres) - D[i][j] for j in n) for i in n)
-
-    says = f"D[{{}}] of {piece.name} minus that under {under.says}"
-    return over_places(split, says, split.subject.place("D"), left, second_engine)

@@ -265,7 +265,7 @@ def _identities(split: Split, form: _Form) -> Iterator[Identity]:
     """Yield df[theta]/dtheta = 0 and d^2 f[theta]/dr dz = 0 of the drift, df[r]/dr = 0 of every kick."""
     theta, r, drift = form.theta, form.r, form.drift
     for piece, block in ((drift, theta), *((kick, r) for kick in form.kicks)):
-        slope = drift_of(split, piece, block).slope(block)
+        slope = _drift(split, piece, block).slope(block)
         yield slope.vanishes(f"d f[{block.name}]/d{block.name} of {piece.name}")
     for block in (theta, r):
         curvature = _mobility(split, form).slope(block)
@@ -275,4 +275,8 @@ def _identities(split: Split, form: _Form) -> Iterator[Identity]:
 def _mobility(split: Split, form: _Form) -> Quantity:
     """Return W = df[theta]/dr of the piece that moves theta, as it is in a split."""
     piece = next(piece for piece in split.pieces if piece.name == form.drift.name)
-    return drift_of(split, piece, form.theta).slope(form.r)
+    return _drift(split, piece, form.theta).slope(form.r)
+
+
+def _drift(split: Split, piece: Piece, block: Block) -> Quantity:
+    return drift_of(split, piece)[split.subject.names.index(block.name)]

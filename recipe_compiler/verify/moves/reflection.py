@@ -31,8 +31,8 @@ def reflects(split: Split, piece: Piece) -> Answer:
         return Answer(Undecided(faults_of(error)))
     if not isinstance(flow, Reflected):
         return Answer(Undecided((f"{piece.name} is not reflected",)))
-    position, momentum = (next(b for b in split.blocks if b.name == x) for x in (flow.position, flow.momentum))
-    f = drift_of(split, piece, position)
+    n, m = (split.subject.names.index(name) for name in (flow.position, flow.momentum))
+    f, momentum = drift_of(split, piece)[n], split.blocks[m]
     along = f.slope(momentum)
 
     def others(sizes: Sizes) -> list[Expr]:

@@ -22,7 +22,8 @@ from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.steps.split import Split, decided, over_blocks
+from recipe_compiler.verify.steps.quantity import vector_of
+from recipe_compiler.verify.steps.split import Split, decided
 
 
 def uses(build: Build) -> bool:
@@ -61,4 +62,4 @@ def _identities(split: Split, E: Formula) -> list[Identity]:
         return [x - y for x, y in zip(drift(here), drift(there), strict=True)]
 
     says = "the drift of {} by the H here minus that by the H used"
-    return over_blocks(split, says, split.subject.place("H"), tuple(map(c.settled, left)), entries)
+    return [own.vanishes(says) for own in vector_of(split, left, entries)]

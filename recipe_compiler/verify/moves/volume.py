@@ -21,8 +21,8 @@ from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved, open_reasons
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume, place_of
-from recipe_compiler.verify.steps.quantity import Quantity
+from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume
+from recipe_compiler.verify.steps.quantity import Quantity, matrix_of
 from recipe_compiler.verify.steps.split import Split
 
 PLANE = 2
@@ -47,7 +47,7 @@ def volume_kept(split: Split, piece: Piece) -> Answer:
     held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
     if held != pairs or not held:
         return Answer(Undecided((f"{why}, and Q does not couple {', '.join(piece.moved)} alone",)))
-    if not all(is_regular(place_of(split, Q, *pair)) for pair in pairs):
+    if not all(is_regular(matrix_of(split, Q, split.form)[pair]) for pair in pairs):
         return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
     kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
     found = conjunction(f"{flow}, symplectic", kept)

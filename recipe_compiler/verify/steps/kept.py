@@ -23,8 +23,8 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
 from recipe_compiler.verify.steps.flow import assumed_to_last
-from recipe_compiler.verify.steps.quantity import Quantity
-from recipe_compiler.verify.steps.split import Split, decided, over_places
+from recipe_compiler.verify.steps.quantity import matrix_of, noise_of
+from recipe_compiler.verify.steps.split import Split, decided
 
 
 def keeps(split: Split) -> Answer:
@@ -130,27 +130,14 @@ def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
 
 def is_constant(split: Split, Q: Matrix) -> Answer:
     """Decide that dQ_ab/dz = 0 for every place of a matrix over z, block by block."""
-    blocks, every = split.blocks, range(len(split.blocks))
     return decided(
         split,
         [
-            replace(slope.vanishes(f"dQ[{blocks[a].name},{blocks[b].name}]/d{by.name}"), where=split.subject.place("Q"))
-            for a in every
-            for b in every
-            for by in blocks
-            for slope in [place_of(split, Q, a, b).slope(by)]
+            own.slope(by).vanishes(f"dQ[{split.blocks[a].name},{split.blocks[b].name}]/d{by.name}", "Q")
+            for (a, b), own in matrix_of(split, Q, split.form).items()
+            for by in split.blocks
         ],
     )
-
-
-def place_of(split: Split, Q: Matrix, a: int, b: int) -> Quantity:
-    """Return a place of the Q by which pieces without noise move (`form`)."""
-
-    def entries(sizes: Sizes) -> list[Expr]:
-        found = split.form(sizes)
-        return [found[i][j] for i in split.places(a, sizes) for j in split.places(b, sizes)]
-
-    return Quantity(split, (split.blocks[a], split.blocks[b]), Q[a][b], entries)
 
 
 def form(split: Split) -> Matrix:
@@ -182,11 +169,10 @@ def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
     def entries(sizes: Sizes) -> tuple[tuple[Expr, ...], ...]:
         return second.change_of_form(split.drift(piece, sizes), split.form(sizes), split.z(sizes))
 
-    changes = over_places(split, says, split.subject.place("Q"), left, entries)
+    changes = [own.vanishes(says, "Q") for own in matrix_of(split, left, entries).values()]
     return decided(split, [*noiseless(split, piece), *changes])
 
 
 def noiseless(split: Split, piece: Piece) -> list[Identity]:
     """Return the identities D_k = 0, place by place."""
-    says, where = f"D[{{}}] of {piece.name}", split.subject.place("D")
-    return over_places(split, says, where, piece.D, lambda sizes: split.diffusion(piece, sizes))
+    return [own.vanishes(f"D[{{}}] of {piece.name}", "D") for own in noise_of(split, piece).values()]

@@ -13,7 +13,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.spec.words import word_text
-from recipe_compiler.splitting.pieces import Piece, missing, shares_of_gamma
+from recipe_compiler.splitting.pieces import missing, shares_of_gamma
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text
@@ -22,15 +22,8 @@ from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import Identity
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.steps.split import (
-    NOTHING,
-    Split,
-    decided,
-    derived,
-    derived_matrix,
-    over_blocks,
-    over_places,
-)
+from recipe_compiler.verify.steps.quantity import drift_of, matrix_of, noise_of, vector_of
+from recipe_compiler.verify.steps.split import Split, decided
 
 
 @lru_cache(maxsize=KEPT)
@@ -65,24 +58,16 @@ def _astray(split: Split) -> Iterator[str]:
 
 def _derived_alike(split: Split) -> Iterator[Identity]:
     """Yield for every piece that both engines derive the same f_k and D_k."""
-    where = split.subject.place("D")
     for piece in split.pieces:
-
-        def f_apart(sizes: Sizes, piece: Piece = piece) -> list[Expr]:
-            return [x - y for x, y in zip(derived(split, piece.drift, sizes), split.drift(piece, sizes), strict=True)]
-
-        def D_apart(sizes: Sizes, piece: Piece = piece) -> list[Expr]:
-            apart = _difference(derived_matrix(split, piece.D, sizes), split.diffusion(piece, sizes))
-            return [x for row in apart for x in row]
-
-        yield Identity(f"f of {piece.name} minus that of the second engine", where, NOTHING, f_apart)
-        yield Identity(f"D of {piece.name} minus that of the second engine", where, NOTHING, D_apart)
+        for name, parts in (("f", drift_of(split, piece)), ("D", noise_of(split, piece).values())):
+            yield from (
+                own.agrees(f"{name}[{{}}] of {piece.name} minus that of the second engine", "D") for own in parts
+            )
 
 
 def _sums(split: Split) -> Iterator[Identity]:
     """Yield f - sum_k f_k = 0 of every block, D - sum_k D_k = 0 of every place."""
     drift, D = missing(split.derivation, split.pieces)
-    where, says = split.subject.place("D"), "minus the sum of the pieces"
 
     def f_left(sizes: Sizes) -> list[Expr]:
         return [x - y for x, y in zip(split.equation(sizes)[0], split.made(sizes)[0], strict=True)]
@@ -90,8 +75,8 @@ def _sums(split: Split) -> Iterator[Identity]:
     def D_left(sizes: Sizes) -> Rows:
         return _difference(split.equation(sizes)[1], split.made(sizes)[1])
 
-    yield from over_blocks(split, f"f[{{}}] {says}", where, drift, f_left)
-    yield from over_places(split, f"D[{{}}] {says}", where, D, D_left)
+    for name, parts in (("f", vector_of(split, drift, f_left)), ("D", matrix_of(split, D, D_left).values())):
+        yield from (own.vanishes(f"{name}[{{}}] minus the sum of the pieces", "D") for own in parts)
 
 
 def _residuals(split: Split, done: dict[str, Fraction]) -> Iterator[str]:

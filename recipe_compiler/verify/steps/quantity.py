@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sympy import Expr
 
@@ -9,13 +10,15 @@ from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows, total
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.derive.recipe import Matrix, Vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verify.core.identities import Identity
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import once_at_sizes
-from recipe_compiler.verify.steps.split import Split
+from recipe_compiler.verify.steps.split import NOTHING, Split
 
 LABELS = "ijkl"
 """Of the indices of the first, second, ... block that a quantity is over."""
@@ -53,13 +56,18 @@ class Quantity:
 
         return replace(found, tensor=tensor, entries=once_at_sizes(entries))
 
-    def minus(self, other: "Quantity") -> "Quantity":
-        """Return the difference of two that are over the same blocks."""
+    def plus(self, other: "Quantity", factor: int = 1) -> "Quantity":
+        """Return the sum with a multiple of another that is over the same blocks."""
+        c = self.split.derivation.calculus
 
         def entries(sizes: Sizes) -> list[Expr]:
-            return [x - y for x, y in zip(self.entries(sizes), other.entries(sizes), strict=True)]
+            return [x + factor * y for x, y in zip(self.entries(sizes), other.entries(sizes), strict=True)]
 
-        return replace(self, tensor=self.split.derivation.calculus.subtract(self.tensor, other.tensor), entries=entries)
+        return replace(self, tensor=c.add(self.tensor, c.scale(other.tensor, factor)), entries=entries)
+
+    def minus(self, other: "Quantity") -> "Quantity":
+        """Return the difference of two that are over the same blocks."""
+        return self.plus(other, -1)
 
     def times(self, block: Block) -> "Quantity":
         """Return the product with a block that is its last one, as a column: sum_j A_ij z_j."""
@@ -72,21 +80,53 @@ class Quantity:
         tensor = c.total(c.multiply(self.tensor, c.coordinate(block.name, *slots)), *slots)
         return replace(self, over=self.over[:-1], tensor=tensor, entries=entries)
 
-    def vanishes(self, says: str) -> Identity:
-        """Return the identity that it is zero, at the energy of the document."""
-        left = self.split.derivation.calculus.settled(self.tensor)
-        return Identity(says, self.split.subject.place("H"), left, self.entries)
+    def vanishes(self, says: str, of: str = "H") -> Identity:
+        """Return the identity that it is zero; `{}` in its words is `theta,r`, and `of` its place in the document."""
+        left, names = self.split.derivation.calculus.settled(self.tensor), ",".join(block.name for block in self.over)
+        return Identity(says.format(names), self.split.subject.place(of), left, self.entries)
+
+    def agrees(self, says: str, of: str) -> Identity:
+        """Return the identity that both engines have the same entries."""
+
+        def apart(sizes: Sizes) -> list[Expr]:
+            own = written_out(self.tensor, sizes, leaf_of(self.split.subject.dynamics.declarations, sizes))
+            return [x - y for x, y in zip(own, self.entries(sizes), strict=True)]
+
+        return replace(self, tensor=NOTHING, entries=apart).vanishes(says, of)
 
 
-def drift_of(split: Split, piece: Piece, block: Block) -> Quantity:
-    """Return the drift of a block by a piece."""
-    n = split.subject.names.index(block.name)
+def vector_of(split: Split, f: Vector, scalars: Callable[[Sizes], Sequence[Expr]]) -> list[Quantity]:
+    """Return a vector over z, block by block: the tensors of all, and what yields its n scalars."""
+    known = once_at_sizes(scalars)
 
-    def entries(sizes: Sizes) -> list[Expr]:
-        f = split.drift(piece, sizes)
-        return [f[k] for k in split.places(n, sizes)]
+    def entries(n: int, sizes: Sizes) -> list[Expr]:
+        return [known(sizes)[k] for k in split.places(n, sizes)]
 
-    return Quantity(split, (block,), piece.drift[n], entries)
+    return [Quantity(split, (b,), x, partial(entries, n)) for n, (b, x) in enumerate(zip(split.blocks, f, strict=True))]
+
+
+def matrix_of(split: Split, M: Matrix, scalars: Callable[[Sizes], Rows]) -> dict[tuple[int, int], Quantity]:
+    """Return a matrix over z by the places of two blocks: the tensors of all, and what yields its n x n scalars."""
+    known, blocks = once_at_sizes(scalars), split.blocks
+
+    def entries(a: int, b: int, sizes: Sizes) -> list[Expr]:
+        return [known(sizes)[i][j] for i in split.places(a, sizes) for j in split.places(b, sizes)]
+
+    return {
+        (a, b): Quantity(split, (blocks[a], blocks[b]), own, partial(entries, a, b))
+        for a, row in enumerate(M)
+        for b, own in enumerate(row)
+    }
+
+
+def drift_of(split: Split, piece: Piece) -> list[Quantity]:
+    """Return f_k of a piece, block by block."""
+    return vector_of(split, piece.drift, lambda sizes: split.drift(piece, sizes))
+
+
+def noise_of(split: Split, piece: Piece) -> dict[tuple[int, int], Quantity]:
+    """Return D_k of a piece, place by place."""
+    return matrix_of(split, piece.D, lambda sizes: split.diffusion(piece, sizes))
 
 
 def energy_of(split: Split) -> Quantity:

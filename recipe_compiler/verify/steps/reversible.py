@@ -6,19 +6,19 @@ r -> -r of Langevin dynamics, xi -> 2 A - xi of a thermostat.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from math import prod
 
 import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.derive.recipe import Vector
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.properties import centre, reflected, reflected_vector
+from recipe_compiler.splitting.properties import centre, reflected
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -28,7 +28,8 @@ from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import noiseless, pieces_that
-from recipe_compiler.verify.steps.split import Split, decided, over_blocks
+from recipe_compiler.verify.steps.quantity import Quantity, drift_of, energy_of
+from recipe_compiler.verify.steps.split import Split, decided
 
 MOST = 4
 """Blocks of which all subsets are tried."""
@@ -81,7 +82,7 @@ def flip_of(split: Split) -> Flip | None:
     """
 
     def backward(under: Flip) -> int:
-        return sum(_is_odd(split, piece.drift, under) for piece in split.noiseless)
+        return sum(_is_odd(split, piece, under) for piece in split.noiseless)
 
     return max(_flips(split), key=backward, default=None)  # the first of several
 
@@ -93,56 +94,41 @@ def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
     an exact point; undecided where it is not known what F makes of a function. Under F: r -> -r the kick dr = -grad
     U(theta) dt has F f(F z) = grad U = -f, friction dr = -C r dt has F f(F z) = -C r = f, and is refuted.
     """
+    says = f"the even part of f[{{}}] of {piece.name} under {under.says}"
 
     def identities() -> list[Identity]:
-        odd = vector_is_odd(
-            split, under, f"f[{{}}] of {piece.name}", piece.drift, lambda sizes: split.drift(piece, sizes)
-        )
-        return [same_energy(split, under), *noiseless(split, piece), *odd]
+        return [same_energy(split, under), *noiseless(split, piece), *odd(drift_of(split, piece), under, says)]
 
     return decided_under(split, under, identities)
 
 
-def same_energy(split: Split, under: Flip) -> Identity:
-    """Return the identity H(z) - H(F z) = 0. Raises UnknownImageError where the effect of F is not known."""
-    c = split.derivation.calculus
-
-    def entries(sizes: Sizes) -> list[Expr]:
-        H = split.subject.system(sizes).H
-        return [H - second.reflected(H, centres_at(split, under, sizes))]
-
-    left = c.settled(c.subtract(split.derivation.H, image(c, split.derivation.H, under)))
-    return Identity(f"H minus H under {under.says}", split.subject.place("H"), left, entries)
-
-
-def image(c: Calculus, tensor: Tensor, under: Flip) -> Tensor:
-    """Return T(F z). Raises UnknownImageError where the effect of F on a function in it is not known."""
-    found = reflected(c, tensor, under.centres)
-    if found is None:
-        raise UnknownImageError
-    return found
-
-
-def vector_is_odd(
-    split: Split, under: Flip, says: str, f: Vector, second_engine: Callable[[Sizes], Sequence[Expr]]
-) -> list[Identity]:
-    """Return F f(F z) + f(z) = 0 of a vector over z, block by block.
+def turned(own: Quantity, under: Flip) -> Quantity:
+    """Return what F makes of a quantity: T(F z), its sign turned for each block that it is over and F turns.
 
     Raises:
-        UnknownImageError: the effect of F on a function is not known.
+        UnknownImageError: the effect of F on a function in it is not known.
     """
-    c = split.derivation.calculus
-    turned = reflected_vector(c, split.derivation.dynamics.declarations.blocks, f, under.centres)
-    if turned is None:
+    c, sign = own.split.derivation.calculus, prod(under.sign(block.name) for block in own.over)
+    found = reflected(c, own.tensor, under.centres)
+    if found is None:
         raise UnknownImageError
 
     def entries(sizes: Sizes) -> list[Expr]:
-        own, centres = second_engine(sizes), centres_at(split, under, sizes)
-        pairs = zip(split.z(sizes), own, strict=True)
-        return [x + (-1 if y in centres else 1) * second.reflected(x, centres) for y, x in pairs]
+        centres = centres_at(own.split, under, sizes)
+        return [sign * second.reflected(x, centres) for x in own.entries(sizes)]
 
-    left = tuple(c.settled(c.add(there, here)) for there, here in zip(turned, f, strict=True))
-    return over_blocks(split, f"the even part of {says} under {under.says}", split.subject.place("H"), left, entries)
+    return replace(own, tensor=c.scale(found, sign), entries=entries)
+
+
+def same_energy(split: Split, under: Flip) -> Identity:
+    """Return the identity H(z) - H(F z) = 0. Raises UnknownImageError where the effect of F is not known."""
+    H = energy_of(split)
+    return H.minus(turned(H, under)).vanishes(f"H minus H under {under.says}")
+
+
+def odd(f: Sequence[Quantity], under: Flip, says: str) -> list[Identity]:
+    """Return F f(F z) + f(z) = 0 of a vector over z, block by block. Raises UnknownImageError as `turned` does."""
+    return [own.plus(turned(own, under)).vanishes(says) for own in f]
 
 
 def decided_under(split: Split, under: Flip, identities: Callable[[], Sequence[Identity]]) -> Answer:
@@ -176,12 +162,11 @@ def _flips(split: Split) -> Iterator[Flip]:
                 yield found
 
 
-def _is_odd(split: Split, f: Vector, under: Flip) -> bool:
-    c = split.derivation.calculus
-    turned = reflected_vector(c, split.derivation.dynamics.declarations.blocks, f, under.centres)
-    return turned is not None and all(
-        c.settled(c.add(there, here)).is_zero for there, here in zip(turned, f, strict=True)
-    )
+def _is_odd(split: Split, piece: Piece, under: Flip) -> bool:
+    try:
+        return all(own.everywhere.is_zero for own in odd(drift_of(split, piece), under, ""))
+    except UnknownImageError:
+        return False
 
 
 def centres_at(split: Split, under: Flip, sizes: Sizes) -> dict[Symbol, Expr]:

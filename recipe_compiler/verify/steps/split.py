@@ -1,8 +1,8 @@
 """A dynamics split into the pieces of a word: what claims about a step are about, by both engines."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import sympy
 from sympy import Expr, Symbol
@@ -14,7 +14,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.recipe import Derivation, Matrix
 from recipe_compiler.derive.recipe import Vector as VectorOfTensors
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics, Scheme
@@ -175,46 +175,6 @@ def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> R
             for i in range(height)
         ]
     return tuple(found)
-
-
-def over_blocks(
-    split: Split, says: str, where: Place, left: VectorOfTensors, second_engine: Callable[[Sizes], Sequence[Expr]]
-) -> list[Identity]:
-    """Return that a vector over z vanishes, block by block.
-
-    Args:
-        split: the pieces.
-        says: what it is, with `{}` in the place of the name of a block.
-        where: its place in the document.
-        left: it in index notation, a tensor for each block.
-        second_engine: its n scalars at fixed sizes.
-    """
-    known = once_at_sizes(second_engine)
-
-    def entries(n: int, sizes: Sizes) -> list[Expr]:
-        return [known(sizes)[i] for i in split.places(n, sizes)]
-
-    return [
-        Identity(says.format(block.name), where, own, partial(entries, n))
-        for n, (block, own) in enumerate(zip(split.blocks, left, strict=True))
-    ]
-
-
-def over_places(
-    split: Split, says: str, where: Place, left: Matrix, second_engine: Callable[[Sizes], Rows]
-) -> list[Identity]:
-    """Return that a matrix over z vanishes, place by place; `{}` in `says` is that of the place, `theta,r`."""
-    known = once_at_sizes(second_engine)
-
-    def entries(a: int, b: int, sizes: Sizes) -> list[Expr]:
-        return [known(sizes)[i][j] for i in split.places(a, sizes) for j in split.places(b, sizes)]
-
-    names = split.subject.names
-    return [
-        Identity(says.format(f"{names[a]},{names[b]}"), where, own, partial(entries, a, b))
-        for a, row in enumerate(left)
-        for b, own in enumerate(row)
-    ]
 
 
 def decided(
