@@ -12,7 +12,8 @@ PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
 LAYERS = (
     {"errors", "notebook", "verdict", "version"},
     {"formula", "kernel"},
-    {"tensor", "algebra/scalars"},
+    {"algebra/scalars"},
+    {"tensor"},
     {"algebra/zero", "algebra/positivity"},
     {"facts", "algebra/polynomial_integrability"},
     {"algebra/structure"},

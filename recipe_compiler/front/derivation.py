@@ -47,7 +47,7 @@ class Symbols:
 
     def entry(self, tensor: Tensor, at: Mapping[Index, int]) -> Expr:
         """Return one entry of a tensor."""
-        return scalarise(tensor, self.sizes, at, self._leaf)
+        return scalarise(tensor, self.sizes, at, self._leaf, where=_piecewise)
 
     def length(self, block: Block) -> int:
         """Return how many coordinates a block has."""
@@ -90,6 +90,14 @@ class Symbols:
 
     def _extents(self, shape: Shape) -> tuple[int, ...]:
         return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape.sizes)
+
+
+_RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<": sympy.Lt, "<=": sympy.Le, "==": sympy.Eq}
+
+
+def _piecewise(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
+    """Return where(left op right, yes, no) as SymPy's Piecewise((yes, left op right), (no, True))."""
+    return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
 
 
 def _by_kind(item: object, at: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:

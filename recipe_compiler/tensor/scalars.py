@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import sympy
 
+from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.shapes import Size
@@ -42,15 +43,6 @@ Leaf = Callable[[Atom], Scalar | None]
 determinants too, and may return None: then they are computed from the entries of their matrix.
 """
 
-_RELATIONS: dict[str, Callable[..., Scalar]] = {
-    ">": sympy.Gt,
-    ">=": sympy.Ge,
-    "<": sympy.Lt,
-    "<=": sympy.Le,
-    "==": sympy.Eq,
-}
-
-
 Where = Callable[[str, Scalar, Scalar, Scalar, Scalar], Scalar]
 """Gives `where(left op right, yes, no)` of its comparison and those four."""
 
@@ -66,19 +58,19 @@ def scalarise(
     *,
     apart: bool = False,
     sums: Sums | None = None,
-    where: Where | None = None,
+    where: Where = chosen,
 ) -> Scalar:
     """Return the entry of a tensor at `at`, a position from 0 for every free index, sums running over 0 .. size - 1.
 
     sum_j A_ij x_j at i = 0 and d = 2 is A[0,0] x[0] + A[0,1] x[1]. `leaf` gives coordinates and components their
     values. With `apart`, sums that share no index are multiplied as sums, (sum_j x_j)(sum_k y_k): far fewer operations
     where leaves are numbers; they are kept in `sums`, if given, as the entries of one tensor have them in common. A
-    `where` is a Piecewise, or what the argument `where` makes of it.
+    `where` is written by signs, true at every point, or as the argument `where` writes it.
 
     Raises:
         CompilerError: a free index has no position, or a component no value.
     """
-    return _Evaluation(sizes, leaf, apart, {} if sums is None else sums, where or piecewise).tensor(tensor, at)
+    return _Evaluation(sizes, leaf, apart, {} if sums is None else sums, where).tensor(tensor, at)
 
 
 @dataclass(slots=True)
@@ -214,11 +206,6 @@ def _linked(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor
             own, held = own | other[0], (*other[1], *held)
         groups.append((own, held))
     return [held for _, held in groups]
-
-
-def piecewise(op: str, left: Scalar, right: Scalar, yes: Scalar, no: Scalar) -> Scalar:
-    """Return where(left op right, yes, no) as SymPy's Piecewise((yes, left op right), (no, True))."""
-    return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
 
 
 def function(fn: str, *args: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ import sympy
 from sympy import Function, Symbol
 
 from recipe_compiler.algebra.dynamics.system import System, correction, drift, residual
-from recipe_compiler.algebra.scalars.entries import entries
+from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
@@ -24,17 +24,17 @@ def symbol(name: str) -> Symbol:
     ("text", "sign"), [("S - S.T", 1), ("C - C.T", 1), ("K - K.T", 1), ("W + W.T", 1), ("M @ S - (S @ M).T", 1)]
 )
 def test_declared_symmetry_is_built_in(text: str, sign: int, formula: Reader, declarations: Declarations) -> None:
-    assert entries(formula(text), declarations, {"d": 3, "k": 1}) == sign * sympy.zeros(3)
+    assert sympy.ImmutableMatrix(rows(formula(text), Setting(declarations, {"d": 3, "k": 1}))) == sign * sympy.zeros(3)
 
 
 def test_a_diagonal_parameter_has_nothing_off_the_diagonal(formula: Reader, declarations: Declarations) -> None:
-    found = entries(formula("L"), declarations, AT_TWO)
+    found = sympy.ImmutableMatrix(rows(formula("L"), Setting(declarations, AT_TWO)))
     assert found[0, 1] == 0
     assert found[0, 0] != 0
 
 
 def test_a_function_is_of_its_declared_blocks_only(formula: Reader, declarations: Declarations) -> None:
-    K = entries(formula("K"), declarations, AT_TWO)[0, 0]
+    K = sympy.ImmutableMatrix(rows(formula("K"), Setting(declarations, AT_TWO)))[0, 0]
     assert sympy.diff(K, symbol("r[0]")) == 0
     assert sympy.diff(K, symbol("xi")) != 0
 

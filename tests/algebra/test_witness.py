@@ -11,6 +11,7 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points, recheck, witness
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.rational_matrices import negative_direction
+from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Number, Role, Symbol
@@ -143,7 +144,7 @@ def test_rational_values_are_exact(e: sympy.Expr, value: Fraction) -> None:
     [
         sympy.Max(sqrt(3 * x), x, y + 2),
         sympy.Min(exp(x), log(7), sqrt(x) * 3),
-        sympy.Piecewise((exp(x), x > y), (log(x), True)),
+        chosen(">", x, y, exp(x), log(x)),
         (-y) ** (x + Fraction(1, 3)),
         y**3 * sympy.sign(y - sqrt(2)) * sympy.Abs(sympy.sin(y)),
         sympy.polygamma(0, x) + sympy.polygamma(2, x + 1),

@@ -12,6 +12,7 @@ from sympy import Abs, Expr, Function, Rational, cos, cosh, exp, gamma, log, sig
 
 from recipe_compiler.algebra.dynamics.system import System, drift, residual
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.zero.zero import is_zero
 
@@ -38,7 +39,7 @@ IDENTITIES: list[Expr] = [
     tanh(x) - sinh(x) / cosh(x), p**a * p**b - p ** (a + b), p**x * p ** (1 - x) - p,
     (p ** Rational(1, 4)) ** 2 - sqrt(p), Abs(x) ** Rational(1, 2) * Abs(x) ** Rational(3, 2) - x**2,
     Abs(x * y) - Abs(x) * Abs(y), sign(x) * Abs(x) - x, sign(x) ** 3 - sign(x),
-    sympy.Max(x, y) + sympy.Min(x, y) - x - y, sympy.Piecewise((x, x > 0), (-x, True)) - Abs(x),
+    sympy.Max(x, y) + sympy.Min(x, y) - x - y, chosen(">", x, Rational(0), x, -x) - Abs(x),
     gamma(p + 1) - p * gamma(p), sympy.erf(x) + sympy.erf(-x), 1 / (p - q) - 1 / (p + q) - 2 * q / (p**2 - q**2),
     sympy.diff(U**2, x, y) - 2 * sympy.diff(U, x) * sympy.diff(U, y) - 2 * U * sympy.diff(U, x, y),
     sympy.diff((1 + x + y + p + q) ** 60, x) - 60 * (1 + x + y + p + q) ** 59,

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from cases import Case, all_cases
 
-from recipe_compiler.algebra.scalars.entries import entries
+from recipe_compiler.algebra.scalars.entries import scalar
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
@@ -47,7 +47,7 @@ def outcome(path: Path, *, checked: bool) -> dict[str, object]:
         report = check(document, CLAIM_SECONDS)
         found["verdicts"] = {finding.id: finding.verdict.value for finding in report.findings}
         found["check_seconds"] = of_children() - start
-        found["H"] = str(entries(document.H, document.declarations, {})) if len(document.H.shape.sizes) == 0 else ""
+        found["H"] = str(scalar(document.H, document.declarations, {})) if len(document.H.shape.sizes) == 0 else ""
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 import sympy
 from sympy import Matrix, diag, eye, matrix_multiply_elementwise
 
-from recipe_compiler.algebra.scalars.entries import entries
+from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Normal, Number, Symbol
@@ -112,7 +112,9 @@ def test_a_formula_means_in_both_engines_what_it_says(read, typed, declarations,
     tensor = read(text, *[ROW] * (len(expected) > 1), shape=VECTOR if len(expected) > 1 else SCALAR)
     found = [scalarise(tensor, SIZES, {ROW: n} if tensor.free else {}, values.leaf) for n in range(len(expected))]
     assert all(map(close, found, expected))
-    second = entries(typed(text, VECTOR if len(expected) > 1 else SCALAR), declarations, SIZES)
+    second = sympy.ImmutableMatrix(
+        rows(typed(text, VECTOR if len(expected) > 1 else SCALAR), Setting(declarations, SIZES))
+    )
     names = {s: s.name.rstrip("]").partition("[") for s in second.free_symbols}
     numbers = {
         s: Matrices(values, declarations).at(n, *map(int, filter(None, at.split(","))))

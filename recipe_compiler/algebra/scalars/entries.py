@@ -8,9 +8,11 @@ by the other.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from operator import mul
 
 import sympy
-from sympy import Expr, ImmutableMatrix
+from sympy import Expr
 
 from recipe_compiler.algebra.scalars import elementwise, matrices
 from recipe_compiler.algebra.scalars.derivatives import slope
@@ -56,23 +58,11 @@ class Setting:
     sizes: Mapping[str, int]
 
 
-def entries(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> ImmutableMatrix:
-    """Return the entries of a formula at fixed sizes, as a SymPy matrix.
-
-    A scalar is 1 x 1, a column n x 1, a row 1 x n.
-
-    Raises:
-        NotScalarisableError: a node that has no entries (draws and updated blocks of claimed updates).
-        matrices.TooLargeError: the inverse or determinant of a symbolic matrix beyond what cofactors can do.
-    """
-    return ImmutableMatrix([list(row) for row in rows(formula, Setting(declarations, sizes))])
-
-
 def scalar(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> Expr:
     """Return a scalar formula as a SymPy scalar.
 
     Raises:
-        NotScalarisableError, matrices.TooLargeError: as for `entries`.
+        NotScalarisableError, matrices.TooLargeError: as for `rows`.
     """
     return rows(formula, Setting(declarations, sizes))[0][0]
 
@@ -81,7 +71,8 @@ def rows(formula: Formula, at: Setting) -> Rows:
     """Return the entries of a formula as rows: 1 x 1 of a scalar, n x 1 of a column, 1 x n of a row.
 
     Raises:
-        NotScalarisableError, matrices.TooLargeError: as for `entries`.
+        NotScalarisableError: a node that has no entries (draws and updated blocks of claimed updates).
+        matrices.TooLargeError: the inverse or determinant of a symbolic matrix beyond what cofactors can do.
     """
     match formula:
         case Number(value):
@@ -97,10 +88,9 @@ def rows(formula: Formula, at: Setting) -> Rows:
         case Add(terms):
             return matrices.add(tuple(rows(term, at) for term in terms))
         case Multiply(left, right):
-            return _elementwise_product(rows(left, at), rows(right, at), left.shape, right.shape)
+            return _entrywise(mul, rows(left, at), rows(right, at))
         case Power(base, exponent):
-            power = rows(exponent, at)[0][0]
-            return tuple(tuple(x**power for x in row) for row in rows(base, at))
+            return _entrywise(pow, rows(base, at), rows(exponent, at))
         case MatMul(left, right):
             return matrices.product(rows(left, at), rows(right, at))
         case Transpose(arg):
@@ -153,23 +143,20 @@ def _entry(a: Rows, shape: Shape, position: tuple[int, ...]) -> Expr:
     return a[0][position[0]] if shape.rows is None else a[position[0]][0]
 
 
-def _elementwise_product(left: Rows, right: Rows, left_shape: Shape, right_shape: Shape) -> Rows:
-    """Return `left * right`: one of them a scalar, or both of one shape."""
-    if not left_shape.sizes:
-        return tuple(tuple(left[0][0] * x for x in row) for row in right)
-    if not right_shape.sizes:
-        return tuple(tuple(x * right[0][0] for x in row) for row in left)
-    return tuple(tuple(x * y for x, y in zip(p, q, strict=True)) for p, q in zip(left, right, strict=True))
+def _entrywise(f: Callable[..., Expr], *sides: Rows) -> Rows:
+    """Return a function of scalars entry by entry; a side of one entry goes with every entry of the others."""
+    height, width = max(map(len, sides)), max(len(side[0]) for side in sides)
+    full = [side if len(side) * len(side[0]) > 1 else ((side[0][0],) * width,) * height for side in sides]
+    return tuple(tuple(f(*(side[i][j] for side in full)) for j in range(width)) for i in range(height))
 
 
 def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     """Return the entries of a function of the language at its arguments."""
     if fn in elementwise.FUNCTIONS:
-        f = elementwise.FUNCTIONS[fn].scalar
-        return tuple(tuple(f(x) for x in row) for row in rows(args[0], at))
+        return _entrywise(elementwise.FUNCTIONS[fn].scalar, rows(args[0], at))
     match fn:
         case "minimum" | "maximum":
-            return _pairwise(fn, args, at)
+            return _entrywise(elementwise.minimum if fn == "minimum" else elementwise.maximum, *_read(args, at))
         case "where":
             return _branches(args, at)
         case "grad" | "div" | "hessian":
@@ -177,33 +164,21 @@ def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
         case _ if fn in _OF_ONE:
             return _OF_ONE[fn](rows(args[0], at))
         case _ if fn in _OF_TWO:
-            return _OF_TWO[fn](rows(args[0], at), rows(args[1], at))
+            return _OF_TWO[fn](*_read(args, at))
         case _:
             raise NotScalarisableError(f"{fn} of {len(args)} arguments is not known to the second engine")
 
 
-def _pairwise(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
-    """Return the elementwise minimum or maximum; a scalar goes with every entry of the other side."""
-    f = elementwise.minimum if fn == "minimum" else elementwise.maximum
-    left, right = rows(args[0], at), rows(args[1], at)
-    if not args[0].shape.sizes:
-        return tuple(tuple(f(left[0][0], y) for y in row) for row in right)
-    if not args[1].shape.sizes:
-        return tuple(tuple(f(x, right[0][0]) for x in row) for row in left)
-    return tuple(tuple(f(x, y) for x, y in zip(p, q, strict=True)) for p, q in zip(left, right, strict=True))
-
-
 def _branches(args: tuple[Formula, ...], at: Setting) -> Rows:
-    """Return `where(left op right, yes, no)`; a scalar goes with every entry."""
+    """Return `where(left op right, yes, no)`."""
     condition = args[0]
     if not isinstance(condition, Compare):
         raise NotScalarisableError("`where` without a comparison")
-    sides = [rows(part, at) for part in (condition.left, condition.right, *args[1:])]
-    height, width = max(map(len, sides)), max(len(side[0]) for side in sides)
-    full = [side if len(side) * len(side[0]) > 1 else ((side[0][0],) * width,) * height for side in sides]
-    return tuple(
-        tuple(chosen(condition.op, *(side[i][j] for side in full)) for j in range(width)) for i in range(height)
-    )
+    return _entrywise(partial(chosen, condition.op), *_read((condition.left, condition.right, *args[1:]), at))
+
+
+def _read(formulas: tuple[Formula, ...], at: Setting) -> list[Rows]:
+    return [rows(formula, at) for formula in formulas]
 
 
 def _flat(a: Rows) -> list[Expr]:

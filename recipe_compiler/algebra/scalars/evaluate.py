@@ -102,8 +102,6 @@ def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) 
                 raise NoValueError("on a kink")
             return side
         case sympy.Min() | sympy.Max():
-            return _extreme([_value(cast(Expr, x), leaf, known) for x in e.args], -1 if isinstance(e, sympy.Min) else 1)
-        case sympy.Piecewise():
             return _value(by_signs(e), leaf, known)
         case sympy.polygamma():
             return _polygamma(*(_value(cast(Expr, x), leaf, known) for x in e.args))
@@ -182,18 +180,6 @@ def _sign(value: Value) -> Fraction:
     if value == Fraction(0):
         return Fraction(0)
     raise NoValueError("sign not certain")
-
-
-def _extreme(values: list[Value], side: int) -> Value:
-    """Return the least (`side` -1) or largest (1) of some values."""
-    found = values[0]
-    for value in values[1:]:
-        if isinstance(found, Fraction) and isinstance(value, Fraction):
-            found = max(found, value) if side > 0 else min(found, value)
-        else:
-            a, b = ball(found), ball(value)
-            found = (a + b + side * abs(a - b)) / 2
-    return found
 
 
 def _polygamma(order: Value, x: Value) -> Value:

@@ -61,11 +61,11 @@ def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
 
 
 def by_signs(e: Expr) -> Expr:
-    """Return a scalar with `Min`, `Max` and `Piecewise` written by signs and moduli: equal to it at every point.
+    """Return a scalar with `Min` and `Max` written by moduli, signs by those of factors: equal to it at every point.
 
-    Max(x, y) = (x + y + |x - y|)/2; where(x == y, x, y) = y + (1 - sign(x - y)**2) (x - y).
+    Max(x, y) = (x + y + |x - y|)/2; sign(x y**2) = sign(x) sign(y)**2.
     """
-    return _rebuilt(e, _by_signs, sympy.sign, sympy.Min, sympy.Max, sympy.Piecewise)
+    return _rebuilt(e, _by_signs, sympy.sign, sympy.Min, sympy.Max)
 
 
 def off_kinks(e: Expr) -> Expr:
@@ -87,15 +87,6 @@ def _rebuilt(e: Expr, of: Callable[[sympy.Basic], sympy.Basic], *types: type[sym
     return cast(Expr, known[e])
 
 
-_RELATIONS: dict[type[sympy.Basic], str] = {
-    sympy.StrictGreaterThan: ">",
-    sympy.GreaterThan: ">=",
-    sympy.StrictLessThan: "<",
-    sympy.LessThan: "<=",
-    sympy.Equality: "==",
-}
-
-
 def _by_signs(node: sympy.Basic) -> sympy.Basic:
     match node:
         case sympy.sign():
@@ -104,8 +95,6 @@ def _by_signs(node: sympy.Basic) -> sympy.Basic:
             return _folded(node.args, lambda a, b: (a + b - sympy.Abs(a - b)) / 2)
         case sympy.Max():
             return _folded(node.args, lambda a, b: (a + b + sympy.Abs(a - b)) / 2)
-        case sympy.Piecewise():
-            return _piecewise(node)
         case _:
             return node
 
@@ -134,23 +123,3 @@ def _folded(args: tuple[sympy.Basic, ...], of: Callable[[Expr, Expr], Expr]) -> 
     for arg in args[1:]:
         found = of(found, cast(Expr, arg))
     return found
-
-
-def _piecewise(node: sympy.Piecewise) -> Expr:
-    """Return branches by signs, the last one first: each condition is one comparison, or True."""
-    found: Expr | None = None
-    for pair in reversed(node.args):
-        value, condition = by_signs(cast(Expr, pair.args[0])), pair.args[1]
-        if condition == sympy.true:
-            found = value
-        elif found is None or type(condition) not in _RELATIONS:
-            return node
-        else:
-            left, right = (by_signs(cast(Expr, side)) for side in condition.args)
-            found = chosen(_RELATIONS[type(condition)], left, right, value, found)
-    return node if found is None else found
-
-
-def kinks(e: Expr) -> tuple[Expr, ...]:
-    """Return the arguments u of all cells of an expression: it is smooth off the sets {u = 0}."""
-    return tuple(sorted({argument(cell) for cell in off_kinks(e).atoms(Cell)}, key=sympy.default_sort_key))
