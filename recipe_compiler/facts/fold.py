@@ -105,8 +105,10 @@ def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula],
                 found = domain.meet(found, assumed[formula])
             if isinstance(formula, ex.Add):
                 for part in sums:  # what is assumed of some of its terms
-                    rest = tuple(term for term in formula.terms if term not in part.terms)
-                    if rest and len(rest) + len(part.terms) == len(formula.terms):
+                    counts = Counter(formula.terms)
+                    counts.subtract(part.terms)
+                    rest = tuple(counts.elements())
+                    if rest and min(counts.values()) >= 0:
                         left = rest[0] if len(rest) == 1 else ex.Add(rest, formula.shape)
                         found = domain.meet(found, domain.add(ask(part), ask(left)))
             known[formula] = found
