@@ -14,7 +14,6 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.positivity.region import Region, about, given
 from recipe_compiler.algebra.positivity.scalar_reader import ScalarReading
 from recipe_compiler.algebra.positivity.signs import Known, Signs, by_terms
-from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.quotient_reader import with_room
 from recipe_compiler.algebra.scalars.quotients import Quotient
@@ -130,12 +129,11 @@ def _read(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
         else:
             relations.append(Relation(number, n, small.of(value.top)))
             zeros.append(power - relations[-1].value)
-    one = quotients.constant(1, 1, reading.ring)
     found = PolynomialProblem(
         small.context,
         tuple(reading.names),
         matrix,
-        small.of(_times(one, scale, reading)),
+        small.of(_times(reading.one, scale, reading)),
         reading.signs,
         tuple(PolynomialInequality(p, op == ">") for p, op in facts if op in {">", ">="} and not p.is_constant()),
         tuple(p for p, op in facts if op == "!="),

@@ -14,19 +14,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
 
 import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.positivity.signs import Signs, by_terms
-from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
-from recipe_compiler.algebra.scalars.quotient_reader import Head, QuotientReader, head
+from recipe_compiler.algebra.scalars.quotient_reader import QuotientReader
 from recipe_compiler.algebra.scalars.quotients import Quotient
-from recipe_compiler.algebra.scalars.transcendentals import argument, exponent, exponent_parts
+from recipe_compiler.algebra.scalars.transcendentals import argument, exponent_parts
 
 PLACES = 2**20
 """Constants are enclosed between rationals with this denominator."""
@@ -40,63 +38,58 @@ class QuotientInequality:
     op: str
 
 
-class ScalarReading:
+class ScalarReading(QuotientReader):
     """The rules of one pass over several scalars in one ring, and the facts collected on the way."""
 
     def __init__(self, denominators: Mapping[tuple[object, Expr], int], room: int) -> None:
+        super().__init__(room)
         self.denominators = denominators
         self.signs = Signs()
         self.names: list[Expr] = []
         self.facts: list[QuotientInequality] = []
-        self.reader = QuotientReader(
-            room,
-            {
-                Head.INTEGER_POWER: self._integer_power,
-                Head.REAL_POWER: self._powers,
-                Head.EXPONENTIAL: self._powers,
-                Head.LOGARITHM: self._log,
-                Head.CIRCULAR: self._circular,
-                Head.MODULUS: self._abs,
-                Head.CELL: self._opaque,
-                Head.OPAQUE: self._opaque,
-                Head.FUNCTION: self._function,
-            },
-        )
-        self.ring = self.reader.ring
-
-    def of(self, e: Expr) -> Quotient:
-        """Return a scalar, `elementary`, as a quotient; raises the errors of `QuotientReader.of`."""
-        return self.reader.of(e)
+        self.one = self.ring.constant(1)
 
     def is_nonnegative(self, a: Quotient) -> bool:
         """Whether a quotient is nonnegative by the signs of its generators, wherever it is defined."""
         odd = [self.ring.factors[factor] for factor, n in a.bottom if n % 2]
         return all(by_terms(p, self.signs) is not None for p in (a.top, *odd))
 
-    def _opaque(self, e: Expr) -> Quotient:
+    def opaque(self, e: Expr) -> Quotient:
+        """Return a generator of which nothing is known but the rationals that a constant lies between."""
         return self._generator(e, e)[0]
 
-    def _function(self, e: Expr) -> Quotient:
+    def function(self, e: Expr) -> Quotient:
+        """Return a function with what is known of its values."""
         row = SCALAR_FUNCTIONS.get(type(e))
-        if row is not None and row.bound is not None:
-            return self._bounded(e, row.bound)
-        if isinstance(e, sympy.gamma):
-            return self._generator(("gamma", self.reader.name(argument(e))), e, ">")[0]  # of a positive argument
-        return self._opaque(e)
+        match e:
+            case sympy.log():
+                return self._log(e)
+            case sympy.sin() | sympy.cos():
+                return self._circular(e)
+            case sympy.Abs():
+                return self._abs(e)
+            case sympy.gamma():
+                return self._generator(("gamma", self.name(argument(e))), e, ">")[0]  # of a positive argument
+            case _ if row is not None and row.bound is not None:
+                return self._bounded(e, row.bound)
+            case _:
+                return self.opaque(e)
 
-    def _integer_power(self, e: Expr) -> Quotient:
-        base, n = cast(tuple[Expr, Expr], e.args)
-        return quotients.power(self.of(base), int(n), self.ring)
+    def integer_power(self, base: Expr, n: int) -> Quotient:
+        """Return a power written out."""
+        return self.of(base) ** n
 
-    def _powers(self, e: Expr) -> Quotient:
-        """Return a real power or exponential part by part of its exponent."""
-        is_exponential = head(e) is Head.EXPONENTIAL
-        base, whole = (sympy.E, exponent(e)) if is_exponential else e.as_base_exp()
-        return self.reader.product([self._power(base, *part) for part in exponent_parts(whole)])
+    def real_power(self, base: Expr, whole: Expr) -> Quotient:
+        """Return a power of a base that is not negative, part by part of its exponent."""
+        return self.ring.product([self._power(base, *part) for part in exponent_parts(whole)])
+
+    def exponential(self, whole: Expr) -> Quotient:
+        """Return an exponential part by part of its exponent, each of which lies above its tangent at 0."""
+        return self.ring.product([self._exponential(*part) for part in exponent_parts(whole)])
 
     def _generator(self, key: object, name: Expr, op: str = "") -> tuple[Quotient, bool]:
         """Return the generator of a transcendental with a sign, and whether it is new."""
-        g, new = quotients.generator(key, self.ring)
+        g, new = self.ring.generator(key)
         if new:
             self.names.append(name)
             if op:
@@ -104,17 +97,8 @@ class ScalarReading:
             self._enclose(g, name)
         return g, new
 
-    def _number(self, value: int) -> Quotient:
-        return quotients.constant(value, 1, self.ring)
-
-    def _sum(self, *terms: Quotient) -> Quotient:
-        return quotients.add(list(terms), self.ring)
-
-    def _minus(self, a: Quotient) -> Quotient:
-        return quotients.multiply(self._number(-1), a, self.ring)
-
-    def _fact(self, *terms: Quotient, op: str = ">=") -> None:
-        self.facts.append(QuotientInequality(self._sum(*terms), op))
+    def _fact(self, value: Quotient, op: str = ">=") -> None:
+        self.facts.append(QuotientInequality(value, op))
 
     def _enclose(self, g: Quotient, e: Expr) -> None:
         """Note the rationals that a constant lies between."""
@@ -127,85 +111,79 @@ class ScalarReading:
         if whole is None:
             return
         low = int(whole)
-        self._fact(g, quotients.constant(-low, PLACES, self.ring), op=">")
-        self._fact(quotients.constant(low + 1, PLACES, self.ring), self._minus(g), op=">")
+        self._fact(g - self.one.scaled(Fraction(low, PLACES)), op=">")
+        self._fact(self.one.scaled(Fraction(low + 1, PLACES)) - g, op=">")
 
     def _power(self, base: Expr, rest: Expr, numerator: int, denominator: int) -> Quotient:
         """Return `(base ** rest) ** (numerator/denominator)` by the generator `base ** (rest/least denominator)`."""
-        if rest == 1 and denominator == 1 and base != sympy.E:
-            return quotients.power(self.of(base), numerator, self.ring)
-        key = ("exp" if base == sympy.E else base, rest)
-        least = math.lcm(self.denominators.get(key, 1), denominator)
-        if base == sympy.E:
-            g = self._exponential(rest, least)
-        else:
-            key = ("power", self.reader.name(base), self.reader.name(rest), least)
-            # a real power is of a nonnegative base; one with an exponent that is no number is of a positive one
-            positive = rest != 1 or base.is_positive
-            g, new = self._generator(key, base ** (rest / least), ">" if positive else ">=")
-            if new and rest == 1:
-                quotients.relate(key, least, self.of(base), self.ring)
-        return quotients.power(g, numerator * least // denominator, self.ring)
+        if rest == 1 and denominator == 1:
+            return self.of(base) ** numerator
+        least = math.lcm(self.denominators.get((base, rest), 1), denominator)
+        key = ("power", self.name(base), self.name(rest), least)
+        # a real power is of a nonnegative base; one with an exponent that is no number is of a positive one
+        positive = rest != 1 or base.is_positive
+        g, new = self._generator(key, base ** (rest / least), ">" if positive else ">=")
+        if new and rest == 1:
+            self.ring.relate(key, least, self.of(base))
+        return g ** (numerator * least // denominator)
 
-    def _exponential(self, rest: Expr, least: int) -> Quotient:
-        """Return exp(t) with t = rest/least, which lies above its tangent at 0, as exp(-t) does."""
-        t = quotients.multiply(quotients.constant(1, least, self.ring), self.of(rest), self.ring)
-        g, new = self._generator(("exp", quotients.key(t)), sympy.exp(rest / least), ">")
+    def _exponential(self, rest: Expr, numerator: int, denominator: int) -> Quotient:
+        """Return exp(numerator rest/denominator), a power of some exp(t), which lies above its tangent at 0."""
+        least = math.lcm(self.denominators.get(("exp", rest), 1), denominator)
+        t = self.of(rest).scaled(Fraction(1, least))
+        g, new = self._generator(("exp", t.key), sympy.exp(rest / least), ">")
         if new:
-            one = self._number(1)
-            self._fact(g, self._minus(one), self._minus(t))
-            self._fact(one, self._minus(self.reader.product([g, self._sum(one, self._minus(t))])))
-        return g
+            self._fact(g - self.one - t)
+            self._fact(self.one - g * (self.one - t))
+        return g ** (numerator * least // denominator)
 
     def _log(self, e: Expr) -> Quotient:
         """Return log u, with 1 - 1/u <= log u <= u - 1."""
-        u, one = self.of(argument(e)), self._number(1)
-        g, new = self._generator(("log", quotients.key(u)), e)
+        u = self.of(argument(e))
+        g, new = self._generator(("log", u.key), e)
         if new:
-            self._fact(u, self._minus(one), self._minus(g))
-            self._fact(self.reader.product([g, u]), self._minus(u), one)
+            self._fact(u - self.one - g)
+            self._fact(g * u - u + self.one)
         return g
 
     def _circular(self, e: Expr) -> Quotient:
         x = argument(e)
-        name = self.reader.name(x)
+        name = self.name(x)
         cos, _ = self._generator(("cos", name), sympy.cos(x, evaluate=False))
         sin, new = self._generator(("sin", name), sympy.sin(x, evaluate=False))
         if new:
-            one = self._number(1)
-            square = self._minus(quotients.multiply(cos, cos, self.ring))
-            quotients.relate(("sin", name), 2, self._sum(one, square), self.ring)
+            self.ring.relate(("sin", name), 2, self.one - cos * cos)
             for g in (cos, sin):
-                self._fact(one, g)
-                self._fact(one, self._minus(g))
+                self._fact(self.one + g)
+                self._fact(self.one - g)
         return sin if isinstance(e, sympy.sin) else cos
 
     def _abs(self, e: Expr) -> Quotient:
         u = self.of(argument(e))
-        minus = self._minus(u)
-        for v in (u, minus):
+        for v in (u, -u):
             if self.is_nonnegative(v):
                 return v
-        key = ("abs", frozenset({quotients.key(u), quotients.key(minus)}))
+        key = ("abs", frozenset({u.key, (-u).key}))
         g, new = self._generator(key, e, ">=")
         if new:
-            quotients.relate(key, 2, quotients.multiply(u, u, self.ring), self.ring)
-            self._fact(g, u)
-            self._fact(g, minus)
+            self.ring.relate(key, 2, u * u)
+            self._fact(g + u)
+            self._fact(g - u)
         return g
 
     def _bounded(self, e: Expr, bound: Fraction) -> Quotient:
         """Return a function with the sign of its argument that stays between two numbers."""
         u = self.of(argument(e))
-        g, new = self._generator((type(e).__name__, quotients.key(u)), e)
+        key = (type(e).__name__, u.key)
+        g, new = self._generator(key, e)
         if new:
-            over = quotients.constant(bound.numerator, bound.denominator, self.ring)
-            self._fact(over, g)
-            self._fact(over, self._minus(g))
-            self._fact(self.reader.product([g, u]))
+            over = self.one.scaled(bound)
+            self._fact(over + g)
+            self._fact(over - g)
+            self._fact(g * u)
             if isinstance(e, sympy.sign):
-                quotients.relate((type(e).__name__, quotients.key(u)), 3, g, self.ring)
-                self._fact(self.reader.product([g, g, u]), self._minus(u), op="==")
+                self.ring.relate(key, 3, g)
+                self._fact(g * g * u - u, op="==")
         return g
 
 

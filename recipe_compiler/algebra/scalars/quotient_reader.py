@@ -1,127 +1,88 @@
-"""Reading scalars into quotients of polynomials: the kind of every expression, and one pass over it.
+"""Reading scalars into quotients of polynomials: one pass over an expression, a method for every kind of node.
 
-Rules that all readers share are here: numbers, sums and products. The others are the reader's own, one for each kind of
-expression, since readers differ in what they may assume: the test for zero uses relations that hold where an expression
-is defined, the proofs of signs inequalities too, the search for a skew Q only proposes.
+What all readers share is here: numbers, sums and products. The other methods are the reader's own, since readers differ
+in what they may assume: the test for zero uses relations that hold where an expression is defined, the proofs of signs
+inequalities too.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from enum import Enum, auto
-from typing import TypeVar, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
 
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.scalars import quotients
-from recipe_compiler.algebra.scalars.quotients import Quotient, RingFullError
-from recipe_compiler.algebra.scalars.sign_cells import Cell
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, check_allowed, is_opaque
+from recipe_compiler.algebra.scalars.quotients import Quotient, Ring, RingFullError
+from recipe_compiler.algebra.scalars.rationals import fraction
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, check_allowed, exponent, is_opaque
 
 T = TypeVar("T")
 
 
-class Head(Enum):
-    """The kind of an expression, by its root node."""
-
-    NUMBER = auto()
-    """A rational one."""
-    SUM = auto()
-    PRODUCT = auto()
-    INTEGER_POWER = auto()
-    REAL_POWER = auto()
-    EXPONENTIAL = auto()
-    """`exp(x)`, `E**x` and E itself."""
-    LOGARITHM = auto()
-    CIRCULAR = auto()
-    """Sine or cosine."""
-    MODULUS = auto()
-    CELL = auto()
-    OPAQUE = auto()
-    """A symbol, pi, an unknown function or a derivative of one."""
-    FUNCTION = auto()
-    """Any other function."""
-    OTHER = auto()
-
-
-_HEADS: Mapping[type[sympy.Basic], Head] = {
-    sympy.Add: Head.SUM,
-    sympy.Mul: Head.PRODUCT,
-    sympy.exp: Head.EXPONENTIAL,
-    sympy.log: Head.LOGARITHM,
-    sympy.sin: Head.CIRCULAR,
-    sympy.cos: Head.CIRCULAR,
-    sympy.Abs: Head.MODULUS,
-    Cell: Head.CELL,
-}
-
-
-def head(e: Expr) -> Head:
-    """Return the kind of an expression, by its root node."""
-    if isinstance(e, sympy.Rational):
-        return Head.NUMBER
-    if isinstance(e, sympy.Pow):
-        if e.exp.is_Integer:
-            return Head.INTEGER_POWER
-        return Head.EXPONENTIAL if e.base is sympy.E else Head.REAL_POWER
-    if e is sympy.E:
-        return Head.EXPONENTIAL
-    if is_opaque(e):
-        return Head.OPAQUE
-    return _HEADS.get(type(e), Head.FUNCTION if isinstance(e, sympy.Function) else Head.OTHER)
-
-
-Rule = Callable[[Expr], Quotient]
-
-
-class QuotientReader:
+class QuotientReader(ABC):
     """One pass over scalars in one ring: every subexpression is read once."""
 
-    def __init__(self, room: int, rules: Mapping[Head, Rule]) -> None:
-        self.ring = quotients.ring(room)
+    def __init__(self, room: int) -> None:
+        self.ring = Ring(room)
         self.known: dict[Expr, Quotient] = {}
-        self.rules: Mapping[Head, Rule] = {
-            Head.NUMBER: self._number,
-            Head.SUM: self._sum,
-            Head.PRODUCT: self._product,
-            **rules,
-        }
 
     def of(self, e: Expr) -> Quotient:
         """Return a scalar as a quotient of polynomials in its transcendentals.
 
         Raises:
-            NoNormalFormError: not real, not defined, too large, or of a kind without a rule.
+            NoNormalFormError: not real, not defined, too large, or of a kind that is not known.
             RingFullError: more transcendentals than there is room for.
         """
         found = self.known.get(e)
         if found is None:
             check_allowed(e)
-            rule = self.rules.get(head(e))
-            if rule is None:
-                raise NoNormalFormError(f"{type(e).__name__} is not known to the normal form")
-            found = self.known[e] = rule(e)
+            found = self.known[e] = self._read(e)
         return found
 
     def name(self, e: Expr) -> object:
         """Return a hashable name, the same for all expressions that the normal form shows to be equal."""
-        return quotients.key(self.of(e))
+        return self.of(e).key
 
-    def product(self, factors: Iterable[Quotient]) -> Quotient:
-        """Return the product of quotients."""
-        found = quotients.constant(1, 1, self.ring)
-        for factor in factors:
-            found = quotients.multiply(found, factor, self.ring)
-        return found
+    @abstractmethod
+    def integer_power(self, base: Expr, n: int) -> Quotient:
+        """Return base**n."""
 
-    def _number(self, e: Expr) -> Quotient:
-        value = cast(sympy.Rational, e)
-        return quotients.constant(int(value.p), int(value.q), self.ring)
+    @abstractmethod
+    def real_power(self, base: Expr, whole: Expr) -> Quotient:
+        """Return a power that is none of integer exponent, nor exponential."""
 
-    def _sum(self, e: Expr) -> Quotient:
-        return quotients.add([self.of(cast(Expr, x)) for x in e.args], self.ring)
+    @abstractmethod
+    def exponential(self, whole: Expr) -> Quotient:
+        """Return exp(whole)."""
 
-    def _product(self, e: Expr) -> Quotient:
-        return self.product([self.of(cast(Expr, x)) for x in e.args])
+    @abstractmethod
+    def opaque(self, e: Expr) -> Quotient:
+        """Return a symbol, pi, an unknown function or a derivative of one."""
+
+    @abstractmethod
+    def function(self, e: Expr) -> Quotient:
+        """Return any other function of scalars."""
+
+    def _read(self, e: Expr) -> Quotient:
+        match e:
+            case sympy.Rational():
+                return self.ring.constant(fraction(e))
+            case sympy.Add():
+                return self.ring.total([self.of(x) for x in e.args])
+            case sympy.Mul():
+                return self.ring.product([self.of(x) for x in e.args])
+            case sympy.Pow() if e.exp.is_Integer:
+                return self.integer_power(e.base, int(e.exp))
+            case sympy.Pow() if e.base is not sympy.E:
+                return self.real_power(*e.as_base_exp())
+            case _ if isinstance(e, (sympy.Pow, sympy.exp)) or e is sympy.E:
+                return self.exponential(exponent(e))
+            case _ if is_opaque(e):
+                return self.opaque(e)
+            case sympy.Function():
+                return self.function(e)
+            case _:
+                raise NoNormalFormError(f"{type(e).__name__} is not known to the normal form")
 
 
 def with_room(read: Callable[[int], T], first: int, largest: int) -> T:

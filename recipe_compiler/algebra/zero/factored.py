@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
-from flint import fmpq, fmpq_mpoly
+from flint import fmpq_mpoly
 
-from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
@@ -42,7 +41,7 @@ class Exponent:
     """None where the exponent is the number `power` alone."""
 
 
-def factored(a: Quotient, of: Ring) -> Factored:
+def factored(a: Quotient) -> Factored:
     """Return a quotient a = c prod_i f_i**k_i by its factors.
 
     Raises:
@@ -50,47 +49,42 @@ def factored(a: Quotient, of: Ring) -> Factored:
     """
     if a.top.is_zero():
         raise NoNormalFormError("logarithm or power of zero")
-    scale, found = quotients.split(a.top, of)
+    scale, found = a.ring.split(a.top)
     for number, n in a.bottom:
         found[number] = found.get(number, 0) - n
     factors = tuple(sorted((number, n) for number, n in found.items() if n))
     return Factored(Fraction(int(scale.p), int(scale.q)), factors)
 
 
-def sign(a: Quotient, of: Ring) -> Quotient:
+def sign(a: Quotient) -> Quotient:
     """Return the sign of a quotient off its zeros, s(c) prod_i s(f_i)**k_i with s the sign; that of zero is zero.
 
     -(1 + x**2) y**3 has -s(y), as 1 + x**2 is positive by its terms.
     """
     if a.top.is_zero():
         return a
-    found = factored(a, of)
-    result = quotients.constant(1 if found.constant > 0 else -1, 1, of)
-    for number, n in found.factors:
-        if n % 2:
-            result = quotients.multiply(result, _sign_of_factor(number, of), of)
-    return result
+    found = factored(a)
+    signs = [_sign_of_factor(number, a.ring) for number, n in found.factors if n % 2]
+    return a.ring.product(signs).scaled(1 if found.constant > 0 else -1)
 
 
-def logarithm(a: Quotient, of: Ring) -> Quotient:
+def logarithm(a: Quotient) -> Quotient:
     """Return log a = log|c| + sum_i k_i log|f_i|, where a > 0: log(4 x y) = 2 log(2) + log|x| + log|y|.
 
     Raises:
         NoNormalFormError: a is zero, or certainly negative.
     """
-    found = factored(a, of)
-    _is_nonnegative(found, of)
+    found, ring = factored(a), a.ring
+    _is_nonnegative(found, ring)
     terms: list[Quotient] = []
     for prime, n in _primes(abs(found.constant)):
-        log, new = quotients.generator(("log", "prime", prime), of)
-        if new:
-            of.positive.add(of.numbers["log", "prime", prime])
-        terms.append(_scaled(log, Fraction(n), of))
-    terms += [_scaled(_log_of_factor(number, of), Fraction(n), of) for number, n in found.factors]
-    return quotients.add(terms, of)
+        log, _ = ring.generator(("log", "prime", prime))
+        ring.positive.add(ring.numbers["log", "prime", prime])
+        terms.append(log.scaled(n))
+    return ring.total([*terms, *(_log_of_factor(number, ring).scaled(n) for number, n in found.factors)])
 
 
-def real_power(a: Quotient, exponent: Exponent, of: Ring) -> Quotient:
+def real_power(a: Quotient, exponent: Exponent) -> Quotient:
     """Return a**s = |c|**s prod_i |f_i|**(s k_i), where a >= 0.
 
     Raises:
@@ -100,87 +94,80 @@ def real_power(a: Quotient, exponent: Exponent, of: Ring) -> Quotient:
         if exponent.value is None and exponent.power > 0:
             return a
         raise NoNormalFormError("real power of zero")
-    found = factored(a, of)
-    _is_nonnegative(found, of)
-    result = quotients.constant(1, 1, of)
+    found, ring = factored(a), a.ring
+    _is_nonnegative(found, ring)
+    parts: list[Quotient] = []
     for prime, n in _primes(abs(found.constant)):
-        base = quotients.constant(prime, 1, of)
-        part = _power_of(base, ("prime", prime), None, n * exponent.power, exponent, of)
-        result = quotients.multiply(result, part, of)
+        parts.append(_power_of(ring.constant(prime), ("prime", prime), None, n * exponent.power, exponent))
     for number, n in found.factors:
-        if _sole_generator(of.factors[number]) in of.units:
-            continue
-        base = _modulus(number, of)
-        part = _power_of(base, number, number, n * exponent.power, exponent, of)
-        result = quotients.multiply(result, part, of)
-    return result
+        if _sole_generator(ring.factors[number]) not in ring.units:
+            parts.append(_power_of(_modulus(number, ring), number, number, n * exponent.power, exponent))
+    return ring.product(parts)
 
 
-def _power_of(
-    base: Quotient, name: object, factor: int | None, power: Fraction, exponent: Exponent, of: Ring
-) -> Quotient:
+def _power_of(base: Quotient, name: object, factor: int | None, power: Fraction, exponent: Exponent) -> Quotient:
     """Return `base**(rest power)`, base > 0 a prime or the modulus of a factor, by `g = base**(rest/least)`."""
-    times = power * exponent.least
+    times, ring = power * exponent.least, base.ring
     if times.denominator != 1:
         raise NoNormalFormError("an exponent outside those read beforehand")
     whole, part = (0, int(times)) if exponent.value is not None else divmod(int(times), exponent.least)
-    result = quotients.power(base, whole, of)
+    result = base**whole
     if not part:
         return result
     key = ("power", name, exponent.rest, exponent.least)
-    g, new = quotients.generator(key, of)
+    g, new = ring.generator(key)
     if new:
-        own = of.numbers[key]
-        of.positive.add(own)
+        own = ring.numbers[key]
+        ring.positive.add(own)
         if exponent.value is None:
-            quotients.relate(key, exponent.least, base, of)
+            ring.relate(key, exponent.least, base)
         if factor is not None:
-            log = _scaled(_log_of_factor(factor, of), Fraction(1, exponent.least), of)
-            of.logs[own] = log if exponent.value is None else quotients.multiply(log, exponent.value, of)
-    return quotients.multiply(result, quotients.power(g, part, of), of)
+            log = _log_of_factor(factor, ring).scaled(Fraction(1, exponent.least))
+            ring.logs[own] = log if exponent.value is None else log * exponent.value
+    return result * g**part
 
 
-def _is_nonnegative(a: Factored, of: Ring) -> None:
+def _is_nonnegative(a: Factored, ring: Ring) -> None:
     """Note that a quotient is >= 0: the sign of one of its factors follows from the others.
 
     Raises:
         NoNormalFormError: it is negative wherever it is not zero.
     """
-    value = quotients.constant(1 if a.constant > 0 else -1, 1, of)
+    value = ring.constant(1 if a.constant > 0 else -1)
     unknown: list[int] = []
     for number, n in a.factors:
         if n % 2:
-            known = of.signs.get(number)
-            if (known is not None and known.top.is_constant()) or definite(of.factors[number], of):
-                value = quotients.multiply(value, _sign_of_factor(number, of), of)
+            known = ring.signs.get(number)
+            if (known is not None and known.top.is_constant()) or definite(ring.factors[number], ring):
+                value = value * _sign_of_factor(number, ring)
             else:
                 unknown.append(number)
     if not unknown:
-        if value.top == of.context.constant(-1):
+        if value.top == -1:
             raise NoNormalFormError("root or logarithm of a negative number")
         return
-    solved = next((number for number in unknown if number not in of.signs and not _is_unit(number, of)), None)
+    solved = next((number for number in unknown if number not in ring.signs and not _is_unit(number, ring)), None)
     if solved is None:
-        solved = max(unknown, key=lambda number: max(_generators(_sign_of_factor(number, of)), default=-1))
+        solved = max(unknown, key=lambda number: max(_generators(_sign_of_factor(number, ring)), default=-1))
     for number in unknown:
         if number != solved:
-            value = quotients.multiply(value, _sign_of_factor(number, of), of)
-    if solved in of.signs or _is_unit(solved, of):
-        own = _sole_generator(_sign_of_factor(solved, of).top)
+            value = value * _sign_of_factor(number, ring)
+    if solved in ring.signs or _is_unit(solved, ring):
+        own = _sole_generator(_sign_of_factor(solved, ring).top)
         if own is None or own <= max(_generators(value), default=-1):
             return
-        of.relations.append((own, 1, value))
-    of.signs[solved] = value
+        ring.relations.append((own, 1, value))
+    ring.signs[solved] = value
 
 
-def definite(f: fmpq_mpoly, of: Ring) -> int:
+def definite(f: fmpq_mpoly, ring: Ring) -> int:
     """Return the sign of a polynomial that never changes it, if its coefficients and exponents show it; else 0.
 
     x**2 + y**4 has 1, -1 - x**2 has -1, x has 0.
     """
     found = 0
     for exponents, coefficient in f.to_dict().items():
-        if any(n % 2 and number not in of.positive for number, n in enumerate(exponents)):
+        if any(n % 2 and number not in ring.positive for number, n in enumerate(exponents)):
             return 0
         own = 1 if coefficient > 0 else -1
         if found == -own:
@@ -189,41 +176,41 @@ def definite(f: fmpq_mpoly, of: Ring) -> int:
     return found
 
 
-def _sign_of_factor(number: int, of: Ring) -> Quotient:
-    found = of.signs.get(number)
+def _sign_of_factor(number: int, ring: Ring) -> Quotient:
+    found = ring.signs.get(number)
     if found is not None:
         return found
-    f = of.factors[number]
-    known = definite(f, of)
+    f = ring.factors[number]
+    known = definite(f, ring)
     if known:
-        found = quotients.constant(known, 1, of)
-    elif _is_unit(number, of):
-        return Quotient(f)
+        found = ring.constant(known)
+    elif _is_unit(number, ring):
+        return Quotient(ring, f)
     else:
         key = ("sign", number)
-        found, _ = quotients.generator(key, of)
-        of.units.add(of.numbers[key])
-        quotients.relate(key, 2, quotients.constant(1, 1, of), of)
-    of.signs[number] = found
+        found, _ = ring.generator(key)
+        ring.units.add(ring.numbers[key])
+        ring.relate(key, 2, ring.constant(1))
+    ring.signs[number] = found
     return found
 
 
-def _modulus(number: int, of: Ring) -> Quotient:
-    return quotients.multiply(_sign_of_factor(number, of), Quotient(of.factors[number]), of)
+def _modulus(number: int, ring: Ring) -> Quotient:
+    return _sign_of_factor(number, ring) * Quotient(ring, ring.factors[number])
 
 
-def _log_of_factor(number: int, of: Ring) -> Quotient:
+def _log_of_factor(number: int, ring: Ring) -> Quotient:
     """Return log |f|: by its parts where f is an exponential or a power, zero where it is 1 or -1."""
-    own = _sole_generator(of.factors[number])
-    if own is not None and own in of.units:
-        return quotients.constant(0, 1, of)
-    if own is not None and own in of.logs:
-        return of.logs[own]
-    return quotients.generator(("log", number), of)[0]
+    own = _sole_generator(ring.factors[number])
+    if own is not None and own in ring.units:
+        return ring.constant(0)
+    if own is not None and own in ring.logs:
+        return ring.logs[own]
+    return ring.generator(("log", number))[0]
 
 
-def _is_unit(number: int, of: Ring) -> bool:
-    return _sole_generator(of.factors[number]) in of.units
+def _is_unit(number: int, ring: Ring) -> bool:
+    return _sole_generator(ring.factors[number]) in ring.units
 
 
 def _sole_generator(f: fmpq_mpoly) -> int | None:
@@ -237,10 +224,6 @@ def _sole_generator(f: fmpq_mpoly) -> int | None:
 
 def _generators(a: Quotient) -> Iterator[int]:
     return (number for number, n in enumerate(a.top.degrees()) if n)
-
-
-def _scaled(a: Quotient, by: Fraction, of: Ring) -> Quotient:
-    return Quotient(a.top * of.context.constant(fmpq(by.numerator, by.denominator)), a.bottom if by else ())
 
 
 def _primes(value: Fraction) -> Iterator[tuple[int, int]]:

@@ -13,18 +13,10 @@ from typing import cast
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.scalars import quotients
-from recipe_compiler.algebra.scalars.quotient_reader import Head, QuotientReader, with_room
+from recipe_compiler.algebra.scalars.quotient_reader import QuotientReader, with_room
 from recipe_compiler.algebra.scalars.quotients import Quotient
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
-from recipe_compiler.algebra.scalars.transcendentals import (
-    argument,
-    common_denominators,
-    elementary,
-    exponent,
-    exponent_parts,
-)
-from recipe_compiler.algebra.zero import angle_sums as angles
+from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
+from recipe_compiler.algebra.scalars.transcendentals import argument, common_denominators, elementary, exponent_parts
 from recipe_compiler.algebra.zero.factored import Exponent, logarithm, real_power, sign
 
 FIRST_ROOM = 32
@@ -34,6 +26,9 @@ REMEMBERED = 2**12
 
 LARGEST_SHIFT = 12
 """`gamma(x + n)` is written by `gamma(x)` up to this n."""
+
+MOST_ANGLES, LARGEST_MULTIPLE = 4, 16
+"""Sine and cosine of sums of more angles, and of larger multiples, are transcendentals of their own."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -58,97 +53,90 @@ def is_zero(e: Expr) -> bool:
     if isinstance(e, sympy.Rational):
         return e == 0
     plain = elementary(off_kinks(e))
-    return with_room(lambda room: _Reading(plain, room).reader.of(plain).top.is_zero(), FIRST_ROOM, LARGEST_ROOM)
+    return with_room(lambda room: _Reading(plain, room).of(plain).top.is_zero(), FIRST_ROOM, LARGEST_ROOM)
 
 
-class _Reading:
+class _Reading(QuotientReader):
     """The rules of one pass over an expression, and what they have noted."""
 
     def __init__(self, e: Expr, room: int) -> None:
+        super().__init__(room)
         self.denominators = common_denominators([e])
-        self.reader = QuotientReader(
-            room,
-            {
-                Head.INTEGER_POWER: self._integer_power,
-                Head.REAL_POWER: self._real_power,
-                Head.EXPONENTIAL: self._exponential,
-                Head.LOGARITHM: lambda e: logarithm(self.reader.of(argument(e)), self.ring),
-                Head.CIRCULAR: self._circular,
-                Head.MODULUS: self._function,
-                Head.CELL: lambda e: sign(self.reader.of(argument(e)), self.ring),
-                Head.OPAQUE: lambda e: self._generator(e, bool(e.is_nonnegative)),
-                Head.FUNCTION: self._function,
-            },
-        )
-        self.ring = self.reader.ring
+
+    def integer_power(self, base: Expr, n: int) -> Quotient:
+        """Return a power written out, or of its base as one generator where that would be too large."""
+        value = self.of(base)
+        if value.has_large_power(n):
+            value = self._generator(("base", value.key), bool(base.is_nonnegative))
+        return value**n
+
+    def real_power(self, base: Expr, whole: Expr) -> Quotient:
+        """Return `base**whole`, part by part of the exponent."""
+        value = self.of(base)
+        found: list[Quotient] = []
+        for rest, n, q in exponent_parts(whole):
+            least = math.lcm(self.denominators.get(("power", rest), 1), q)
+            known = () if rest == 1 else (self.name(rest), self.of(rest))
+            found.append(real_power(value, Exponent(Fraction(n, q), least, *known)))
+        return self.ring.product(found)
+
+    def exponential(self, whole: Expr) -> Quotient:
+        """Return exp(sum of n/q rest) by the generators exp(rest/least)."""
+        found: list[Quotient] = []
+        for rest, n, q in exponent_parts(whole):
+            least = math.lcm(self.denominators.get(("exp", rest), 1), q)
+            key = ("exp", self.name(rest), least)
+            g = self._generator(key, positive=True)
+            self.ring.logs[self.ring.numbers[key]] = self.of(rest).scaled(Fraction(1, least))
+            found.append(g ** (n * least // q))
+        return self.ring.product(found)
+
+    def opaque(self, e: Expr) -> Quotient:
+        """Return a generator for a symbol, pi, an unknown function or a derivative of one."""
+        return self._generator(e, bool(e.is_nonnegative))
+
+    def function(self, e: Expr) -> Quotient:
+        """Return a function that is its own transcendental, by the values of its arguments; gamma at a reduced one."""
+        match e:
+            case sympy.log():
+                return logarithm(self.of(argument(e)))
+            case Cell():
+                return sign(self.of(argument(e)))
+            case sympy.sin() | sympy.cos():
+                return self._circular(e)
+            case sympy.gamma():
+                shift, rest = argument(e).as_coeff_Add(rational=True)
+                n = int(sympy.floor(shift))
+                if n and abs(n) <= LARGEST_SHIFT and rest != 0:
+                    x = rest + shift - n
+                    steps = [x + k for k in range(n)] if n > 0 else [1 / (x - k) for k in range(1, -n + 1)]
+                    return self.ring.product([self.of(step) for step in (sympy.gamma(x), *steps)])
+            case _:
+                pass
+        name = (type(e).__name__, *(self.name(x) for x in e.args if isinstance(x, Expr)))
+        return self._generator(name, bool(e.is_nonnegative))
 
     def _generator(self, key: object, positive: bool) -> Quotient:
         """Return a generator; one that has no negative values may be noted as such."""
-        found, new = quotients.generator(key, self.ring)
+        found, new = self.ring.generator(key)
         if new and positive:
             self.ring.positive.add(self.ring.numbers[key])
         return found
 
-    def _integer_power(self, e: Expr) -> Quotient:
-        """Return a power written out, or of its base as one generator where that would be too large."""
-        base, n = cast(tuple[Expr, Expr], e.args)
-        value = self.reader.of(base)
-        if quotients.is_large_power(value, int(n)):
-            value = self._generator(("base", quotients.key(value)), bool(base.is_nonnegative))
-        return quotients.power(value, int(n), self.ring)
-
-    def _real_power(self, e: Expr) -> Quotient:
-        """Return `base**exponent`, part by part of the exponent."""
-        base, whole = cast(tuple[Expr, Expr], e.args)
-        value = self.reader.of(base)
-        found: list[Quotient] = []
-        for rest, n, q in exponent_parts(whole):
-            least = math.lcm(self.denominators.get(("power", rest), 1), q)
-            if rest == 1:
-                found.append(real_power(value, Exponent(Fraction(n, q), least), self.ring))
-            else:
-                power = Exponent(Fraction(n, q), least, self.reader.name(rest), self.reader.of(rest))
-                found.append(real_power(value, power, self.ring))
-        return self.reader.product(found)
-
-    def _exponential(self, e: Expr) -> Quotient:
-        """Return exp(sum of n/q rest) by the generators exp(rest/least)."""
-        found: list[Quotient] = []
-        for rest, n, q in exponent_parts(exponent(e)):
-            least = math.lcm(self.denominators.get(("exp", rest), 1), q)
-            key = ("exp", self.reader.name(rest), least)
-            g, new = quotients.generator(key, self.ring)
-            if new:
-                own = self.ring.numbers[key]
-                self.ring.positive.add(own)
-                share = quotients.constant(1, least, self.ring)
-                self.ring.logs[own] = quotients.multiply(share, self.reader.of(rest), self.ring)
-            found.append(quotients.power(g, n * least // q, self.ring))
-        return self.reader.product(found)
-
     def _circular(self, e: Expr) -> Quotient:
-        found = self._angle(argument(e))
-        return found.sin if isinstance(e, sympy.sin) else found.cos
-
-    def _angle(self, angle: Expr) -> angles.Angle:
-        """Return cosine and sine, of sums and multiples by those of the parts."""
-        parts: list[tuple[Expr, int, int]] = []
+        """Return sine or cosine, of sums and multiples by those of the parts: sin(2 x) = 2 sin(x) cos(x)."""
+        angle, parts = argument(e), dict[Expr, Expr]()
+        multiples: list[int] = []
         for rest, n, q in exponent_parts(angle):
             least = math.lcm(self.denominators.get(("angle", rest), 1), q)
-            parts.append((rest, n * least // q, least))
-        if not angles.is_small([n for _, n, _ in parts]):
-            return angles.angle_of(self.reader.name(angle), self.ring)
-        multiples = [(angles.angle_of((self.reader.name(rest), least), self.ring), n) for rest, n, least in parts]
-        return angles.total(multiples, self.ring)
-
-    def _function(self, e: Expr) -> Quotient:
-        """Return a function that is its own transcendental, by the values of its arguments; gamma at a reduced one."""
-        if isinstance(e, sympy.gamma):
-            shift, rest = argument(e).as_coeff_Add(rational=True)
-            n = int(sympy.floor(shift))
-            if n and abs(n) <= LARGEST_SHIFT and rest != 0:
-                x = rest + shift - n
-                steps = [x + k for k in range(n)] if n > 0 else [1 / (x - k) for k in range(1, -n + 1)]
-                return self.reader.product([self.reader.of(sympy.gamma(x)), *(self.reader.of(step) for step in steps)])
-        name = (type(e).__name__, *(self.reader.name(x) for x in e.args if isinstance(x, Expr)))
-        return self._generator(name, bool(e.is_nonnegative))
+            multiples.append(n * least // q)
+            parts[sympy.Dummy()] = rest / least
+        if multiples != [1] and len(multiples) <= MOST_ANGLES and sum(map(abs, multiples)) <= LARGEST_MULTIPLE:
+            whole = sympy.Add(*(n * part for n, part in zip(multiples, parts, strict=True)))
+            return self.of(cast(Expr, type(e)(whole).expand(trig=True).xreplace(parts)))
+        name = self.name(angle)
+        cos, sin = self._generator(("cos", name), positive=False), ("sin", name)
+        found, new = self.ring.generator(sin)
+        if new:
+            self.ring.relate(sin, 2, self.ring.constant(1) - cos * cos)
+        return found if isinstance(e, sympy.sin) else cos
