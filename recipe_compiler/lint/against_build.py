@@ -17,7 +17,6 @@ from recipe_compiler.formula.expression import Entry, Explicit, Formula, Functio
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.lint.answer import Trace
 from recipe_compiler.lint.bind_arguments import Binding, Rows, bind_arguments
 from recipe_compiler.lint.source import Source
 from recipe_compiler.spec.bind import bind, replaced
@@ -26,6 +25,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
+from recipe_compiler.trace.operations import Trace
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, sized
 from recipe_compiler.verify.core.sizes import Sizes, written
 

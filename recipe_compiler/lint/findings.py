@@ -8,7 +8,6 @@ from time import process_time
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
 from recipe_compiler.lint.against_build import rows_said, sizes_in, with_stated_rows
-from recipe_compiler.lint.answer import Trace, Untraced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import LimitEquation, equation, same_equation
 from recipe_compiler.lint.finite_steps import finite_steps
@@ -22,6 +21,7 @@ from recipe_compiler.lint.replay import run_with_floats
 from recipe_compiler.lint.user_file import LIMITS
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import digest
+from recipe_compiler.trace.operations import Trace, Untraced
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all
 from recipe_compiler.verify.core.premises import smoothness
@@ -181,7 +181,7 @@ def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
     sizes = sizes if judged else (_shown(sizes),)
     answer = run_with_floats(ask, subject, sizes, follow_step(ask, sizes))
     _refuse(answer, ask)
-    accepted = any(isinstance(case, Trace) and case.otherwise is not None for case in answer)
+    accepted = any(isinstance(case, Trace) and case.otherwise for case in answer)
     rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
     traced = {_key(at): found for at, found in zip(sizes, answer, strict=True)}
     reads = {

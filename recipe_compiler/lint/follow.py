@@ -11,7 +11,6 @@ import numpy as np
 from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.answer import Partial, Trace, Untraced
 from recipe_compiler.lint.arrays import Traced, TracedFunction, traced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.draws import FollowedDraws, replace_randomness
@@ -20,6 +19,7 @@ from recipe_compiler.lint.numpy_names import math_names, numpy_names
 from recipe_compiler.lint.order import order_of
 from recipe_compiler.lint.user_file import Names, array_shape, call_step, run_file, run_in_child, unreached_lines
 from recipe_compiler.lint.values import Symbolic, SymbolicFunction, made, node_of
+from recipe_compiler.trace.operations import Operation, Partial, Trace, Untraced
 from recipe_compiler.verify.core.sizes import Sizes
 
 
@@ -43,10 +43,48 @@ def _followed(ask: Binding, sizes: Sizes, names: Names) -> Trace:
         other = _one_way(ask, sizes, names, answer=False)
         if found.order != other.order:  # blocks may be exchanged where a move is accepted
             found, other = _as_returned(found), _as_returned(other)
-        given, rounded = (tuple(dict.fromkeys(both)) for both in (found.given + other.given, found.rounded))
-        rounded = tuple(dict.fromkeys(found.rounded + other.rounded))
-        found = replace(found, otherwise=other, given=given, rounded=rounded)
+        found = _both_ways(found, other)
     return replace(found, left=unreached_lines())
+
+
+def _both_ways(one: Trace, other: Trace) -> Trace:
+    """Return both ways of a call as one trace, in which operations that they share stand once.
+
+    Raises:
+        UntraceableError: they draw, or compare, different numbers.
+    """
+    known: dict[Operation, int] = {}
+    lines: list[int] = []
+
+    def joined(trace: Trace) -> Trace:
+        at: list[int] = []
+        for operation, line in zip(trace.operations, trace.lines, strict=True):
+            own = replace(operation, parts=tuple(at[k] for k in operation.parts))
+            at.append(known.setdefault(own, len(known)))
+            lines[at[-1] :] = lines[at[-1] :] or [line]
+        return replace(
+            trace,
+            outputs=tuple(tuple(at[k] for k in flat) for flat in trace.outputs),
+            groups=tuple((own, tuple(at[k] for k in flat)) for own, flat in trace.groups),
+            partial=tuple(replace(partial, argument=at[partial.argument]) for partial in trace.partial),
+            compared=tuple(at[k] for k in trace.compared),
+        )
+
+    one, other = joined(one), joined(other)
+    if (one.draws, one.uniforms, one.groups) != (other.draws, other.uniforms, other.groups):
+        raise UntraceableError("accepted and rejected moves draw different numbers")
+    if one.compared != other.compared:
+        raise UntraceableError("the condition for acceptance depends on its own outcome")
+    given, rounded = one.given + other.given, one.rounded + other.rounded
+    return replace(
+        one,
+        operations=tuple(known),
+        lines=tuple(lines),
+        otherwise=other.outputs,
+        partial=tuple(dict.fromkeys(one.partial + other.partial)),
+        given=tuple(dict.fromkeys(given)),
+        rounded=tuple(dict.fromkeys(rounded)),
+    )
 
 
 def _one_way(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace:

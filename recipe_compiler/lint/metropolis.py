@@ -1,28 +1,29 @@
-"""Does a step that is accepted or refused preserve exp(-H), as it is and at every step size? At fixed sizes.
+"""Does a step that is accepted or rejected preserve exp(-H), as it is and at every step size? At fixed sizes.
 
-S of (y, w), w being the draws that no one sees, is accepted with min(1, exp(L)). With E = w.T P w/2, P their
-precision, that keeps exp(-H(y) - E(w)) where S is its own inverse and L = H(y) + E(w) - H(y') - E(w') + log |det DS|
-(Tierney 1998; Green 1995). What is drawn before, and signs that are turned after, keep it by themselves.
+T of (y, w), w being the draws that no one sees, is accepted with min(1, exp(L)), else y becomes G y. With draws w' that
+lead back this is a move by S(y, w) = (T(y, w), w'), judged as any other (`algebra.dynamics.acceptance`) with the energy
+H(y) + w.T P w/2, P the precision of w. What is drawn before keeps exp(-H) by itself.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.dynamics.acceptance import RATIO, Acceptance, Image, obligations
 from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.scalars.matrices import determinant, dot, inverse
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.involution import Involution, involution
-from recipe_compiler.lint.metropolis_witness import departure
-from recipe_compiler.lint.proposal import ZERO, Proposal, both_ways, proposals
-from recipe_compiler.lint.read import UNREAD, Read, Seen, TracedProblem, not_zero
+from recipe_compiler.lint.metropolis_witness import OPEN, departure
+from recipe_compiler.lint.proposal import ZERO, Proposal, proposals, whole
+from recipe_compiler.lint.read import Read, Seen, TracedProblem, not_zero
 from recipe_compiler.lint.step_definedness import needed_at_every_step_size
-from recipe_compiler.lint.visited import NotFollowedError, expanded
-from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
+from recipe_compiler.lint.visited import NotFollowedError, replaced
+from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.verify.core.premises import restricts_state
 
 HOW = "an involution, accepted by its ratio"
@@ -31,7 +32,6 @@ OF_THE_REST = (
     "is refreshed in every step, and the distribution of the rest is preserved; so is the joint one if an accepted "
     "move flips the sign of what it leaves"
 )
-OPEN = (*UNREAD, NotFollowedError, NotAffineError)
 
 
 class _WrongRatioError(NotFollowedError):
@@ -58,12 +58,10 @@ def _needs(problem: TracedProblem) -> Obligations:
     """Return what both ways need to be defined."""
     try:
         region = region_at(problem.subject.dynamics.declarations, problem.sizes)
-        found = [needed_at_every_step_size(at.trace, at, region) for at in both_ways(problem)]
+        step = whole(problem)
+        return needed_at_every_step_size(problem.trace, step.values(), step.visited, region)
     except OPEN as reason:
         return Obligations(frozenset(), (str(reason),))
-    return Obligations(
-        frozenset[str]().union(*(one.given for one in found)), tuple(x for one in found for x in one.open)
-    )
 
 
 def _seen(problem: TracedProblem) -> Seen:
@@ -96,13 +94,13 @@ def _seen(problem: TracedProblem) -> Seen:
 
 def _keeps_the_rest(proposal: Proposal) -> bool:
     """Whether a step would preserve exp(-H) that differs in what it leaves of coordinates which no step reads."""
+    turned = proposal.turned()
     try:
-        if not proposal.forgets():
-            return False
-        _shown(replace(proposal, is_turned=True))
+        if turned is not None:
+            _shown(turned)
     except OPEN:
         return False
-    return True
+    return turned is not None
 
 
 def _shown(proposal: Proposal) -> None:
@@ -114,28 +112,49 @@ def _shown(proposal: Proposal) -> None:
     if not proposal.where_it_holds:
         raise NotFollowedError("a move is accepted where the uniform draw is above the ratio, not below")
     _whole_space(proposal)
-    if not law_is_kept(proposal):
+    drawn, visited = proposal.refreshed, proposal.visited
+    if drawn and not_zero(invariance_at(proposal.z, drawn.moments(proposal.z), proposal.problem.H).conditions):
         raise NotFollowedError("what is drawn before the move does not have its distribution under exp(-H)")
-    if not is_even(proposal):
-        raise NotFollowedError("H changes when signs are flipped after the move")
-    move = involution(proposal)
-    left = expanded(proposal.log_ratio() - _expected(proposal, move))
-    if not proposal.visited.same(left, ZERO):
-        raise _WrongRatioError(proposal.visited.plain(left))
+    why = "a move from where it leads" + (", with any draws that are found," if proposal.hidden else "")
+    for hidden in _draws_back(proposal):
+        image = {x: e for x, e in {**proposal.to, **hidden}.items() if e != x}
+        move = Acceptance(image, proposal.energy, proposal.log_ratio, proposal.refused, visited)
+        name, left = next(((name, e) for name, e in obligations(move) if not visited.same(e, ZERO)), ("", ZERO))
+        if name == RATIO:
+            raise _WrongRatioError(visited.plain(left))
+        if not name:
+            return
+    raise NotFollowedError(f"{why} does not lead back")
 
 
-def _expected(proposal: Proposal, move: Involution) -> Expr:
-    """Return H(y) + w.T P w/2 - H(y') - w'.T P w'/2 + log |det DS|."""
-    H, z = proposal.problem.H, proposal.z
-    here = proposal.visited.at(H, {x: x for x in z})
-    there = proposal.visited.at(H, dict(zip(z, move.to, strict=True)))
-    return here - there + _energy(proposal, proposal.hidden) - _energy(proposal, move.hidden) + move.log_det
+def _draws_back(proposal: Proposal) -> Iterator[Image]:
+    """Yield the draws that may lead back: w turned, or those by which the first point is the last but one."""
+    if not proposal.hidden:
+        yield {}
+        return
+    yield {w: -w for w in proposal.hidden}
+    visited, back = proposal.visited, {w: Symbol(f"{w}.back", real=True) for w in proposal.hidden}
+    of, route = _route(proposal)
+    first = route[1] if len(route) > 1 else tuple(proposal.to[x] for x in of)
+    target = route[-1]
+    reached = [visited.after({**proposal.to, **back}, e) for e in first]
+    rows = [k for k, e in enumerate(reached) if visited.depends(e, frozenset(back.values()))]
+    C = tuple(tuple(sympy.diff(reached[k], w) for w in back.values()) for k in rows)
+    left = [target[k] - replaced(reached[k], dict.fromkeys(back.values(), ZERO)) for k in rows]
+    is_affine = not any(visited.depends(e, frozenset(back.values())) for e in (*left, *(e for row in C for e in row)))
+    if len(rows) == len(back) and is_affine and determinant(C) != 0:
+        yield {w: sympy.expand(dot(row, left)) for w, row in zip(back, inverse(C), strict=True)}
 
 
-def _energy(proposal: Proposal, w: tuple[Expr, ...]) -> Expr:
-    """Return w.T P w/2 of the hidden draws."""
-    P = proposal.precision
-    return sympy.Add(*(P[i][j] * x * y / 2 for i, x in enumerate(w) for j, y in enumerate(w) if P[i][j] != 0))
+def _route(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[tuple[Expr, ...]]]:
+    """Return the coordinates whose functions a move takes, and the points that it takes them at before it ends."""
+    visited = proposal.visited
+    places = {visited.opaque[x].place for e in proposal.to.values() for x in visited.reached(e)}
+    kinds = {visited.points[k][0] for k in places}
+    of = next(iter(kinds)) if len(kinds) == 1 else proposal.z
+    ends = [visited.place(of, tuple(e[x] for x in of)) for e in ({x: x for x in of}, proposal.to)]
+    middle = [k for k in sorted(places if len(kinds) == 1 else ()) if k not in ends]
+    return of, [visited.points[k][1] for k in (ends[0], *middle)]
 
 
 def _whole_space(proposal: Proposal) -> None:
@@ -144,31 +163,10 @@ def _whole_space(proposal: Proposal) -> None:
         raise NotFollowedError(
             "an assumption restricts the state, and it is not shown that moves out of it are rejected"
         )
-    where = proposal.moved({x: x for x in proposal.z}, proposal.hidden).to
-    after = dict(zip(proposal.z, where, strict=True))
     for block in declarations.blocks:
-        inside = block.domain.name is DomainName.POSITIVE and all(
-            after[x].is_positive for x in coordinates(block, proposal.problem.sizes)
-        )
+        own = coordinates(block, proposal.problem.sizes)
+        inside = block.domain.name is DomainName.POSITIVE and all(proposal.to[x].is_positive for x in own)
         if block.domain.name is not DomainName.REAL and not inside:
             raise NotFollowedError(
                 f"{block.name} has a boundary, and it is not shown that moves across it are rejected"
             )
-
-
-def law_is_kept(proposal: Proposal) -> bool:
-    """Whether what is drawn before the move has the law that exp(-H) gives it, after the draw as before.
-
-    Raises:
-        NotAffineError: H is not quadratic in it.
-    """
-    if proposal.refreshed is None:
-        return True
-    return not not_zero(invariance_at(proposal.z, proposal.refreshed.moments, proposal.problem.H).conditions)
-
-
-def is_even(proposal: Proposal) -> bool:
-    """Whether H is the same where signs are turned."""
-    turned = {x: sign * x for x, sign in zip(proposal.z, proposal.signs, strict=True) if sign < 0}
-    H = proposal.problem.H
-    return not turned or is_zero(sympy.expand(H.xreplace(turned) - H))

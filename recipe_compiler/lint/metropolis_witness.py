@@ -12,30 +12,30 @@ is an integral over an angle, which balls enclose.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
-from typing import cast
 
 import flint
 import sympy
-from flint import arb, fmpq, fmpq_mat
+from flint import arb
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics import balance
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.witness import points
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, ball, evaluate
-from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
+from recipe_compiler.algebra.scalars.matrices import determinant, inverse
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.lint.acceptance import acceptance
 from recipe_compiler.lint.proposal import ZERO, Proposal
 from recipe_compiler.lint.read import UNREAD, Texts, decide, not_zero
-from recipe_compiler.lint.series import TraceReading
-from recipe_compiler.lint.visited import NotFollowedError, replaced
+from recipe_compiler.lint.visited import NotFollowedError, Visited, is_same
 from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
 from recipe_compiler.trace.moments import Coefficients, expectation
+from recipe_compiler.trace.of_operations import TraceReading
 from recipe_compiler.trace.scalars import Poly, value_of
 from recipe_compiler.trace.series import TWO, Series
 from recipe_compiler.verdict import Refuted
@@ -45,35 +45,25 @@ POINTS = 12
 STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
 ANGLES = 4096
 """Parts of the circle over which an integral is enclosed."""
-REMEMBERED = 2**12
-"""Derivatives kept."""
+OPEN = (*UNREAD, NotFollowedError, NotAffineError)
+"""What may keep a move from being judged."""
 Refutation = tuple[str, Texts]
-
-
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """S(y, w) without the part of w, and L(y, w)."""
-
-    to: tuple[Expr, ...]
-    log_ratio: Expr
 
 
 def departure(proposal: Proposal) -> Refutation | None:
     """Return how a step is seen not to preserve exp(-H), and at what; None where it is not."""
     declarations = proposal.problem.subject.dynamics.declarations
+    plain = proposal.visited.plain
+    proposal = replace(proposal, to={x: plain(e) for x, e in proposal.to.items()}, log_ratio=plain(proposal.log_ratio))
     try:
-        here = {x: x for x in proposal.z}
-        plain = proposal.visited.plain
-        to = tuple(map(plain, proposal.moved(here, proposal.hidden).to))
-        moved = _Move(to, plain(proposal.log_ratio()))
-        if not _is_drawn_right(proposal):
-            return _drawn_wrong(proposal, moved)
+        if not_zero(conditions := _law_conditions(proposal)):
+            return _drawn_wrong(proposal, conditions)
         if (found := _limit_or_none(proposal)) is not None:
             return found
         if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
             return None
-        return next((_of_gaussian if proposal.hidden else _at_points)(proposal, moved), None)
-    except (*UNREAD, NotFollowedError, NotAffineError, NoValueError):
+        return next((_of_gaussian if proposal.hidden else _at_points)(proposal), None)
+    except (*OPEN, NoValueError):
         return None
 
 
@@ -84,58 +74,42 @@ def _limit_or_none(proposal: Proposal) -> Refutation | None:
         return None
 
 
-def _is_drawn_right(proposal: Proposal) -> bool:
-    return not not_zero(_law_conditions(proposal))
-
-
 def _law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
     """Return what has to vanish for what is drawn before the move to have its law under exp(-H)."""
     drawn, H = proposal.refreshed, proposal.problem.H
     if drawn is None:
         return ()
     try:
-        return invariance_at(proposal.z, drawn.moments, H).conditions
+        return invariance_at(proposal.z, drawn.moments(proposal.z), H).conditions
     except NotAffineError:
-        if not proposal.forgets():
+        if not drawn.forgets:
             raise
-    places = [k for k, z in enumerate(proposal.z) if z in drawn.coordinates]
-    P = sympy.Matrix([[drawn.moments.covariance[i][j] for j in places] for i in places]).inv()
-    own = drawn.coordinates
     words = "the Hessian of H in {}, {} minus the precision that these are drawn with"
+    rows = zip(drawn.coordinates, inverse(drawn.covariance), strict=True)
     return [
-        (words.format(x, y), sympy.diff(H, x, y) - cast(Expr, P[i, j]))
-        for i, x in enumerate(own)
-        for j, y in enumerate(own)
+        (words.format(x, y), sympy.diff(H, x, y) - p)
+        for x, row in rows
+        for y, p in zip(drawn.coordinates, row, strict=True)
     ]
 
 
-def _drawn_wrong(proposal: Proposal, moved: _Move) -> Refutation | None:
+def _drawn_wrong(proposal: Proposal, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
     """Return the refutation of a wrong draw, where all that follows is a flip that H does not see, as eps -> 0."""
-    problem, eps = proposal.problem, proposal.meaning.eps
-    if not problem.step_size or any(e.has(eps) for _, e in _law_conditions(proposal)):
+    problem, visited, eps = proposal.problem, proposal.visited, proposal.meaning.eps
+    if not problem.step_size or any(e.has(eps) for _, e in conditions):
         return None
-    visited = proposal.visited
-
-    def at_zero(e: Expr) -> Expr:
-        found: dict[Expr, Expr] = {eps: ZERO}
-        for x in e.free_symbols:
-            if isinstance(x, Symbol) and x in visited.opaque:
-                of, point = visited.points[visited.opaque[x].place]
-                if not all(visited.same(at_zero(visited.plain(y)), z) for z, y in zip(of, point, strict=True)):
-                    raise NotFollowedError("functions at other points as eps -> 0")
-                found[x] = visited.opaque[x].call
-        return replaced(e, found)
-
-    to = [at_zero(e) for e in moved.to]
-    after = {z: s * x for z, s, x in zip(proposal.z, proposal.signs, to, strict=True)}
-    turned = all(visited.same(x**2, z**2) for x, z in zip(to, proposal.z, strict=True))
-    if not turned or not visited.same(at_zero(moved.log_ratio), ZERO):
+    to, ratio = (
+        {x: visited.after({eps: ZERO}, e) for x, e in proposal.to.items()},
+        visited.after({eps: ZERO}, proposal.log_ratio),
+    )
+    H = visited.at(problem.H, {x: x for x in proposal.z})
+    if not all(is_same(e**2, x**2) for x, e in to.items()):
         return None
-    if not visited.same(replaced(problem.H, after), problem.H):
+    if not visited.same(ratio, ZERO) or not visited.same(visited.after(to, H), H):
         return None
     name = ", ".join(map(str, proposal.refreshed.coordinates if proposal.refreshed else ()))
     by = f"as eps -> 0 the step leaves {name} as it is drawn, not as exp(-H) has it: exact witness"
-    return _told_by(proposal, by, _law_conditions(proposal))
+    return _told_by(proposal, by, conditions)
 
 
 def _told_by(proposal: Proposal, by: str, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
@@ -150,11 +124,11 @@ def _in_the_limit(proposal: Proposal) -> Refutation | None:
     E[dz min(0, L)] is E[dz L]/2 at twice that power: the drift is E[dz] + E[dz L]/2. Accepted where log u is above L,
     it is -E[dz L]/2, without noise.
     """
-    if proposal.refreshed is not None or any(sign < 0 for sign in proposal.signs) or not proposal.hidden:
+    if proposal.refreshed is not None or proposal.refused or not proposal.hidden:
         return None
     reading = TraceReading(proposal.trace, proposal.meaning, TWO)
     S, dz = reading.S, [reading.S.leading(x) for x in reading.moments.change]
-    L = S.leading(_log_ratio(reading))
+    L = S.leading(_series(proposal, reading, proposal.log_ratio))
     low = min(x.low for x in dz)
     if low <= 0 or L.low < low or not all(_is_odd(x.parts.get(low, {})) for x in (*dz, L)):
         return None
@@ -171,26 +145,27 @@ def _in_the_limit(proposal: Proposal) -> Refutation | None:
     return _told_by(proposal, "wrong at every small step size: exact witness", [(words, left)])
 
 
+def _series(proposal: Proposal, reading: TraceReading, e: Expr) -> Series[Poly]:
+    """Return an expression as a series, functions at the points that were visited in it."""
+    visited, known = proposal.visited, reading.scalars.known
+    for x in visited.symbols(e):
+        if x not in known:
+            of, point = visited.points[visited.opaque[x].place]
+            parts = [_series(proposal, reading, visited.plain(y)) for y in point]
+            known[x] = reading.at_point(off_kinks(visited.opaque[x].call), of, parts, str(x))
+    return reading.scalars.series(e)
+
+
 def _is_odd(x: Poly) -> bool:
     return all(len(draws) % 2 for draws in x)
 
 
-def _log_ratio(reading: TraceReading) -> Series[Poly]:
-    """Return L as a series."""
-    parts = [(factor, reading.of(place), is_log) for factor, place, is_log in acceptance(reading.trace).terms]
-    logs = [
-        (factor, reading.scalars.applied(sympy.log, reading.S.leading(x), "log") if is_log else x)
-        for factor, x, is_log in parts
-    ]
-    return reading.S.add(*(reading.S.scale(x, factor) for factor, x in logs))
-
-
-def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
+def _at_points(proposal: Proposal) -> Iterator[Refutation]:
     problem = proposal.problem
     for at in points(problem.subject.dynamics.declarations, problem.sizes, POINTS):
         for eps in STEP_SIZES:
             try:
-                found = _Excess(proposal, moved, at, eps).above()
+                found = _excess(proposal, replace(at, numbers={**at.numbers, proposal.meaning.eps: eps}))
             except (NoValueError, ZeroDivisionError):
                 continue
             if found is not None:
@@ -199,115 +174,77 @@ def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
                 yield "exact witness: exp(-H) changes in a step", (*at.text, *given, why)
 
 
-class _Excess:
-    """What comes to a point, at least, at one instance of all that is declared."""
+def _excess(proposal: Proposal, at: Point) -> str | None:
+    """Return (pi K)(y)/pi(y) at y = T x where it is certainly above 1: at least what comes from x and from G y."""
+    to, H, L = proposal.to, proposal.problem.H, proposal.log_ratio
+    here = _Numbers(proposal.visited, at)
+    y = {z: here.value(e) for z, e in to.items()}
+    turned = {z: proposal.signs[z] * value for z, value in y.items()}
+    there, back = (_Numbers(proposal.visited, replace(at, numbers={**at.numbers, **own})) for own in (y, turned))
+    rows = [[here.slope(e, z) for z in to] for e in to.values()]
+    volume = determinant(tuple(tuple(map(rational, row)) for row in rows))
+    if not isinstance(volume, sympy.Rational) or volume == 0:
+        return None
+    leaving = back.value(H)
+    terms: dict[Fraction, Fraction] = defaultdict(Fraction)
+    for exponent, c in _taken(proposal, here.value(H), here.value(L)):
+        terms[exponent] += c / abs(fraction(volume))
+    terms[leaving] += 1
+    for exponent, c in _taken(proposal, leaving, back.value(L)):
+        terms[exponent] -= c
+    found = balance.value({a: c for a, c in terms.items() if c}, there.value(H))
+    return found.str(6, radius=False) if found > 1 else None
 
-    def __init__(self, proposal: Proposal, moved: _Move, at: Point, eps: Fraction) -> None:
-        self.proposal, self.moved, self.instance = proposal, moved, at
-        self.numbers = {**at.numbers, proposal.meaning.eps: eps}
-        self.x = tuple(at.numbers[z] for z in proposal.z)
 
-    def above(self) -> str | None:
-        """Return (pi K)(y)/pi(y) at y = T x where it is certainly above 1."""
-        to, ratio, det = self._there(self.x)
-        y = tuple(s * x for s, x in zip(self.proposal.signs, to, strict=True))
-        _, ratio_back, _ = self._there(to)
-        if det == 0:
-            return None
-        here, there, turned = self._energy(self.x), self._energy(y), self._energy(to)
-        terms: dict[Fraction, Fraction] = defaultdict(Fraction)
-        for exponent, c in self._taken(here, ratio):
-            terms[exponent] += c / abs(det)
-        terms[turned] += 1
-        for exponent, c in self._taken(turned, ratio_back):
-            terms[exponent] -= c
-        whole = balance.value({a: c for a, c in terms.items() if c}, there)
-        return whole.str(6, radius=False) if whole > 1 else None
-
-    def _taken(self, energy: Fraction, ratio: Fraction) -> list[tuple[Fraction, Fraction]]:
-        """Return exp(-H) p as a sum of c exp(-a)."""
-        accepted = energy - min(Fraction(0), ratio)
-        if self.proposal.where_it_holds:
-            return [(accepted, Fraction(1))]
-        return [(energy, Fraction(1)), (accepted, Fraction(-1))]
-
-    def _there(self, z: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...], Fraction, Fraction]:
-        """Return S z, the log of the ratio and det DS at z."""
-        own = _Numbers(self.proposal, self.instance, {**self.numbers, **dict(zip(self.proposal.z, z, strict=True))})
-        to = tuple(own.value(x) for x in self.moved.to)
-        rows = [[own.slope(x, by) for by in self.proposal.z] for x in self.moved.to]
-        det = fmpq_mat(len(rows), len(rows), [fmpq(x.numerator, x.denominator) for row in rows for x in row]).det()
-        return to, own.value(self.moved.log_ratio), Fraction(int(det.p), int(det.q))
-
-    def _energy(self, z: tuple[Fraction, ...]) -> Fraction:
-        numbers = {**self.numbers, **dict(zip(self.proposal.z, z, strict=True))}
-        return _rational(self.proposal.problem.H, replace(self.instance, numbers=numbers))
+def _taken(proposal: Proposal, energy: Fraction, ratio: Fraction) -> list[tuple[Fraction, Fraction]]:
+    """Return exp(-H) p, p the probability that a move is accepted, as a sum of c exp(-a)."""
+    accepted = energy - min(Fraction(0), ratio)
+    return [(accepted, Fraction(1))] if proposal.where_it_holds else [(energy, Fraction(1)), (accepted, Fraction(-1))]
 
 
 class _Numbers:
     """Values and slopes of expressions at a point, functions at the points that were visited among them."""
 
-    def __init__(self, proposal: Proposal, instance: Point, numbers: dict[Expr, Fraction]) -> None:
-        self.visited = proposal.visited
-        self.instance, self.numbers = instance, numbers
+    def __init__(self, visited: Visited, at: Point) -> None:
+        self.visited, self.at = visited, at
         self.known: dict[Symbol, Fraction] = {}
         self.slopes: dict[tuple[Symbol, Symbol], Fraction] = {}
 
     def value(self, e: Expr) -> Fraction:
         """Return the value of an expression."""
-        return _exact(evaluate(e, self._leaf))
+        found = evaluate(e, self._leaf)
+        if not isinstance(found, Fraction):
+            raise NoValueError("not rational")
+        return found
 
     def slope(self, e: Expr, by: Symbol) -> Fraction:
         """Return the derivative of an expression, through the points that functions are taken at."""
-        found = self.value(_derivative(e, by))
-        for x in e.free_symbols:
-            if isinstance(x, Symbol) and x in self.visited.opaque:
-                through = self._opaque_slope(x, by)
-                found += self.value(_derivative(e, x)) * through if through else 0
-        return found
+        through = ((x, self._slope(x, by)) for x in self.visited.symbols(e))
+        return self.value(slope(e, by)) + sum(self.value(slope(e, x)) * along for x, along in through if along)
 
-    def _leaf(self, e: Expr) -> Fraction:
-        if isinstance(e, Symbol) and e in self.visited.opaque:
-            if e not in self.known:
-                self.known[e] = self._at(e).leaf(self.visited.opaque[e].call)
-            return self.known[e]
-        if isinstance(e, Symbol) and e in self.numbers:
-            return self.numbers[e]
-        raise NoValueError(f"{e} has no value")
+    def _leaf(self, e: Expr) -> Value:
+        if not isinstance(e, Symbol) or e not in self.visited.opaque:
+            return self.at.leaf(e)
+        if e not in self.known:
+            self.known[e] = _Numbers(self.visited, self._there(e)).value(self.visited.opaque[e].call)
+        return self.known[e]
 
-    def _at(self, x: Symbol) -> Point:
+    def _there(self, x: Symbol) -> Point:
         of, point = self.visited.points[self.visited.opaque[x].place]
-        own = dict(zip(of, (self.value(self.visited.plain(e)) for e in point), strict=True))
-        return replace(self.instance, numbers={**self.numbers, **own})
+        own = {z: self.value(self.visited.plain(e)) for z, e in zip(of, point, strict=True)}
+        return replace(self.at, numbers={**self.at.numbers, **own})
 
-    def _opaque_slope(self, x: Symbol, by: Symbol) -> Fraction:
+    def _slope(self, x: Symbol, by: Symbol) -> Fraction:
         if (x, by) not in self.slopes:
             of, point = self.visited.points[self.visited.opaque[x].place]
-            call, at = self.visited.opaque[x].call, self._at(x)
-            along = [self.slope(self.visited.plain(e), by) for e in point]
-            self.slopes[x, by] = sum(
-                (at.leaf(_derivative(call, z)) * s for z, s in zip(of, along, strict=True) if s), Fraction(0)
-            )
+            there = _Numbers(self.visited, self._there(x))
+            along = [(z, self.slope(self.visited.plain(e), by)) for z, e in zip(of, point, strict=True)]
+            found = (there.value(slope(self.visited.opaque[x].call, z)) * s for z, s in along if s)
+            self.slopes[x, by] = sum(found, Fraction(0))
         return self.slopes[x, by]
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _derivative(e: Expr, by: Symbol) -> Expr:
-    """Return de/dby, the same at all points."""
-    return sympy.diff(e, by)
-
-
-def _rational(e: Expr, at: Point) -> Fraction:
-    return _exact(evaluate(e, at.leaf))
-
-
-def _exact(value: object) -> Fraction:
-    if not isinstance(value, Fraction):
-        raise NoValueError("not rational")
-    return value
-
-
-def _of_gaussian(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
+def _of_gaussian(proposal: Proposal) -> Iterator[Refutation]:
     """Yield a refutation by U = x**2/2 of one coordinate x, where one draw alone moves it and nothing else enters.
 
     In the others U is delta y**2/2: as delta -> 0 their gradients vanish, and so do their parts of the ratio where they
@@ -316,31 +253,31 @@ def _of_gaussian(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
     problem = proposal.problem
     if problem.subject.dynamics.declarations.assume or proposal.refreshed is not None:
         return
-    for x in proposal.z if _translates(proposal, moved) else proposal.z[: len(proposal.z) == 1]:
+    for x in proposal.z if _translates(proposal) else proposal.z[: len(proposal.z) == 1]:
         for at in points(problem.subject.dynamics.declarations, problem.sizes, POINTS):
             for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
                 try:
-                    change = _change_at(proposal, moved, at, eps, x)
+                    change = _change_at(proposal, at, eps, x)
                 except NoValueError:
                     continue
                 if change > 0 or change < 0:
                     yield _told(proposal, at, eps, x, change)
 
 
-def _translates(proposal: Proposal, moved: _Move) -> bool:
+def _translates(proposal: Proposal) -> bool:
     """Whether every coordinate is moved by what depends on no coordinate but through functions of the document.
 
     So it is with the ratio, in which the values of U at the points that are visited come with factors of sum 0.
     """
     visited, own = proposal.visited, set(proposal.z)
-    shifts = [to - z for to, z in zip(moved.to, proposal.z, strict=True)]
+    shifts = [to - z for to, z in ((e, x) for x, e in proposal.to.items())]
     shifts += [e - z for of, point in visited.points for z, e in zip(of, point, strict=True)]
     U = [x for x, one in visited.opaque.items() if isinstance(one.call, AppliedUndef)]
-    weight = sympy.expand(sympy.Add(*(sympy.diff(moved.log_ratio, x) for x in U)))
-    return weight == 0 and not any(sympy.expand(e).free_symbols & own for e in (*shifts, moved.log_ratio))
+    weight = sympy.expand(sympy.Add(*(sympy.diff(proposal.log_ratio, x) for x in U)))
+    return weight == 0 and not any(sympy.expand(e).free_symbols & own for e in (*shifts, proposal.log_ratio))
 
 
-def _change_at(proposal: Proposal, moved: _Move, at: Point, eps: Fraction, x: Symbol) -> arb:
+def _change_at(proposal: Proposal, at: Point, eps: Fraction, x: Symbol) -> arb:
     """Return the relative change of E[x^2] at values of the parameters.
 
     Raises:
@@ -348,7 +285,7 @@ def _change_at(proposal: Proposal, moved: _Move, at: Point, eps: Fraction, x: Sy
     """
     numbers: dict[Expr, Expr] = {s: rational(value) for s, value in at.numbers.items() if s not in proposal.z}
     square = _Square(proposal, {**numbers, proposal.meaning.eps: rational(eps)}, x)
-    to, ratio = square.of(moved.to[proposal.z.index(x)]), square.of(moved.log_ratio)
+    to, ratio = square.of(proposal.to[x]), square.of(proposal.log_ratio)
     drawn = [w for w in proposal.hidden if w in to.free_symbols | ratio.free_symbols]
     if len(drawn) != 1:
         raise NoValueError("several draws")

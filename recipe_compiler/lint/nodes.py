@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
-from recipe_compiler.lint.answer import Operation
+from recipe_compiler.trace.operations import Operation
 
 MOST_OPERATIONS = 100_000
 LONGEST_NUMBER = 4096

@@ -1,9 +1,9 @@
 """The line of a wrong step: that of its noise where the diffusion differs, else of a coordinate whose drift does."""
 
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.answer import Trace
 from recipe_compiler.lint.equation import differences
 from recipe_compiler.lint.read import ONE, UNREAD, Read
+from recipe_compiler.trace.operations import Trace
 
 
 def offending_line(read: Read) -> int:

@@ -1,57 +1,61 @@
-"""A step that is accepted or refused, taken apart: what is drawn before, where a move leads, what a refused one leaves.
+"""A step that is accepted or rejected, taken apart: what is drawn before, where it leads, what a rejected move leaves.
 
-With w the draws, a step z -> z' is looked at as three that follow each other:
+With w the draws that no one sees, a step z -> z' is looked at as two that follow each other:
 
-    y = (z, some coordinates drawn anew)      read off what a refused move leaves,
-    y -> S(y, w) with probability min(1, exp(L(y, w))), else y,
-    y -> G y, signs: a flip of momenta, or nothing.
+    y = (z, some coordinates drawn anew)      read off what a rejected move leaves,
+    y -> T(y, w) with probability min(1, exp(L(y, w))), else G y, signs: a flip of momenta, or nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from types import MappingProxyType
-from typing import cast
 
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.lint.acceptance import acceptance
-from recipe_compiler.lint.answer import Trace
+from recipe_compiler.algebra.dynamics.acceptance import Image
+from recipe_compiler.algebra.scalars.matrices import inverse
+from recipe_compiler.lint.acceptance import log_ratio
 from recipe_compiler.lint.read import TracedProblem, meaning
-from recipe_compiler.lint.series import Meaning
 from recipe_compiler.lint.visited import (
-    Evaluation,
+    UNIFORM,
+    AtState,
     Here,
+    Least,
     NotFollowedError,
-    Shapes,
     Visited,
+    drawn,
     is_same,
     replaced,
-    symbols_of,
 )
 from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.trace.of_operations import Meaning
+from recipe_compiler.trace.operations import Evaluation, Trace
 
 ZERO = sympy.Integer(0)
+Matrix = tuple[tuple[Expr, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """Coordinates that are drawn before anything is accepted: y = at(z, w), and the draws that lead to y."""
+    """Coordinates that are drawn before anything is accepted."""
 
     coordinates: tuple[Symbol, ...]
-    moments: Coefficients[Expr]
-    """E[y - z] and Cov[y], in all coordinates."""
-    at: tuple[tuple[int, Symbol, int], ...]
-    """Where a trace has such a coordinate of y, or -y: the place, the coordinate, the sign."""
+    mean: tuple[Expr, ...]
+    covariance: Matrix
     draws: frozenset[Symbol]
 
+    @property
+    def forgets(self) -> bool:
+        """Whether they are drawn anew whatever they were: no step reads what the one before left of them."""
+        return not any(e.has(*self.coordinates) for row in (self.mean, *self.covariance) for e in row)
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Where a move leads from a point: S(y, w) without the part of w, and the way it took."""
-
-    to: tuple[Expr, ...]
-    route: tuple[int, ...]
+    def moments(self, z: tuple[Symbol, ...]) -> Coefficients[Expr]:
+        """Return E[y - z] and Cov[y], in all coordinates."""
+        at = {x: k for k, x in enumerate(self.coordinates)}
+        rows = [[self.covariance[at[x]][at[y]] if x in at and y in at else ZERO for y in z] for x in z]
+        return Coefficients(tuple(self.mean[at[x]] - x if x in at else ZERO for x in z), tuple(map(tuple, rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,76 +66,89 @@ class Proposal:
     meaning: Meaning
     visited: Visited
     trace: Trace
-    """What is computed where a move is accepted."""
-    signs: tuple[int, ...]
+    """Its outputs are where a move is accepted."""
+    to: Image
+    """T(y, w) without the part of w."""
+    signs: Mapping[Symbol, int]
     """G."""
+    log_ratio: Expr
+    where_it_holds: bool
+    """Whether a move is accepted where log u < L, not above."""
     refreshed: Refreshed | None
     hidden: tuple[Symbol, ...]
-    """Draws that are not seen in what a refused move leaves."""
-    precision: tuple[tuple[Expr, ...], ...]
+    """Draws that are not seen in what a rejected move leaves."""
+    precision: Matrix
     """That of the hidden draws, whose law is exp(-w.T P w/2)."""
-    where_it_holds: bool
-    """Whether a move is accepted where log u < L."""
-    is_turned: bool = False
-    """Whether what was drawn anew is looked at as if an accepted move turned it."""
 
     @property
     def z(self) -> tuple[Symbol, ...]:
         """Return the coordinates, of z and of y."""
         return self.problem.z
 
-    def moved(self, here: Here, hidden: Sequence[Expr]) -> Moved:
-        """Return where a move leads from y = here with some draws.
+    @property
+    def energy(self) -> Expr:
+        """Return H(y) + w.T P w/2."""
+        P, w = self.precision, self.hidden
+        own = (P[i][j] * x * y / 2 for i, x in enumerate(w) for j, y in enumerate(w) if P[i][j] != 0)
+        return sympy.Add(self.visited.at(self.problem.H, {x: x for x in self.z}), *own)
+
+    @property
+    def refused(self) -> Image:
+        """Return what a rejected move does to the coordinates that it changes."""
+        return {x: -x for x, sign in self.signs.items() if sign < 0}
+
+    def turned(self) -> "Proposal | None":
+        """Return the step that flips what it leaves of refreshed coordinates; None where a later step reads them."""
+        if self.refreshed is None or not self.refreshed.forgets:
+            return None
+        anew = self.refreshed.coordinates
+        return replace(self, to={x: -e if x in anew else e for x, e in self.to.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A step whose operations are read at a state and draws."""
+
+    problem: TracedProblem
+    meaning: Meaning
+    visited: Visited
+
+    @property
+    def draws(self) -> tuple[Symbol, ...]:
+        """Return the symbols of all normal draws."""
+        return tuple(map(drawn, range(self.problem.trace.draws)))
+
+    def values(self, here: Here | None = None, known: Mapping[int, Expr] = MappingProxyType({})) -> Evaluation[Expr]:
+        """Return the operations at a state, the symbols of the coordinates where none is given."""
+        at = {x: x for x in self.problem.z} if here is None else here
+        return Evaluation(self.problem.trace.operations, AtState(self.meaning, self.visited, at), known)
+
+    def covariances(self) -> dict[tuple[Symbol, Symbol], Expr]:
+        """Return the covariances of all draws that are not zero, by pairs of them.
 
         Raises:
-            NotFollowedError: an operation that is not known, or old values of what was drawn anew are read.
+            NotFollowedError: one depends on the state or on draws, or is not seen to be symmetric.
         """
-        at = self._at(here, hidden)
-        places = (k for group in self.trace.outputs for k in group)
-        anew = self.refreshed.coordinates if self.refreshed is not None and self.is_turned else ()
-        signs = (-sign if z in anew else sign for sign, z in zip(self.signs, self.z, strict=True))
-        to = tuple(sign * at.value(k) for sign, k in zip(signs, places, strict=True))
-        self._reads_no_old(to)
-        return Moved(to, tuple(self.visited.route))
-
-    def log_ratio(self) -> Expr:
-        """Return L(y, w).
-
-        Raises:
-            NotFollowedError: as for `moved`.
-        """
-        found = acceptance(self.trace).log_ratio(self._at({x: x for x in self.z}, self.hidden))
-        self._reads_no_old((found,))
+        draws, visited, at = self.draws, self.visited, self.values()
+        found: dict[tuple[Symbol, Symbol], Expr] = {(w, w): sympy.Integer(1) for w in draws}
+        for own, places in self.problem.trace.groups:
+            pairs = product([draws[k] for k in own], [draws[k] for k in own])
+            found |= dict(zip(pairs, map(at.value, places), strict=True))
+        foreign = frozenset((*self.problem.z, *draws))
+        for (v, w), x in found.items():
+            if visited.depends(x, foreign) or visited.symbols(x):
+                raise NotFollowedError("the covariance of a draw depends on the state, or on another draw")
+            if not visited.same(x, found[w, v]):
+                raise NotFollowedError("a covariance that is not known to be symmetric")
         return found
 
-    def forgets(self) -> bool:
-        """Whether coordinates are drawn anew whatever they were: no step reads what the one before left of them."""
-        anew = self.refreshed
-        if anew is None:
-            return False
-        own = {x: k for k, x in enumerate(self.z) if x in anew.coordinates}
-        means = (sympy.expand(anew.moments.mean[k] + x) for x, k in own.items())
-        spreads = (e for k in own.values() for e in anew.moments.covariance[k])
-        return not any(e.has(*own) for e in (*means, *spreads))
 
-    def _at(self, here: Here, hidden: Sequence[Expr]) -> Evaluation:
-        own = {**{w: w for w in symbols_of(self.trace)}, **dict(zip(self.hidden, hidden, strict=True))}
-        anew = self.refreshed
-        cut = {} if anew is None else {place: sign * here[x] for place, x, sign in anew.at}
-        old = {} if anew is None else {x: _old(x) for x in anew.coordinates}
-        return evaluation(self.trace, self.meaning, self.visited, {**here, **old}, tuple(own.values()), cut)
-
-    def _reads_no_old(self, found: tuple[Expr, ...]) -> None:
-        anew = self.refreshed
-        if anew is None:
-            return
-        old = frozenset((*map(_old, anew.coordinates), *anew.draws))
-        if any(self.visited.depends(x, old) for x in found):
-            raise NotFollowedError(f"{anew.coordinates[0]}, or its draw, is used before it is refreshed")
-
-
-def _old(x: Symbol) -> Symbol:
-    return Symbol(f"{x}.old", real=True)
+def whole(problem: TracedProblem) -> Whole:
+    """Return a step to be read; parameters are the step size and what is no state and no function of it."""
+    own = meaning(problem)
+    plain = (e for name, entries in own.leaves.items() if not own.points.get(name) for e in entries)
+    symbols = {own.eps, *(x for e in plain for x in e.free_symbols if isinstance(x, Symbol))}
+    return Whole(problem, own, Visited(frozenset(symbols - set(problem.z))))
 
 
 def proposals(problem: TracedProblem) -> list[Proposal]:
@@ -140,168 +157,90 @@ def proposals(problem: TracedProblem) -> list[Proposal]:
     Raises:
         NotFollowedError: none is known.
     """
-    both = both_ways(problem)
-    rules = [acceptance(at.trace) for at in both]
-    ratios = [rule.log_ratio(at) for rule, at in zip(rules, both, strict=True)]
-    if rules[0].where_it_holds != rules[1].where_it_holds or not both[0].visited.same(*ratios):
-        raise NotFollowedError("the condition for acceptance depends on its own outcome")
-    holds = rules[0].where_it_holds
+    step, trace = whole(problem), problem.trace
     # what is accepted is what moves the state, whichever way that is: the other leaves it, but for signs and draws
-    ways = [(both[0], both[1], holds), (both[1], both[0], not holds)]
+    ways = [(trace.outputs, trace.otherwise, True), (trace.otherwise, trace.outputs, False)]
     found: list[Proposal] = []
     why = "no branch returns the old state, up to signs and a normal draw"
-    for taken, left, is_taken in ways:
+    for taken, left, is_first in ways:
+        own = replace(trace, outputs=taken)
         try:
-            found += _apart(problem, taken, left, ratios[0], is_taken)
+            found += _apart(step, own, [k for flat in left for k in flat], is_first)
         except NotFollowedError as reason:
             why = str(reason)
     if not found:
         raise NotFollowedError(why)
-    plain = [proposal for proposal in found if proposal.refreshed is None]
-    return plain or found
+    return [proposal for proposal in found if proposal.refreshed is None] or found
 
 
-def both_ways(problem: TracedProblem) -> list[Evaluation]:
-    """Return what is computed where the comparison holds, and where it does not, at any state and draws.
-
-    Raises:
-        NotFollowedError: nothing is compared, or the ways differ in the order of what they return.
-    """
-    one, other = problem.trace, problem.trace.otherwise
-    if other is None:
-        raise NotFollowedError("nothing is accepted or rejected")
-    own = meaning(problem)
-    if one.order != other.order:
-        raise NotFollowedError("accepted and rejected moves return the blocks in different orders")
-    visited = Visited(_parameters(own, problem))
-    return [_plainly(trace, own, visited, problem) for trace in (one, other)]
-
-
-def _parameters(own: Meaning, problem: TracedProblem) -> frozenset[Symbol]:
-    """Return the step size, and the symbols of arguments that are no state and no function of it."""
-    plain = (e for name, entries in own.leaves.items() if not own.points.get(name) for e in entries)
-    symbols = {own.eps, *(x for e in plain for x in e.free_symbols if isinstance(x, Symbol))}
-    return frozenset(symbols - set(problem.z))
-
-
-def evaluation(
-    trace: Trace,
-    own: Meaning,
-    visited: Visited,
-    here: Here,
-    draws: Sequence[Expr],
-    cut: Mapping[int, Expr] = MappingProxyType({}),
-) -> Evaluation:
-    """Return a trace to be evaluated at a state and draws; `visited.route` is the way that it takes from here."""
-    visited.route.clear()
-    return Evaluation(trace, own, visited, here, draws, cut)
-
-
-def _plainly(trace: Trace, own: Meaning, visited: Visited, problem: TracedProblem) -> Evaluation:
-    return evaluation(trace, own, visited, {x: x for x in problem.z}, tuple(symbols_of(trace)))
-
-
-def _outputs(at: Evaluation) -> list[int]:
-    return [k for group in at.trace.outputs for k in group]
-
-
-def _apart(
-    problem: TracedProblem, taken: Evaluation, left: Evaluation, log_ratio: Expr, holds: bool
-) -> Iterator[Proposal]:
-    """Yield the ways to take a step apart where `left` is a refused move, `taken` an accepted one."""
-    visited = taken.visited
-    states = [left.value(k) for k in _outputs(left)]
-    draws = tuple(symbols_of(taken.trace))
-    drawn = [k for k, x in enumerate(states) if visited.depends(x, frozenset(draws))]
-    signs = [0 if k in drawn else _sign(x, z) for k, (x, z) in enumerate(zip(states, problem.z, strict=True))]
-    if any(s == 0 and k not in drawn for k, s in enumerate(signs)):
+def _apart(step: Whole, trace: Trace, left: Sequence[int], is_first: bool) -> Iterator[Proposal]:
+    """Yield the ways to take a step apart where some places are those of a rejected move."""
+    visited, z, at = step.visited, step.problem.z, step.values()
+    states = {x: at.value(k) for x, k in zip(z, left, strict=True)}
+    anew = [x for x in z if visited.depends(states[x], frozenset(step.draws))]
+    signs = {x: next((s for s in (1, -1) if is_same(states[x], s * x)), 0) for x in z}
+    if not all(signs[x] or x in anew for x in z):
         return
-    reads = [*(taken.value(k) for k in _outputs(taken)), log_ratio]
-    for sign in (1, -1) if drawn else (1,):
-        turned = tuple(s or sign for s in signs)
-        refreshed = _refreshed(problem.z, taken, left, drawn, turned) if drawn else None
-        seen = frozenset[Symbol]() if refreshed is None else refreshed.draws
-        hidden = tuple(w for w in draws if w not in seen and any(visited.depends(x, frozenset((w,))) for x in reads))
-        P = _precision(taken, hidden)
-        yield Proposal(problem, taken.meaning, visited, taken.trace, turned, refreshed, hidden, P, holds)
+    for sign in (1, -1) if anew else (1,):
+        own = {x: s or sign for x, s in signs.items()}
+        refreshed = _refreshed(step, {x: sympy.expand(own[x] * states[x]) for x in anew}) if anew else None
+        cut = [pair for x, k in zip(z, left, strict=True) if x in anew for pair in _places(trace, k, own[x] * x)]
+        old = {x: Symbol(f"{x}.old", real=True) if x in anew else x for x in z}
+        read = step.values(old, dict(cut))
+        to = {x: read.value(k) for x, k in zip(z, (k for flat in trace.outputs for k in flat), strict=True)}
+        L, is_below = log_ratio(*map(read.value, trace.compared))
+        reads = (*to.values(), L)
+        if any(e.has(Least) or any(x.name.startswith(UNIFORM) for x in _symbols(e)) for e in reads):
+            raise NotFollowedError("the smaller of two values, or a uniform draw, outside the condition for acceptance")
+        used = frozenset() if refreshed is None else refreshed.draws
+        if anew and any(visited.depends(e, used.union(old[x] for x in anew)) for e in reads):
+            raise NotFollowedError(f"{anew[0]}, or its draw, is used before it is refreshed")
+        hidden = tuple(
+            w for w in step.draws if w not in used and any(visited.depends(e, frozenset((w,))) for e in reads)
+        )
+        P = _precision(step, hidden)
+        yield Proposal(
+            step.problem, step.meaning, visited, trace, to, own, L, is_below == is_first, refreshed, hidden, P
+        )
 
 
-def covariances(at: Evaluation) -> dict[tuple[Symbol, Symbol], Expr]:
-    """Return the covariances of all draws that are not zero, by pairs of them.
-
-    Raises:
-        NotFollowedError: one depends on the state or on draws, or is not seen to be symmetric.
-    """
-    draws = tuple(symbols_of(at.trace))
-    found: dict[tuple[Symbol, Symbol], Expr] = {(w, w): sympy.Integer(1) for w in draws}
-    for own, places in at.trace.groups:
-        for row, i in enumerate(own):
-            for column, j in enumerate(own):
-                found[draws[i], draws[j]] = at.value(places[row * len(own) + column])
-    foreign = frozenset((*at.here, *draws))
-    for (v, w), x in found.items():
-        if at.visited.depends(x, foreign) or at.visited.inside(x):
-            raise NotFollowedError("the covariance of a draw depends on the state, or on another draw")
-        if not at.visited.same(x, found[w, v]):
-            raise NotFollowedError("a covariance that is not known to be symmetric")
-    return found
+def _symbols(e: Expr) -> list[Symbol]:
+    return [x for x in e.free_symbols if isinstance(x, Symbol)]
 
 
-def _precision(at: Evaluation, hidden: tuple[Symbol, ...]) -> tuple[tuple[Expr, ...], ...]:
+def _places(trace: Trace, place: int, value: Expr) -> Iterator[tuple[int, Expr]]:
+    """Yield where an operation has a value, and where what it turns has the negative of it."""
+    yield place, value
+    one = trace.operations[place]
+    turned = [k for k in one.parts if one.op == "mul" and trace.operations[k].value != -1]
+    yield from ((k, -value) for k in turned if len(turned) == 1)
+
+
+def _precision(step: Whole, hidden: tuple[Symbol, ...]) -> Matrix:
     """Return the inverse covariance of hidden draws, which have to be independent of all others."""
-    known = covariances(at)
+    known = step.covariances()
     if any((v in hidden) != (w in hidden) for v, w in known):
         raise NotFollowedError("a draw that is not returned depends on one that is")
-    n = len(hidden)
-    S = sympy.Matrix(n, n, [at.visited.plain(known.get((v, w), ZERO)) for v in hidden for w in hidden])
-    P = S if sympy.eye(n) == S else S.inv()
-    return tuple(tuple(cast(Expr, P[i, j]) for j in range(n)) for i in range(n))
+    S = tuple(tuple(step.visited.plain(known.get((v, w), ZERO)) for w in hidden) for v in hidden)
+    return inverse(S) if hidden else ()
 
 
-def _sign(x: Expr, z: Symbol) -> int:
-    return next((s for s in (1, -1) if is_same(x, s * z)), 0)
-
-
-def _refreshed(
-    z: tuple[Symbol, ...], taken: Evaluation, left: Evaluation, drawn: list[int], signs: tuple[int, ...]
-) -> Refreshed:
+def _refreshed(step: Whole, y: Mapping[Symbol, Expr]) -> Refreshed:
     """Return what is drawn before.
 
     Raises:
         NotFollowedError: not in an affine way.
     """
-    places = _outputs(left)
-    y = [sympy.expand(signs[k] * left.value(places[k])) for k in drawn]
-    draws = tuple(w for w in symbols_of(left.trace) if any(left.visited.depends(x, frozenset((w,))) for x in y))
-    B = [[sympy.diff(x, w) for w in draws] for x in y]
-    if any(left.visited.depends(x, frozenset(draws)) for row in B for x in row):
-        raise NotFollowedError(f"{z[drawn[0]]} is not an affine function of normal draws")
+    visited, name = step.visited, next(iter(y))
+    draws = tuple(w for w in step.draws if any(visited.depends(x, frozenset((w,))) for x in y.values()))
+    B = [[sympy.diff(x, w) for w in draws] for x in y.values()]
+    if any(visited.depends(x, frozenset(draws)) for row in B for x in row):
+        raise NotFollowedError(f"{name} is not an affine function of normal draws")
     none: dict[Symbol, Expr] = dict.fromkeys(draws, ZERO)
-    mean = [sympy.expand(replaced(x, none)) for x in y]
-    known = covariances(left)
+    mean = [sympy.expand(replaced(x, none)) for x in y.values()]
+    if any(visited.symbols(x) for x in (*mean, *(x for row in B for x in row))):
+        raise NotFollowedError(f"{name} is drawn by a function of the document")
+    known = step.covariances()
     pairs = [(m, n, S) for m, v in enumerate(draws) for n, w in enumerate(draws) if (S := known.get((v, w), ZERO)) != 0]
-    spread = [[sympy.Add(*(one[m] * S * two[n] for m, n, S in pairs)) for two in B] for one in B]
-    if any(left.visited.inside(x) for x in (*mean, *(x for row in B for x in row))):
-        raise NotFollowedError(f"{z[drawn[0]]} is drawn by a function of the document")
-    at = {k: n for n, k in enumerate(drawn)}
-    plain = left.visited.plain
-    moments = Coefficients(
-        tuple(plain(mean[at[k]]) - z[k] if k in at else ZERO for k in range(len(z))),
-        tuple(
-            tuple(plain(spread[at[i]][at[j]]) if i in at and j in at else ZERO for j in range(len(z)))
-            for i in range(len(z))
-        ),
-    )
-    cut = tuple(found for k in drawn for found in _where(taken.trace, left.trace, places[k], z[k], signs[k]))
-    return Refreshed(tuple(z[k] for k in drawn), moments, cut, frozenset(draws))
-
-
-def _where(taken: Trace, left: Trace, place: int, x: Symbol, sign: int) -> Iterator[tuple[int, Symbol, int]]:
-    """Yield where one trace has an operation of another one, or what is turned in it."""
-    shapes = Shapes()
-    own, other = shapes.of(taken), shapes.of(left)
-    operation = left.operations[place]
-    turned = [k for k in operation.parts if operation.op == "mul" and left.operations[k].value != -1]
-    pairs = [(place, sign), *((k, -sign) for k in turned if len(turned) == 1)]
-    for at, its in pairs:
-        yield from ((k, x, its) for k, shape in enumerate(own) if shape == other[at])
+    spread = [[visited.plain(sympy.Add(*(a[m] * S * b[n] for m, n, S in pairs))) for b in B] for a in B]
+    return Refreshed(tuple(y), tuple(map(visited.plain, mean)), tuple(map(tuple, spread)), frozenset(draws))

@@ -1,6 +1,6 @@
 """A trace at fixed sizes with what it is judged by: its moments, read once, and the outcome at one choice of sizes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,13 +18,13 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.answer import Operation, Trace
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.series import Meaning, TraceReading
 from recipe_compiler.lint.step_definedness import is_symmetric, needed
 from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.trace.of_operations import Meaning, TraceReading
 from recipe_compiler.trace.of_scalars import known_to
+from recipe_compiler.trace.operations import Operation, Trace
 from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
@@ -216,22 +216,25 @@ def meaning(problem: TracedProblem) -> Meaning:
 def in_blocks(trace: Trace, ask: Binding) -> Trace:
     """Return a trace whose outputs are the blocks of the document, where arguments hold linear images of them."""
     operations = list(trace.operations)
-    outputs: list[tuple[int, ...]] = []
-    for given, flat in zip(ask.outputs, trace.outputs, strict=True):
-        n = len(flat)
-        own: list[int] = []
-        for row in range(n if given.inverse is not None else 0):
+
+    def product(given: BoundName, flat: tuple[int, ...]) -> Iterator[int]:
+        """Yield the places of the product of the inverse map with what an argument holds."""
+        for row in range(len(flat)):
             total: int | None = None
             for column, place in enumerate(flat):
                 k = len(operations)
-                leaf = Operation("leaf", (), _inverse_map(given), row * n + column)
+                leaf = Operation("leaf", (), _inverse_map(given), row * len(flat) + column)
                 sums = [] if total is None else [Operation("add", (total, k + 1))]
-                operations += [leaf, Operation("mul", (k, place)), *sums]
+                operations.extend([leaf, Operation("mul", (k, place)), *sums])
                 total = len(operations) - 1
-            own += [] if total is None else [total]
-        outputs.append(flat if given.inverse is None else tuple(own))
-    otherwise = None if trace.otherwise is None else in_blocks(trace.otherwise, ask)
-    return replace(trace, operations=tuple(operations), outputs=tuple(outputs), otherwise=otherwise)
+            yield from () if total is None else (total,)
+
+    def blocks(outputs: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+        pairs = zip(ask.outputs, outputs, strict=True)
+        return tuple(flat if given.inverse is None else tuple(product(given, flat)) for given, flat in pairs)
+
+    outputs, otherwise = blocks(trace.outputs), blocks(trace.otherwise) if trace.otherwise else ()
+    return replace(trace, operations=tuple(operations), outputs=outputs, otherwise=otherwise)
 
 
 def _inverse_map(given: BoundName) -> str:

@@ -22,13 +22,13 @@ from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.algebra.scalars.symbols import length
-from recipe_compiler.lint.answer import Operation, Trace, Untraced
 from recipe_compiler.lint.bind_arguments import Binding, BoundName
 from recipe_compiler.lint.draws import NOT_THE_DRAWS, StatedDraws, replace_randomness
 from recipe_compiler.lint.nodes import tape
 from recipe_compiler.lint.read import UNREAD, TracedProblem, meaning
-from recipe_compiler.lint.series import Meaning
 from recipe_compiler.lint.user_file import Names, array_shape, call_step, failure, run_file, run_in_child
+from recipe_compiler.trace.of_operations import Meaning
+from recipe_compiler.trace.operations import Evaluation, Operation, Trace, Untraced
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject
 
@@ -42,10 +42,6 @@ ACCEPTED, REFUSED = 2.0**-20, 1 - 2.0**-20
 """Uniform draws by which what may be accepted, or refused, is."""
 
 PART, OTHER = Symbol("part"), Symbol("other")
-JOINED: Mapping[str, Expr] = {
-    "add": PART + OTHER, "mul": PART * OTHER, "pow": PART**OTHER, "min": sympy.Min(PART, OTHER),
-}  # fmt: skip
-
 ADVICE = "a step may depend on the numbers it is given and on its draws only, not on what a file keeps or a type is"
 OVERWRITTEN = "a later call overwrites an array that it returned: return a copy (np.array)"
 FED_ITSELF = "called with what it returned"
@@ -105,6 +101,47 @@ class _Instance:
     uniform: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Balls:
+    """A carrier: numbers of one call."""
+
+    means: Meaning
+    here: _Instance
+
+    def number(self, value: Fraction) -> Value:
+        return value
+
+    def pi(self) -> Value:
+        return arb.pi()
+
+    def draw(self, k: int) -> Value:
+        return arb(self.here.normal[k])
+
+    def uniform(self, k: int) -> Value:
+        return arb(self.here.uniform[k])
+
+    def entry(self, one: Operation, point: Sequence[Value]) -> Value:
+        if one.op == "leaf" and one.name in self.here.state:
+            return arb(self.here.state[one.name][one.position])
+        at = dict(zip(self.means.points[one.name], point, strict=True)) if one.op == "field" else {}
+        return _evaluated(self.means.leaves[one.name][one.position], self.here.at, at)
+
+    def add(self, a: Value, b: Value) -> Value:
+        return ball(a) + ball(b)
+
+    def multiply(self, a: Value, b: Value) -> Value:
+        return ball(a) * ball(b)
+
+    def power(self, base: Value, exponent: Value) -> Value:
+        return _evaluated(PART**OTHER, self.here.at, {PART: base, OTHER: exponent})
+
+    def least(self, a: Value, b: Value) -> Value:
+        return ball(a).min(ball(b))
+
+    def call(self, function: str, x: Value) -> Value:
+        return _evaluated(FUNCTIONS[function].scalar(PART), self.here.at, {PART: x})
+
+
 class _Run:
     """Calls of one step at one choice of sizes."""
 
@@ -112,10 +149,8 @@ class _Run:
         self.problem, self.means, self.names = problem, means, names
         self.ask, self.trace = problem.ask, problem.trace
         self.random = Random(f"{self.ask.source.text}:{self.ask.source.step}:{problem.at}")
-        ways = [self.trace, *([self.trace.otherwise] if self.trace.otherwise else [])]
-        self.read = {one.name for trace in ways for one in trace.operations if one.op == "leaf"}
+        self.read = {one.name for one in self.trace.operations if one.op == "leaf"}
         """Arguments that are used as values, not called."""
-        self.draws = max(trace.draws for trace in ways)
 
     def calls(self) -> int:
         """Return how many calls did what was followed.
@@ -136,7 +171,7 @@ class _Run:
         raise NoValueError("for none of the numbers tried is everything it computes defined")
 
     def _normals(self) -> tuple[float, ...]:
-        return tuple(self.random.choice((-1, 1)) * self.random.uniform(0.2, 1.2) for _ in range(self.draws))
+        return tuple(self.random.choice((-1, 1)) * self.random.uniform(0.2, 1.2) for _ in range(self.trace.draws))
 
     def _admissible(self) -> Point:
         declarations, sizes = self.problem.subject.dynamics.declarations, self.problem.sizes
@@ -170,8 +205,8 @@ class _Run:
         expected = self._expected(here)
         if expected is None:
             raise NoValueError("no value")
-        trace, values = expected
-        StatedDraws.state(here.normal[: trace.draws], here.uniform)
+        outputs, covariances = expected
+        StatedDraws.state(here.normal, here.uniform)
         given = {one.name: self._given(one, here) for one in self.ask.given} | dict(state or {})
         states = [one.name for one in self.ask.outputs]
         arrays = {name: x for name, x in given.items() if isinstance(x, np.ndarray) and name not in states}
@@ -181,13 +216,13 @@ class _Run:
             if not np.array_equal(x, before[name]):
                 why = "the next call is given what this one left there"
                 raise _OtherwiseError(f"it changes its argument {name} in place: {why}; copy it before")
-        if StatedDraws.are_left() or len(StatedDraws.covariances) != len(trace.groups):
+        if StatedDraws.are_left() or len(StatedDraws.covariances) != len(covariances):
             raise _OtherwiseError(NOT_THE_DRAWS)
-        for own, (_, places) in zip(StatedDraws.covariances, trace.groups, strict=True):
-            _demand_same(own, [values[k] for k in places], "a covariance that it draws from")
-        found = [returned[k] for k in trace.order]
-        for one, value, places in zip(self.ask.outputs, found, trace.outputs, strict=True):
-            _demand_same(value, [values[k] for k in places], f"the new {one.name}")
+        for own, values in zip(StatedDraws.covariances, covariances, strict=True):
+            _demand_same(own, values, "a covariance that it draws from")
+        found = [returned[k] for k in self.trace.order]
+        for one, value, values in zip(self.ask.outputs, found, outputs, strict=True):
+            _demand_same(value, values, f"the new {one.name}")
         return found
 
     def _run(self, given: Mapping[str, Any]) -> list[Any]:
@@ -200,48 +235,21 @@ class _Run:
 
     # What was followed, evaluated.
 
-    def _expected(self, here: _Instance) -> tuple[Trace, list[arb]] | None:
-        """Return the way that a call goes and the values of its operations, None where doubles are not near to them."""
+    def _expected(self, here: _Instance) -> tuple[list[list[arb]], list[list[arb]]] | None:
+        """Return the values that a call returns and draws from, None where doubles are not near to all it computes."""
+        at, trace = Evaluation(self.trace.operations, _Balls(self.means, here)), self.trace
         try:
-            trace, values = self.trace, self._values(self.trace, here)
-            if trace.otherwise is not None:
-                left, right = (values[k] for k in trace.compared)
-                if not (left < right or left >= right):
-                    return None
-                if not left < right:
-                    trace, values = trace.otherwise, self._values(trace.otherwise, here)
+            left, right = (ball(at.value(k)) for k in trace.compared) if trace.compared else (arb(0), arb(1))
+            if not (left < right or left >= right):
+                return None
+            outputs = trace.outputs if left < right else trace.otherwise
+            groups = [places for _, places in trace.groups]
+            values = [[[ball(at.value(k)) for k in flat] for flat in places] for places in (outputs, groups)]
         except (NoValueError, ZeroDivisionError):
             return None
-        is_near = all(x.is_finite() and (0 in x or 1 / LARGEST < abs(float(x.mid())) < LARGEST) for x in values)
-        return (trace, values) if is_near else None
-
-    def _values(self, trace: Trace, here: _Instance) -> list[arb]:
-        found: list[Value] = []
-        for one in trace.operations:
-            found.append(self._value(one, [found[k] for k in one.parts], here))
-        return [ball(x) for x in found]
-
-    def _value(self, one: Operation, parts: list[Value], here: _Instance) -> Value:
-        match one.op:
-            case "number":
-                return one.value
-            case "pi":
-                return arb.pi()
-            case "draw":
-                return arb(here.normal[one.position])
-            case "uniform":
-                return arb(here.uniform[one.position])
-            case "leaf" if one.name in here.state:
-                return arb(here.state[one.name][one.position])
-            case "leaf":
-                return _evaluated(self.means.leaves[one.name][one.position], here.at, {})
-            case "field":
-                point = dict(zip(self.means.points[one.name], parts, strict=True))
-                return _evaluated(self.means.leaves[one.name][one.position], here.at, point)
-            case "call":
-                return _evaluated(FUNCTIONS[one.name].scalar(PART), here.at, {PART: parts[0]})
-            case _:
-                return _evaluated(JOINED[one.op], here.at, dict(zip((PART, OTHER), parts, strict=True)))
+        balls = map(ball, at.known.values())
+        is_near = all(x.is_finite() and (0 in x or 1 / LARGEST < abs(float(x.mid())) < LARGEST) for x in balls)
+        return (values[0], values[1]) if is_near else None
 
     # What a call is given.
 

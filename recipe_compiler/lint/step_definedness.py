@@ -11,9 +11,9 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.answer import Partial, Trace
-from recipe_compiler.lint.series import TraceReading
-from recipe_compiler.lint.visited import Evaluation, NotFollowedError, symbols_of
+from recipe_compiler.lint.visited import NotFollowedError, Visited, drawn
+from recipe_compiler.trace.of_operations import TraceReading
+from recipe_compiler.trace.operations import Evaluation, Partial, Trace
 from recipe_compiler.trace.scalars import NO_DRAW, Poly, value_of, written
 from recipe_compiler.trace.series import NoExpansionError, Series
 
@@ -40,38 +40,38 @@ def needed(trace: Trace, reading: TraceReading, region: Region) -> Obligations:
     return Obligations(frozenset(given), tuple(dict.fromkeys(left)))
 
 
-def needed_at_every_step_size(trace: Trace, at: Evaluation, region: Region) -> Obligations:
+def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visited, region: Region) -> Obligations:
     """Return what is used, and what is not shown, of every such operation at every step size and for all draws."""
     given: set[str] = set(trace.given)
     left: list[str] = []
+    draws = tuple(map(drawn, range(trace.draws)))
+
+    def shown(place: int, op: str, offset: int) -> frozenset[str] | None:
+        """Return what shows the sign of an operation, by its form or, where no draw is in it, by the region."""
+        try:
+            x = visited.plain(at.value(place)) + offset
+        except NotFollowedError:
+            return None
+        if x.is_positive or (op == "!=" and x.is_nonzero):
+            return frozenset()
+        return None if x.has(*draws, *visited.opaque) else _sign(x, op, region)
+
     for partial in trace.partial:
         function = FUNCTIONS.get(partial.what)
         needs = [(need.op, need.offset) for need in function.needs] if function else [(NEEDS[partial.what], 0)]
         plain = function is None or (function.corner is Corner.NONE and not any(need.cosine for need in function.needs))
-        found = [_everywhere(at, partial.argument, op, offset, region) if plain else None for op, offset in needs]
-        if any(shown is None for shown in found):
+        found = [shown(partial.argument, *need) if plain else None for need in needs]
+        if any(one is None for one in found):
             left.append(f"the {partial.what} at line {partial.line} is defined and smooth")
-        given.update(*(shown for shown in found if shown is not None))
-    for draws, entries in trace.groups:
-        flat = [at.visited.plain(at.value(place)) for place in entries]
-        found = _semidefinite(tuple(tuple(flat[i : i + len(draws)]) for i in range(0, len(flat), len(draws))), region)
+        given.update(*(one for one in found if one is not None))
+    for own, entries in trace.groups:
+        flat = [visited.plain(at.value(place)) for place in entries]
+        found = _semidefinite(tuple(tuple(flat[i : i + len(own)]) for i in range(0, len(flat), len(own))), region)
         if found is None:
             left.append("the covariance of multivariate_normal is positive semidefinite")
         else:
             given |= found
     return Obligations(frozenset(given), tuple(dict.fromkeys(left)))
-
-
-def _everywhere(at: Evaluation, place: int, op: str, offset: int, region: Region) -> frozenset[str] | None:
-    """Return what shows the sign of an operation, by its form or, where no draw is in it, by the region."""
-    try:
-        x = at.visited.plain(at.value(place)) + offset
-    except NotFollowedError:
-        return None
-    if x.is_positive or (op == "!=" and x.is_nonzero):
-        return frozenset()
-    own = (*symbols_of(at.trace), *at.visited.opaque)
-    return None if x.has(*own) else _sign(x, op, region)
 
 
 def _shown(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:

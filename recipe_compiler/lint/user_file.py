@@ -12,10 +12,10 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from recipe_compiler.algebra.scalars.symbols import extent, length
-from recipe_compiler.lint.answer import Untraced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, shape_of
 from recipe_compiler.lint.nodes import UntraceableError, of_float, tape
 from recipe_compiler.lint.values import divided, least, made, raised, real
+from recipe_compiler.trace.operations import Untraced
 from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
 from recipe_compiler.verify.core.sizes import Sizes
 
@@ -164,7 +164,8 @@ def run_file(file: str, text: str, modules: Mapping[str, ModuleType], *, exactly
     sys.modules[module.__name__] = module
     names = vars(module)
     exact = {PREFIX + name: function for name, function in EXACT.items()} if exactly else {}
-    replaced = {"__import__": partial(_imported, {"numba": own, **modules}), **({"min": least} if exactly else {})}
+    replaced = {"__import__": partial(_imported, {"numba": own, **modules}), "print": lambda *_, **__: None}
+    replaced |= {"min": least} if exactly else {}
     names |= exact | {"__builtins__": vars(builtins) | replaced}
     tree = ast.parse(text, file)
     exec(compile(_Exactly().visit(tree) if exactly else tree, file, "exec", dont_inherit=True), names)

@@ -4,8 +4,9 @@ Of grad U nothing is known but that it is the same at the same point. So the ste
 low degree in what was met on the way, however many there are. Points are told apart by their normal forms.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import comb, prod
 from typing import cast
 
@@ -13,16 +14,19 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
+from recipe_compiler.algebra.scalars.matrices import determinant
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.answer import Operation, Trace
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.series import Meaning
+from recipe_compiler.trace.of_operations import Meaning
+from recipe_compiler.trace.operations import Operation
 
 MOST_TERMS = 2000
 """Terms that a product may have to be multiplied out."""
 FAR = 1e-6
+UNIFORM = "uniform."
 
 Coordinates = tuple[Expr, ...]
 Here = Mapping[Symbol, Expr]
@@ -52,8 +56,10 @@ class Visited:
     )
     opaque: dict[Symbol, Opaque] = field(default_factory=dict[Symbol, Opaque])
     powers: dict[Symbol, Expr] = field(default_factory=dict[Symbol, Expr])
-    route: list[int] = field(default_factory=list[int])
-    """Places in the order in which the last evaluation came by."""
+    moved: dict[tuple[Symbol, tuple[tuple[Symbol, Expr], ...]], Expr] = field(
+        default_factory=dict[tuple[Symbol, tuple[tuple[Symbol, Expr], ...]], Expr]
+    )
+    """Values that were looked at after a map."""
 
     def place(self, of: tuple[Symbol, ...], at: Coordinates) -> int:
         """Return the number of a point, one that it had before where it is the same.
@@ -70,18 +76,67 @@ class Visited:
     def at(self, e: Expr, here: Here) -> Expr:
         """Return an expression in the coordinates with other values for them, functions as symbols."""
         found: dict[Expr, Expr] = {}
-        for call in (*e.atoms(sympy.Derivative), *e.atoms(AppliedUndef)):
+        for call in _calls(e):
             function = call.args[0] if isinstance(call, sympy.Derivative) else call
             if not isinstance(function, AppliedUndef):
                 raise NotFollowedError(f"a derivative of {function}")
             of = tuple(x for x in function.args if isinstance(x, Symbol))
             place = self.place(of, tuple(here[x] for x in of))
-            if place not in self.route:
-                self.route.append(place)
             symbol = Symbol(f"{formula(call)}(x{place})", real=True, positive=call.is_positive)
             self.opaque[symbol] = Opaque(call, place)
             found[call] = symbol
         return replaced(e, {**found, **here})
+
+    def after(self, image: Here, e: Expr) -> Expr:
+        """Return e(S(x)): coordinates as they are after a map, functions taken where it takes their points to."""
+        found: dict[Expr, Expr] = dict(image)
+        for x in self.symbols(e):
+            key = x, tuple(image.items())
+            if key not in self.moved:
+                of, point = self.points[self.opaque[x].place]
+                there = zip(of, (self.after(image, y) for y in point), strict=True)
+                self.moved[key] = self.at(self.opaque[x].call, dict(there))
+            found[x] = self.moved[key]
+        return expanded(replaced(e, found))
+
+    def slope(self, e: Expr, by: Symbol, known: frozenset[Expr]) -> Expr:
+        """Return de/dx, through the points that functions are taken at; derivatives that are not `known` are 0."""
+        found = slope(e, by)
+        for x in self.symbols(e):
+            of, point = self.points[self.opaque[x].place]
+            for z, y in zip(of, point, strict=True):
+                inner = slope(self.opaque[x].call, z)
+                inner = replaced(inner, {call: sympy.Integer(0) for call in _calls(inner) - known})
+                if inner != 0:
+                    inner = self.at(inner, dict(zip(of, point, strict=True)))
+                    found += slope(e, x) * inner * self.slope(y, by, known)
+        return expanded(found)
+
+    def jacobian(self, image: Here) -> Expr:
+        """Return det DS of a map with S(G(S(x))) = G(x), G signs: of another map it may be wrong.
+
+        With h the derivatives that occur nowhere in S, det DS is a polynomial in the h at the points that S visits, and
+        so is that of its inverse G S G in those that it visits: their product is 1 for every function, so for all h,
+        which may be any of a linear space. Divisors of 1 are constant: det DS is what it is at h = 0.
+        """
+        known = frozenset(self.opaque[x].call for e in image.values() for x in self.reached(e))
+        rows = tuple(tuple(self.slope(e, x, known) for x in image) for e in image.values())
+        return sympy.cancel(self.plain(determinant(rows)))
+
+    def reached(self, e: Expr) -> set[Symbol]:
+        """Return the symbols of functions in an expression, and in the points that it takes them at, and so on."""
+        found = set[Symbol]()
+        waiting = self.symbols(e)
+        while waiting:
+            x = waiting.pop()
+            if x not in found:
+                found.add(x)
+                waiting += [own for y in self.points[self.opaque[x].place][1] for own in self.symbols(y)]
+        return found
+
+    def symbols(self, e: Expr) -> list[Symbol]:
+        """Return the symbols in an expression that are values of functions."""
+        return sorted((x for x in e.free_symbols if isinstance(x, Symbol) and x in self.opaque), key=str)
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
         """Return a power; of a sum of parameters a symbol, so that what it stands in stays a polynomial."""
@@ -102,14 +157,17 @@ class Visited:
         left = expanded(x - y)
         return bool(left == 0) or is_same(self.plain(left), sympy.Integer(0))
 
-    def inside(self, e: Expr) -> frozenset[int]:
-        """Return the points that an expression takes functions at."""
-        return frozenset(self.opaque[x].place for x in e.free_symbols if isinstance(x, Symbol) and x in self.opaque)
-
     def depends(self, e: Expr, on: frozenset[Symbol]) -> bool:
         """Whether symbols stand in an expression, or in a point that it takes a function at."""
-        symbols = {x for x in e.free_symbols if isinstance(x, Symbol)}
-        return bool(symbols & on) or any(self.depends(x, on) for place in self.inside(e) for x in self.points[place][1])
+        points = (y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])
+        return any(not on.isdisjoint(y.free_symbols) for y in (e, *points))
+
+
+def _calls(e: Expr) -> set[Expr]:
+    """Return the functions of the document and their derivatives in an expression; not the functions inside these."""
+    if isinstance(e, (sympy.Derivative, AppliedUndef)):
+        return {e}
+    return set[Expr]().union(*(_calls(cast(Expr, part)) for part in e.args))
 
 
 def replaced(e: Expr, by: Mapping[Symbol, Expr] | Mapping[Expr, Expr]) -> Expr:
@@ -133,88 +191,70 @@ def _is_apart(e: Expr) -> bool:
     return bool(value.is_Float and abs(value) > FAR)
 
 
-@dataclass(slots=True)
-class Shapes:
-    """Numbers of operations that are the same wherever they stand, also in several traces."""
+@dataclass(frozen=True, slots=True)
+class AtState:
+    """A carrier: expressions at a state and draws."""
 
-    known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
-
-    def of(self, trace: Trace) -> tuple[int, ...]:
-        """Return the number of every operation."""
-        found: list[int] = []
-        for one in trace.operations:
-            key = (one.op, one.name, one.position, one.value, *(found[k] for k in one.parts))
-            found.append(self.known.setdefault(key, len(self.known)))
-        return tuple(found)
-
-
-@dataclass(slots=True)
-class Evaluation:
-    """A trace at a state and draws, its operations evaluated as they are needed."""
-
-    trace: Trace
     meaning: Meaning
     visited: Visited
     here: Here
-    draws: Sequence[Expr]
-    cut: Mapping[int, Expr]
-    """Places of operations whose value is given."""
-    known: dict[int, Expr] = field(default_factory=dict[int, Expr])
 
-    def value(self, place: int) -> Expr:
-        """Return the value of an operation.
+    def number(self, value: Fraction) -> Expr:
+        """Return a number."""
+        return rational(value)
 
-        Raises:
-            NotFollowedError: an operation that is not known.
-        """
-        if place not in self.known:
-            for k in self._needed(place):
-                own = self.trace.operations[k]
-                self.known[k] = self.cut[k] if k in self.cut else self._one(own, [self.known[n] for n in own.parts])
-        return self.known[place]
+    def pi(self) -> Expr:
+        """Return pi."""
+        return sympy.pi
 
-    def _needed(self, place: int) -> list[int]:
-        """Return what is to be evaluated before an operation and itself, the oldest first."""
-        needed: set[int] = set()
-        waiting = [place]
-        while waiting:
-            k = waiting.pop()
-            if k not in needed and k not in self.known:
-                needed.add(k)
-                waiting += () if k in self.cut else self.trace.operations[k].parts
-        return sorted(needed)
-
-    def _one(self, operation: Operation, parts: list[Expr]) -> Expr:
-        match operation.op:
-            case "number":
-                return rational(operation.value)
-            case "pi":
-                return sympy.pi
-            case "draw":
-                return self.draws[operation.position]
-            case "add":
-                return expanded(parts[0] + parts[1])
-            case "mul":
-                return expanded(parts[0] * parts[1])
-            case "pow":
-                return self.visited.power(*parts)
-            case "call":
-                return FUNCTIONS[operation.name].scalar(parts[0])
-            case "min" | "uniform":
-                raise NotFollowedError(
-                    "the smaller of two values, or a uniform draw, outside the condition for acceptance"
-                )
-            case _:
-                return self.visited.at(*self._entry(operation, parts))
-
-    def _entry(self, operation: Operation, parts: list[Expr]) -> tuple[Expr, Here]:
-        """Return an entry of an argument, and the state that it is taken at."""
+    def entry(self, operation: Operation, point: Sequence[Expr]) -> Expr:
+        """Return an entry of an argument at the state, or at a point."""
         entries = self.meaning.leaves.get(operation.name, ())
         of = self.meaning.points.get(operation.name, ())
-        if operation.position >= len(entries) or (operation.op == "field" and len(parts) != len(of)):
+        if operation.position >= len(entries) or (operation.op == "field" and len(point) != len(of)):
             raise NotFollowedError(f"{operation.name} at a point of another shape")
-        here = dict(zip(of, parts, strict=True)) if operation.op == "field" else self.here
-        return entries[operation.position], here
+        here = dict(zip(of, point, strict=True)) if operation.op == "field" else self.here
+        return self.visited.at(entries[operation.position], here)
+
+    def draw(self, k: int) -> Expr:
+        """Return the symbol of a draw."""
+        return drawn(k)
+
+    def uniform(self, k: int) -> Expr:
+        """Return the symbol of a uniform draw."""
+        return Symbol(f"{UNIFORM}{k}", positive=True)
+
+    def add(self, a: Expr, b: Expr) -> Expr:
+        """Return a sum."""
+        return expanded(a + b)
+
+    def multiply(self, a: Expr, b: Expr) -> Expr:
+        """Return a product."""
+        return expanded(a * b)
+
+    def power(self, base: Expr, exponent: Expr) -> Expr:
+        """Return a power."""
+        return self.visited.power(base, exponent)
+
+    def least(self, a: Expr, b: Expr) -> Expr:
+        """Return min(a, b)."""
+        return Least(a, b)
+
+    def call(self, function: str, x: Expr) -> Expr:
+        """Return an elementwise function."""
+        return FUNCTIONS[function].scalar(x)
+
+
+class Least(sympy.Function):
+    """min(a, b), which is not evaluated."""
+
+    nargs = 2
+    is_real = True
+
+
+def drawn(k: int) -> Symbol:
+    """Return the symbol of a draw."""
+    return Symbol(f"draw.{k}", real=True)
 
 
 def expanded(e: Expr) -> Expr:
@@ -234,9 +274,3 @@ def _terms(e: Expr) -> int:
             return comb(_terms(e.base) + n - 1, n)
         case _:
             return 1
-
-
-def symbols_of(trace: Trace) -> Iterator[Symbol]:
-    """Yield the symbols of draws."""
-    for k in range(trace.draws):
-        yield Symbol(f"draw.{k}", real=True)

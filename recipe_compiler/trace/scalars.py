@@ -4,7 +4,7 @@ Nothing is simplified, no scalar is multiplied out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, product
 from typing import cast
@@ -104,6 +104,8 @@ class Scalars:
     S: Arithmetic[Poly]
     eps: Symbol
     powers: dict[Symbol, Fraction]
+    known: dict[Symbol, Series[Poly]] = field(default_factory=dict[Symbol, Series[Poly]])
+    """Symbols that stand for series."""
 
     def constant(self, e: Expr) -> Series[Poly]:
         """Return a scalar without eps or draws as a series."""
@@ -122,9 +124,11 @@ class Scalars:
         Raises:
             NoExpansionError: no expansion about eps = 0 is known.
         """
-        if self.eps not in e.free_symbols and e.free_symbols.isdisjoint(self.powers):
+        if e.free_symbols.isdisjoint({self.eps, *self.powers, *self.known}):
             return self.constant(e)
         match e:
+            case Symbol() if e in self.known:
+                return self.known[e]
             case Symbol():
                 return self.S.constant(self.S.one, ONE) if e == self.eps else self.drawn(e)
             case sympy.Add():

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.lint.answer import Trace, Untraced
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.follow import follow_step
 from recipe_compiler.lint.replay import run_with_floats
+from recipe_compiler.trace.operations import Trace, Untraced
 from recipe_compiler.verify.core.subject import subject_of
 
 FILE = Path(__file__).parent / "steps" / "idioms.py"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.lint import user_file
-from recipe_compiler.lint.answer import Untraced
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.findings import Lint
 from recipe_compiler.lint.follow import follow_step
+from recipe_compiler.trace.operations import Untraced
 from recipe_compiler.verdict import Finding, Undecided
 
 

@@ -58,7 +58,6 @@ def test_a_draw_is_no_formula_of_a_map(asking: Callable[..., Binding]) -> None:
         ("gaussian", "U is that of the target gaussian; M, mu, Sigma as the build has them"),
         ("gaussian_given", "U is that of the target gaussian"),
         ("gaussian_any", "U is any function"),
-        ("wrong_gaussian_mass", "U is any function; M as the build has it"),
         (
             "logistic",
             "U is that of the target logistic_regression, the data being any 2 rows of a minibatch of N = 569",

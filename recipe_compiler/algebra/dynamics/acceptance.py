@@ -12,6 +12,7 @@ G, it preserves exp(-E) if
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,6 +22,31 @@ from recipe_compiler.algebra.scalars.matrices import determinant
 
 Image = Mapping[Symbol, Expr]
 """What coordinates become; others stay."""
+RATIO = "L - E(x) + E(S(x)) - log |det DS|"
+
+
+class Functions(Protocol):
+    """How expressions are mapped and differentiated in which functions of the state stand that are not known."""
+
+    def after(self, image: Image, e: Expr) -> Expr:
+        """Return e(S(x)) of an expression e(x)."""
+        ...
+
+    def jacobian(self, image: Image) -> Expr:
+        """Return det DS, a scalar, over the coordinates that S maps; only of an involution it need be right."""
+        ...
+
+
+class Written:
+    """Expressions whose functions are all known."""
+
+    def after(self, image: Image, e: Expr) -> Expr:
+        """Return e(S(x)) of an expression e(x)."""
+        return _after(image, e)
+
+    def jacobian(self, image: Image) -> Expr:
+        """Return det DS."""
+        return jacobian(image)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +58,27 @@ class Acceptance:
     log_ratio: Expr
     refused: Image = field(default_factory=dict[Symbol, Expr])
     """G: `{r: -r}` of a refused move that turns momenta."""
+    functions: Functions = field(default_factory=Written)
 
 
 def obligations(move: Acceptance) -> Iterator[tuple[str, Expr]]:
     """Yield by name what has to vanish, each a scalar, for a move to preserve exp(-E) (Green 1995; Tierney 1998).
 
     z' = z + w, w' = -w, E = H(z) + w**2/2 and L = H(z) - H(z'), a random walk, leaves zeros. With L = 0, a move that is
-    always accepted, the ratio leaves 1 - exp(2 H(z') - 2 H(z)).
+    always accepted, the ratio leaves H(z') - H(z).
     """
+    after = move.functions.after
     for x in dict.fromkeys((*move.image, *move.refused)):
-        through = _after(move.image, _after(move.refused, move.image.get(x, x)))
+        through = after(move.image, after(move.refused, move.image.get(x, x)))
         yield f"S(G(S({x}))) - G({x})", through - move.refused.get(x, x)
-    off = move.log_ratio - log_density_change(move.energy, move.image)
-    yield "exp(2 (L - E(x) + E(S(x)))) - det(DS)**2", sympy.exp(2 * off) - jacobian(move.image) ** 2
     if move.refused:
-        for x, left in zip(move.refused, returned(move.refused, [*move.refused]), strict=True):
-            yield f"G(G({x})) - {x}", left
-        yield "E(G(x)) - E(x)", -log_density_change(move.energy, move.refused)
-        yield "det(DG)**2 - 1", jacobian(move.refused) ** 2 - 1
+        for x, e in move.refused.items():
+            yield f"G(G({x})) - {x}", after(move.refused, e) - x
+        yield "E(G(x)) - E(x)", after(move.refused, move.energy) - move.energy
+        yield "det(DG)**2 - 1", move.functions.jacobian(move.refused) ** 2 - 1
+    square = sympy.powsimp(sympy.expand(move.functions.jacobian(move.image) ** 2))
+    off = move.log_ratio - move.energy + after(move.image, move.energy)
+    yield RATIO, off - sympy.expand(sympy.log(square)) / 2
 
 
 def returned(image: Image, coordinates: Sequence[Symbol]) -> list[Expr]:

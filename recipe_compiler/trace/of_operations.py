@@ -17,11 +17,11 @@ from sympy import Expr, Symbol
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
-from recipe_compiler.lint.answer import Operation, Trace
 from recipe_compiler.trace.moments import Moments, moments
 from recipe_compiler.trace.of_scalars import grouped
+from recipe_compiler.trace.operations import Evaluation, Operation, Trace
 from recipe_compiler.trace.scalars import Poly, PolyDraw, Scalars, independent, poly_arithmetic, value_of
-from recipe_compiler.trace.series import ZERO, NoExpansionError, Series
+from recipe_compiler.trace.series import HALF, ZERO, NoExpansionError, Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Meaning:
 
 
 class TraceReading:
-    """One pass over a trace, every operation read once."""
+    """A trace as series in the step size and in draws: a carrier, every operation read once."""
 
     def __init__(self, trace: Trace, meaning: Meaning, top: Fraction) -> None:
         self.trace = trace
@@ -46,23 +46,8 @@ class TraceReading:
         self.draws = tuple(Symbol(f"draw.{k}", real=True) for k in range(trace.draws))
         self.scalars = Scalars(self.S, meaning.eps, dict.fromkeys(self.draws, ZERO))
         self.groups: dict[tuple[int, ...], PolyDraw] = {}
-        self.found: list[Series[Poly] | NoExpansionError] = []
-        for operation in trace.operations:
-            try:
-                self.found.append(self._read(operation))
-            except NoExpansionError as error:
-                self.found.append(error)
-
-    def of(self, place: int) -> Series[Poly]:
-        """Return the expansion of one operation.
-
-        Raises:
-            NoExpansionError: it, or what it is made of, has none that is known.
-        """
-        found = self.found[place]
-        if isinstance(found, NoExpansionError):
-            raise NoExpansionError(str(found))
-        return found
+        self.of = Evaluation(trace.operations, self).value
+        """The expansion of an operation; raises NoExpansionError where it, or what it is made of, has none."""
 
     @cached_property
     def moments(self) -> Moments[Poly]:
@@ -86,41 +71,49 @@ class TraceReading:
         """The highest power up to which every moment is known."""
         return self.moments.known
 
-    def _read(self, operation: Operation) -> Series[Poly]:
-        parts = [self.of(k) for k in operation.parts]
-        match operation.op:
-            case "number":
-                return self.scalars.constant(rational(operation.value))
-            case "pi":
-                return self.scalars.constant(sympy.pi)
-            case "leaf":
-                return self._leaf(operation)
-            case "draw":
-                return self._draw(operation.position)
-            case "add":
-                return self.S.add(*parts)
-            case "mul":
-                return self.S.multiply(*parts)
-            case "pow":
-                return self.scalars.power(*parts)
-            case "call":
-                return self._call(operation.name, parts[0])
-            case "min" | "uniform":
-                raise NoExpansionError("the smaller of two values, or a uniform draw")
-            case _:
-                return self._field(operation, parts)
+    def number(self, value: Fraction) -> Series[Poly]:
+        """Return a number as a series."""
+        return self.scalars.constant(rational(value))
 
-    def _leaf(self, operation: Operation) -> Series[Poly]:
+    def pi(self) -> Series[Poly]:
+        """Return pi as a series."""
+        return self.scalars.constant(sympy.pi)
+
+    def entry(self, operation: Operation, point: Sequence[Series[Poly]]) -> Series[Poly]:
+        """Return an entry of an argument, by Taylor's formula where it is taken at another point than the state."""
         entries = self.meaning.leaves.get(operation.name, ())
         if operation.position >= len(entries):
             raise NoExpansionError(f"{operation.name} has no entry {operation.position}")
-        return self.scalars.series(off_kinks(entries[operation.position]))
+        f, z = off_kinks(entries[operation.position]), self.meaning.points.get(operation.name, ())
+        return self.scalars.series(f) if operation.op == "leaf" else self.at_point(f, z, point, operation.name)
 
-    def _draw(self, k: int) -> Series[Poly]:
+    def draw(self, k: int) -> Series[Poly]:
+        """Return a draw as a series; of draws made together, their covariance is read first."""
         for draws, entries in self.trace.groups:
             if k in draws:
                 self._group(draws, entries)
         return self.scalars.drawn(self.draws[k])
+
+    def uniform(self, k: int) -> Series[Poly]:
+        """Refuse a uniform draw, which no moment is formed of."""
+        raise NoExpansionError("a uniform draw")
+
+    def add(self, a: Series[Poly], b: Series[Poly]) -> Series[Poly]:
+        """Return a sum."""
+        return self.S.add(a, b)
+
+    def multiply(self, a: Series[Poly], b: Series[Poly]) -> Series[Poly]:
+        """Return a product."""
+        return self.S.multiply(a, b)
+
+    def power(self, base: Series[Poly], exponent: Series[Poly]) -> Series[Poly]:
+        """Return a power."""
+        return self.scalars.power(base, exponent)
+
+    def least(self, a: Series[Poly], b: Series[Poly]) -> Series[Poly]:
+        """Return min(a, b) = (a + b - |a - b|)/2."""
+        apart = self.call("abs", self.S.subtract(a, b))
+        return self.S.scale(self.S.subtract(self.S.add(a, b), apart), HALF)
 
     def _group(self, draws: tuple[int, ...], entries: tuple[int, ...]) -> PolyDraw:
         """Return draws made together; their covariance holds no other draw."""
@@ -133,7 +126,8 @@ class TraceReading:
             self.groups[draws] = grouped(symbols, covariance, self.scalars)
         return self.groups[draws]
 
-    def _call(self, function: str, x: Series[Poly]) -> Series[Poly]:
+    def call(self, function: str, x: Series[Poly]) -> Series[Poly]:
+        """Return a function of a series, at a kink by the side that the state lies on."""
         row = FUNCTIONS[function]
         if row.corner is Corner.NONE:
             return self.scalars.applied(row.scalar, self.S.leading(x) if function == "log" else x, function)
@@ -144,19 +138,16 @@ class TraceReading:
         side = self.scalars.constant(cast(Expr, Cell(value_of(first))))
         return side if function == "sign" else self.S.multiply(side, x)
 
-    def _field(self, operation: Operation, parts: Sequence[Series[Poly]]) -> Series[Poly]:
-        """Return a function of the document at the point z + delta, by Taylor's formula about z."""
-        entries = self.meaning.leaves.get(operation.name, ())
-        z = self.meaning.points.get(operation.name, ())
-        if operation.position >= len(entries) or len(parts) != len(z):
-            raise NoExpansionError(f"{operation.name} at a point of another shape")
-        f = off_kinks(entries[operation.position])
+    def at_point(self, f: Expr, z: tuple[Symbol, ...], parts: Sequence[Series[Poly]], name: str) -> Series[Poly]:
+        """Return a function f(z) of the document, named in messages, at z + delta, by Taylor's formula about z."""
+        if len(parts) != len(z):
+            raise NoExpansionError(f"{name} at a point of another shape")
         pairs = zip(parts, z, strict=True)
         deltas = [self.S.leading(self.S.subtract(part, self.scalars.constant(x))) for part, x in pairs]
         moved = [k for k, delta in enumerate(deltas) if delta.parts]
         low = min((delta.low for delta in deltas), default=self.S.top)
         if low <= 0:
-            raise NoExpansionError(f"{operation.name} at a point that is not the state in the limit eps -> 0")
+            raise NoExpansionError(f"{name} at a point that is not the state in the limit eps -> 0")
         found, degree = [self.scalars.constant(f)], 1
         while moved and low * degree <= self.S.top:
             found += [self._share(f, z, deltas, along) for along in combinations_with_replacement(moved, degree)]

@@ -1,0 +1,171 @@
+"""What one call of a step computed: operations in order, or why it was not followed.
+
+A trace is evaluated on carriers: power series in the step size, expressions, balls.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Generic, Protocol, TypeVar
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation; its parts are places of older ones."""
+
+    op: str
+    """`number pi leaf draw uniform add mul pow min call field`."""
+    parts: tuple[int, ...] = ()
+    name: str = ""
+    """Of a leaf or field: the argument it belongs to; of a call: the function."""
+    position: int = 0
+    """Of a leaf, field, draw or uniform draw."""
+    value: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """An operation that is not defined everywhere."""
+
+    what: str
+    argument: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one call of a step computed."""
+
+    operations: tuple[Operation, ...]
+    outputs: tuple[tuple[int, ...], ...]
+    draws: int
+    """Normal numbers that it drew."""
+    uniforms: int
+    """Uniform numbers that it drew."""
+    groups: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    """Draws that are not independent standard normals: their numbers, and their covariance row by row."""
+    partial: tuple[Partial, ...]
+    given: tuple[str, ...]
+    rounded: tuple[tuple[str, int], ...]
+    order: tuple[int, ...]
+    """For every output, in the order of the document, which of the values returned it was."""
+    left: tuple[int, ...] = ()
+    """Lines of the functions it entered that no call ran."""
+    runs: int = 0
+    """How often it was called with floats, and did what was followed."""
+    lines: tuple[int, ...] = ()
+    """The line of the file at which each operation was done; 0 where that is not known."""
+    compared: tuple[int, ...] = ()
+    """Both sides of the comparison with a uniform draw, where there is one: `outputs` are where the first is less."""
+    otherwise: tuple[tuple[int, ...], ...] = ()
+    """The outputs where it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untraced:
+    """Why a step could not be followed, and the line of the file (0: not known)."""
+
+    reason: str
+    line: int = 0
+    raised_at_load: bool = False
+    """Whether the file itself raised an exception when it was run."""
+
+
+class Carrier(Protocol[V]):
+    """What the operations of a trace are done with; each method may raise that it is not known how."""
+
+    def number(self, value: Fraction, /) -> V:
+        """Return an exact number."""
+        ...
+
+    def pi(self) -> V:
+        """Return the number pi."""
+        ...
+
+    def entry(self, operation: Operation, point: Sequence[V], /) -> V:
+        """Return an entry of an argument: of a `leaf` at the state, of a `field` at a point."""
+        ...
+
+    def draw(self, k: int, /) -> V:
+        """Return the normal number k."""
+        ...
+
+    def uniform(self, k: int, /) -> V:
+        """Return the uniform number k."""
+        ...
+
+    def add(self, a: V, b: V, /) -> V:
+        """Return a + b."""
+        ...
+
+    def multiply(self, a: V, b: V, /) -> V:
+        """Return a b."""
+        ...
+
+    def power(self, base: V, exponent: V, /) -> V:
+        """Return base**exponent."""
+        ...
+
+    def least(self, a: V, b: V, /) -> V:
+        """Return min(a, b)."""
+        ...
+
+    def call(self, function: str, x: V, /) -> V:
+        """Return an elementwise function of x."""
+        ...
+
+
+class Evaluation(Generic[V]):
+    """The values of operations on a carrier, each computed once, when it is first needed."""
+
+    def __init__(
+        self, operations: Sequence[Operation], carrier: Carrier[V], known: Mapping[int, V] = MappingProxyType({})
+    ) -> None:
+        """Make one; `known` has the values of operations that are given."""
+        self.operations, self.carrier = operations, carrier
+        self.known: dict[int, V] = dict(known)
+
+    def value(self, place: int) -> V:
+        """Return the value of an operation; what the carrier raises is raised."""
+        for k in self._needed(place):
+            if k not in self.known:
+                one = self.operations[k]
+                self.known[k] = self._one(one, [self.known[n] for n in one.parts])
+        return self.known[place]
+
+    def _needed(self, place: int) -> list[int]:
+        """Return what is to be evaluated before an operation, and itself, the oldest first."""
+        needed: set[int] = set()
+        waiting = [place]
+        while waiting:
+            k = waiting.pop()
+            if k not in needed and k not in self.known:
+                needed.add(k)
+                waiting += self.operations[k].parts
+        return sorted(needed)
+
+    def _one(self, one: Operation, parts: list[V]) -> V:
+        match one.op:
+            case "number":
+                return self.carrier.number(one.value)
+            case "pi":
+                return self.carrier.pi()
+            case "draw":
+                return self.carrier.draw(one.position)
+            case "uniform":
+                return self.carrier.uniform(one.position)
+            case "add":
+                return self.carrier.add(*parts)
+            case "mul":
+                return self.carrier.multiply(*parts)
+            case "pow":
+                return self.carrier.power(*parts)
+            case "min":
+                return self.carrier.least(*parts)
+            case "call":
+                return self.carrier.call(one.name, *parts)
+            case _:
+                return self.carrier.entry(one, parts)
