@@ -13,21 +13,30 @@ from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
+from scipy.linalg import null_space
 
+from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula, MatMul, Number, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import StatedDensity, Target
-from recipe_compiler.verify.builds.products import Law, Product, overlap, slots
-from recipe_compiler.verify.from_data.columns import NotReadError, Rows, Sum, full
+from recipe_compiler.spec.model import StatedDensity
+from recipe_compiler.verify.builds.bounded_terms import Limits
+from recipe_compiler.verify.builds.products import Law, Product
+from recipe_compiler.verify.builds.proper_prior import Posterior, entry_of_rows
+from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, full
 from recipe_compiler.verify.from_data.ranks import (
+    Matrix,
     are_independent,
     fewest_off,
     independent_columns,
     is_general,
     matrix,
 )
+from recipe_compiler.verify.integrability.bounded import bounded_above
+
+ZERO = fmpq(0)
 
 
 def why_bounded(product: Product, law: Law, rows: Rows) -> str:
@@ -86,9 +95,11 @@ def responses(row: Density, law: StatedDensity, rows: Rows) -> list[Response]:
     flat, locations = flat * (count // len(flat)), [dict(one) for one in locations * (count // len(locations))]
     found: list[Response] = []
     for one, mu in zip(flat, locations, strict=True):
-        if one.keys() - {()}:
-            raise NotReadError("a density of the state")
-        y = full(one.get((), fmpq(0)), rows.count)
+        for key in one.keys() - {()}:
+            mu[key] = mu.get(key, ZERO) - one[key]
+        y = full(one.get((), ZERO), rows.count)
+        if row.of_logarithm and one.keys() - {()}:
+            raise NotReadError("a density of the logarithm of a state")
         if row.of_logarithm:
             y = np.array([_log(x) for x in y], dtype=object)
         known = mu.pop((), None)
@@ -124,83 +135,229 @@ def _is_apart(row: Density, law: StatedDensity, rows: Rows) -> bool:
     return fewest_off(lines, width) * (1 + tail.value) >= rows.count
 
 
-def why_not_general(product: Product, law: Law, rows: Rows) -> str:
-    """Return why data may lie in the null set of a proof for almost every data set; empty where nothing is seen.
+# Residuals that vanish together
 
-    Equal data, data on a hyperplane of as few coefficients as a location has, zeros.
+
+@dataclass(frozen=True, slots=True)
+class Vanishing:
+    """Residuals c + a . theta of a law that vanish where scales do: all of them, or any of them where `apart`."""
+
+    of: str
+    forms: tuple[Sum, ...]
+    apart: bool
+    scale: Formula | None
+    """What is the same for those that vanish together."""
+
+    @property
+    def coordinates(self) -> frozenset[Atom]:
+        """The coordinates in the forms."""
+        return frozenset(atom for form in self.forms for key in form for atom in key)
+
+
+def why_open(posterior: Posterior, left: Sequence[tuple[Product, Law]], rows: Rows) -> tuple[str, bool]:
+    """Return why densities without a bound may be infinite at the data, empty for nothing; and whether that is exact.
+
+    int prod_n h((c_n + a_n . theta)/s_n)/s_n p(theta) dtheta is bounded, whatever the scales are, if p is bounded and
+    sets of residuals that vanish together, those of one scale all or none, vanish at no theta or have independent a_n:
+    in the order of their scales the independent ones are integrated over, and the first that are not keep the others
+    from 0. Coefficients of a prior with a scale are residuals, too. With normal(y, m, s)
+    as a component of a mixture two equal data have m - y_1 = m - y_2 = 0: then it is s**-1.
     """
-    row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
-    of = text(first)
     try:
-        own = rows.under(product.guards)
+        own = _Residuals(posterior, rows)
+        own.read(left)
+        exact = own.is_exact and rows.is_whole
+        for part in _connected(own.found):
+            why = _why_dependent(part, rows)
+            if why:
+                return why, False
+            exact = exact and not any(one.apart for one in part)
     except NotReadError as error:
-        return str(error)
-    if own.count == 0:
-        return ""
-    try:
-        entries = [one for line in own.entries(first) for one in line]
-        values = [full(one.get((), fmpq(0)), own.count) for one in entries]
-    except NotReadError:
-        return ""
-    if len(values) > 1 and not law.is_of_entries:
-        seen = {tuple(float(x) for x in line) for line in zip(*values, strict=True)}
-        if len(seen) < own.count:
-            return f"{of} has equal rows"
-        lines, width = matrix([np.array([fmpq(1)] * own.count, dtype=object), *values], own.count), len(values) + 1
-        return "" if own.count < width or are_independent(lines, width, own.clear) else f"{of} lies in a plane"
-    ones = np.array([fmpq(1)] * own.count, dtype=object)
-    tried: list[tuple[list[Any], Any, float, str]] = [([ones], values[0], 0.0, "equal")]
-    if not row.location:
-        tried.append(([], values[0], 0.0, "zero"))
-    else:
+        return str(error), False
+    return "", exact
+
+
+class _Residuals:
+    """Residuals of densities without a bound, and of the priors of what is in them."""
+
+    def __init__(self, posterior: Posterior, rows: Rows) -> None:
+        self.posterior, self.rows, self.found = posterior, rows, list[Vanishing]()
+        self.is_exact = len(posterior.parts) == 1
+        self.limits = Limits(posterior.target.declarations)
+        self.scales: set[str] = set()
+
+    def read(self, left: Sequence[tuple[Product, Law]]) -> None:
+        """Read laws of data, laws of latent blocks beside them, and priors of their coefficients.
+
+        Raises:
+            NotReadError: a residual is not linear in coefficients, or a prior may favour some of their values.
+        """
+        latent = [(product, law) for product in self.posterior.likelihood for law in product.laws
+                  if entry_of_rows(law)]  # fmt: skip
+        known: dict[object, tuple[Product, Law]] = {}
+        for product, law in [*left, *latent]:
+            row = DENSITIES[law.stated.name]
+            same = (law.stated.arguments[0], _argument(row, law.stated, row.location) if row.location else row.name)
+            known.setdefault((same, product.guards), (product, law))
+        for product, law in known.values():
+            self._add(law, self.rows.under(product.guards), mixed=product.is_mixed)
+        of_latent = {entry_of_rows(law) for _, law in latent}
+        done: set[str] = set()
+        while names := self._coefficients() - done - of_latent:
+            for name in sorted(names):
+                self._read_prior(name)
+            done |= names
+        blocks = self._coefficients()
+        given = [x for prior in self.posterior.parts for law in prior.laws.values() for x in law.arguments[1:]
+                 if not {*dependence(law.arguments[0]).blocks} <= blocks]  # fmt: skip
+        beside = {*self.scales, *self.posterior.absorbed, *(name for x in given for name in dependence(x).blocks)}
+        declared = {block.name for block in self.posterior.target.declarations.blocks}
+        self.is_exact &= not blocks & beside and self.scales <= declared
+
+    def _coefficients(self) -> set[str]:
+        return {atom[0] for one in self.found for atom in one.coordinates}
+
+    def _read_prior(self, name: str) -> None:
+        """Read the prior of a coefficient: a bounded density, or residuals over a scale."""
+        declared = self.posterior.target.declarations
+        for parts in self.posterior.parts:
+            for law in (law for (block, _), law in parts.laws.items() if block == name):
+                self._add(Law(law), self.rows.at_one(), mixed=len(self.posterior.parts) > 1)
+            for blocks, terms in parts.groups:
+                if name in {block.name for block in blocks}:
+                    self.is_exact = False
+                    if len(blocks) > 1 or not all(
+                        bounded_above(multiply(Number(c), x, SCALAR), declared) for c, x in terms
+                    ):
+                        raise NotReadError(f"the prior of {name} may favour some of its values")
+
+    def _add(self, law: Law, rows: Rows, *, mixed: bool) -> None:
+        """Add the residuals of a law; none of a bounded one of numbers."""
+        row, (first, *others) = DENSITIES[law.stated.name], law.stated.arguments
+        if not any(dependence(x).blocks for x in others) and self.limits.of_law(law) == frozenset():
+            return
+        of = text(first)
+        if rows.count == 0:
+            return
+        if row.matrices or not row.location:
+            if not dependence(first).data or entry_of_rows(law):
+                raise NotReadError(f"the prior of {of} may favour some of its values")
+            self.is_exact = False
+            _demand_general(row, law, rows)
+            return
+        scale = _argument(row, law.stated, row.scale)
+        self.scales |= {*dependence(scale).blocks}
+        apart = mixed or law.is_of_entries or bool(row.tail) or scale.shape != SCALAR
         try:
-            for one in responses(row, law.stated, own):
-                columns = independent_columns([*one.location.values()], own.count, own.clear)
-                if columns is None:
-                    continue
-                words = "equal" if len(columns) == 1 and _is_constant(columns[0]) else "on a line"
-                if own.count <= len(columns):  # any data of so few rows fit, and may lie at what priors favour
-                    return f"as few {of} as coefficients"
-                tried = [*tried[1:], (columns, one.y, one.size, words)]
+            parts = [rows] if apart else list(_groups(row, law.stated, rows))
         except NotReadError:
-            if dependence(_argument(row, law.stated, row.location)).data:
-                return f"the location of {of} is not linear in columns"
-    for columns, y, size, words in tried:
-        if not is_general(matrix([*columns, y], own.count), len(columns) + 1, own.clear, size):
-            return f"some {of} are {words}"
+            parts, apart = [rows], True
+        for part in parts:
+            forms = tuple(_form(one, n) for one in responses(row, law.stated, part) for n in range(part.count))
+            same = [one for one in self.found if one.scale == scale] if not apart and not dependence(scale).data else []
+            self.found = [one for one in self.found if one not in same]
+            joined = tuple(form for one in same for form in one.forms)
+            of = ", ".join(dict.fromkeys([*(one.of for one in same), of]))
+            self.found.append(Vanishing(of, (*joined, *forms), apart, None if apart else scale))
+
+
+def _form(response: Response, n: int) -> Sum:
+    """Return the residual of one row.
+
+    Raises:
+        NotReadError: it is not linear in coordinates.
+    """
+    found: Sum = {(): response.y[n]}
+    for key, column in response.location.items():
+        x = column[n] if isinstance(column, np.ndarray) else column
+        if x != 0 and (len(key) != 1 or not key[0][0].isidentifier()):
+            raise NotReadError("a location that is not linear in coefficients")
+        if x != 0:
+            found[key] = x
+    return found
+
+
+def _demand_general(row: Density, law: Law, rows: Rows) -> None:
+    """Raise NotReadError where data of a density of other arguments are seen to be special: equal, 0, in a plane."""
+    first, *others = law.stated.arguments
+    entries = [one for line in rows.entries(first) for one in line]
+    values = [full(one.get((), ZERO), rows.count) for one in entries]
+    ones = np.array([fmpq(1)] * rows.count, dtype=object)
+    if not row.location and any(dependence(x).data for x in others):
+        raise NotReadError(f"a density of {text(first)} whose arguments depend on the data")
+    seen = [float(x) for x in (values[0] if rows.count > 1 else [one[0] for one in values])]
+    columns, width = [ones, *values], len(values) + 1
+    if row.location and rows.count > 1:
+        inside = [x for one in responses(row, law.stated, rows) for x in one.location.values()]
+        columns = [*(independent_columns([ones, *inside], rows.count, rows.clear) or [ones]), *values]
+        width = len(columns)
+    if 0 in seen or any(len({float(x) for x in line}) < rows.count for line in values) or len({*seen}) < len(seen):
+        raise NotReadError(f"some {text(first)} are equal, or 0")
+    if len(values) > 1 and not is_general(matrix(columns, rows.count), width, rows.clear, free=len(values)):
+        raise NotReadError(f"some {text(first)} lie in a plane")
+
+
+def _connected(found: Sequence[Vanishing]) -> list[list[Vanishing]]:
+    """Return residuals by what they share coordinates with."""
+    parts: list[list[Vanishing]] = []
+    for one in found:
+        own = [part for part in parts if any(one.coordinates & other.coordinates for other in part)]
+        parts = [*(part for part in parts if part not in own), [one, *(other for part in own for other in part)]]
+    return parts
+
+
+MOST_SCALES = 8
+"""Scales of one set of coefficients whose sets are gone through; of more, sets of any residuals are."""
+
+
+def _why_dependent(part: Sequence[Vanishing], rows: Rows) -> str:
+    """Return which residuals vanish together though their forms are dependent; empty where none do."""
+    keys = sorted(frozenset[Atom]().union(*(one.coordinates for one in part)))
+    whole = [one for one in part if not one.apart]
+    whole = whole if len(whole) <= MOST_SCALES else []
+    single = [one for one in part if one not in whole]
+    others = _system(single, keys)
+    for chosen in (found for k in range(len(whole) + 1) for found in combinations(whole, k)):
+        lines = _system(chosen, keys)
+        if not are_independent([list(x) for x in zip(*lines, strict=True)][:-1], len(lines), rows.clear):
+            if _are_apart(lines, len(keys), rows.clear):
+                continue
+            return f"some {_named(chosen)} may be fitted exactly"
+        if others and not _is_general_beside(lines, others, len(keys), rows.clear):
+            return f"some {_named([*chosen, *single])} may be fitted exactly: they are equal, or on a line"
     return ""
 
 
-def _is_constant(column: Any) -> bool:
-    return not isinstance(column, np.ndarray) or all(x == column[0] for x in column)
+def _system(found: Sequence[Vanishing], keys: Sequence[Atom]) -> Matrix:
+    """Return the residuals as rows [a c]."""
+    forms = [form for one in found for form in one.forms]
+    return [[*(form.get((key,), ZERO) for key in keys), form[()]] for form in forms]
 
 
-def meeting_laws(left: Sequence[tuple[Product, Law]]) -> Iterator[str]:
-    """Yield which densities share a scale and a location: data of both may fit together at one value of these."""
-    stated = dict.fromkeys((law.stated, product.guards) for product, law in left)
-    for (one, _), (other, _) in combinations(stated, 2):
-        if all(overlap(_coordinates(one, part), _coordinates(other, part)) for part in ("scale", "location")):
-            yield f"densities of {text(one.arguments[0])} and {text(other.arguments[0])} share a scale and a location"
+def _are_apart(lines: Matrix, width: int, clear: float) -> bool:
+    """Whether residuals [a c] vanish at no theta."""
+    *columns, ends = (np.array(x, dtype=object) for x in zip(*lines, strict=True))
+    spanning = independent_columns(columns, len(lines), clear)
+    if spanning is None:
+        return False
+    size = max(abs(float(x)) for x in ends)
+    return are_independent(matrix([*spanning, ends], len(lines)), len(spanning) + 1, clear, size)
 
 
-def _coordinates(law: StatedDensity, part: str) -> frozenset[tuple[str, tuple[int, ...] | None]]:
-    row = DENSITIES[law.name]
-    name = row.scale if part == "scale" else row.location
-    if not name:
-        return frozenset()
-    argument = _argument(row, law, name)
-    return frozenset(slot for slot in slots(argument) if slot[0] in dependence(argument).blocks)
+def _named(found: Sequence[Vanishing]) -> str:
+    return ", ".join(dict.fromkeys(one.of for one in found))
 
 
-def shared_scale(product: Product, law: Law, target: Target) -> str:
-    """Return which scale of a component of a mixture is one of a prior as well; empty where none is.
-
-    Where it vanishes coefficients meet their locations, and fewer data have to fit.
-    """
-    row = DENSITIES[law.stated.name]
-    if not product.is_mixed or not row.scale:
-        return ""
-    own = {*dependence(_argument(row, law.stated, row.scale)).blocks}
-    priors = [one for one in target.stated.densities if one.entry == "log_prior"]
-    used = {name for one in priors for argument in one.arguments[1:] for name in dependence(argument).blocks}
-    return f"{', '.join(sorted(own & used))} is a scale of coefficients, too" if own & used else ""
+def _is_general_beside(lines: Matrix, others: Matrix, width: int, clear: float) -> bool:
+    """Whether no dependent ones of other residuals vanish together where independent ones do, nearly."""
+    (A, c), (B, d) = (
+        np.split(np.array(one, dtype=float).reshape(-1, width + 1), [width], axis=1) for one in (lines, others)
+    )
+    if len(A):
+        theta = np.linalg.lstsq(A, -c, rcond=None)[0]
+        B, d = B @ null_space(A), d + B @ theta
+    rank = int(np.linalg.matrix_rank(B)) if B.size else 0
+    if rank == len(B):
+        return True
+    B = B @ np.linalg.svd(B, full_matrices=False)[2][:rank].T if rank else B[:, :0]
+    return is_general(np.hstack([B, d]).tolist(), rank + 1, clear)

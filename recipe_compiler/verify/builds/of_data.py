@@ -11,11 +11,12 @@ from flint import fmpq
 
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, DataFile, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.builds.at_data import meeting_laws, shared_scale, why_bounded, why_not_general
+from recipe_compiler.verify.builds.at_data import why_bounded, why_open
 from recipe_compiler.verify.builds.flat import Infinite, Shown, decide_flat, without_residual
 from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, outcome, posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
@@ -88,13 +89,15 @@ def _of_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, o
         infinite = without_residual(standard(build.target), rows)
         if infinite is not None:
             return replace(general, decision=Refuted(infinite.by, infinite.witness), for_d="all", checked_at=())
-    reasons = dict.fromkeys(filter(None, (why_not_general(product, law, rows) for product, law in left)))
-    reasons |= dict.fromkeys(filter(None, (shared_scale(product, law, found.target) for product, law in left)))
-    reasons |= dict.fromkeys(meeting_laws(left))
-    shared = _shared_columns(build, found)
-    if not isinstance(general.decision, Proved) or not (reasons or shared):
+    why, is_exact = why_open(found, left, rows)
+    if left and is_exact:
+        of = ", ".join(dict.fromkeys(text(law.stated.arguments[0]) for _, law in left))
+        facts[f"residuals of {of} that vanish together only where they are independent"] = "exact ranks"
+        data = (*found.data, *facts.items())
+        return Answer(Proved(METHOD, (*found.given, _said(observed, tuple(facts))), data), "all", (), general.where)
+    why = why or _shared_columns(build, found)
+    if not isinstance(general.decision, Proved) or not why:
         return general
-    why = "; ".join(filter(None, (*reasons, shared)))
     reason = f"proved for almost every data set, and {observed.file} may be one of the others: {why}"
     return replace(general, decision=Undecided((reason,)))
 

@@ -64,6 +64,8 @@ class Prior:
     moments: Moments
     absorbed: frozenset[str]
     given: frozenset[str]
+    parts: tuple["Parts", ...]
+    """What the proof is about, of each product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,11 @@ class Posterior:
     """What the proof consists of, by name."""
     unbounded: tuple[tuple[Product, Law], ...]
     """The densities that are not bounded for all data, each with the product that it stands in."""
+    parts: tuple["Parts", ...]
+    """The prior, product by product."""
+    likelihood: tuple[Product, ...]
+    absorbed: frozenset[str]
+    """Blocks whose moments show that what stands beside is bounded."""
 
     def proved(self) -> Proved | None:
         """Return the proof for every data set, or for almost every one; None where there is none."""
@@ -122,7 +129,8 @@ def posterior(target: Target, rows: Rows | None = None) -> Posterior | None:
     moments = ", ".join(sorted(prior.absorbed | absorbed))
     data += [("moments of the prior", moments)] if moments else []
     given = beside_states((*shown.given, *prior.given), target)
-    return Posterior(plain, given, tuple(data), tuple(unbounded))
+    likelihood = likelihood_products(plain, stated.densities)
+    return Posterior(plain, given, tuple(data), tuple(unbounded), prior.parts, likelihood, prior.absorbed | absorbed)
 
 
 def _without_potential(target: Target) -> Target:
@@ -177,6 +185,7 @@ class Parts:
 def prior_of(target: Target, densities: Sequence[StatedDensity], latent: frozenset[str] = frozenset()) -> Prior | None:
     """Return the proof that a log prior has a finite integral over all blocks but some; None where there is none."""
     found: list[Prior] = []
+    every: list[Parts] = []
     for product in prior_products(target, densities):
         own = parts_of(product, target.declarations)
         if own is None or any(latent & {*dependence(x).blocks} for law in own.laws.values() for x in law.arguments):
@@ -187,12 +196,13 @@ def prior_of(target: Target, densities: Sequence[StatedDensity], latent: frozens
             return None
         given = frozenset[str]().union(*(one or frozenset[str]() for one in finite))
         lawless = (block.name for blocks, _ in groups for block in blocks)
-        found.append(Prior((*sorted(latent), *own.order, *lawless), own.moments, own.absorbed, given))
+        every.append(own)
+        found.append(Prior((*sorted(latent), *own.order, *lawless), own.moments, own.absorbed, given, (own,)))
     moments = {name: frozenset.intersection(*(one.moments.get(name, frozenset()) for one in found))
                for name in found[0].moments}  # fmt: skip
     absorbed = frozenset[str]().union(*(one.absorbed for one in found))
     given = frozenset[str]().union(*(one.given for one in found))
-    return Prior(found[0].order, moments, absorbed, given)
+    return Prior(found[0].order, moments, absorbed, given, tuple(every))
 
 
 def prior_products(target: Target, densities: Sequence[StatedDensity]) -> tuple[Product, ...]:
@@ -439,7 +449,7 @@ def _unbounded(
         absorbed |= beside
         outcomes: list[Law] = []
         for law in product.laws:
-            if _entry_of_rows(law) in latent:
+            if entry_of_rows(law) in latent:
                 continue
             shown = limits.of_law(law)
             if shown is None:
@@ -519,7 +529,7 @@ def latent_blocks(target: Target, densities: Sequence[StatedDensity], rows: Rows
     outcomes = fields & {name for one in densities for name in dependence(one.arguments[0]).data}
     needed: dict[str, set[str]] = {}
     for one in densities:
-        if name := _entry_of_rows(Law(one)):
+        if name := entry_of_rows(Law(one)):
             given = [dependence(argument) for argument in one.arguments[1:]]
             if any(outcomes & {*on.data} for on in given):
                 return frozenset()  # a law given data that have one given the block
@@ -539,7 +549,7 @@ def _has_cycle(needed: Mapping[K, Set[K]]) -> bool:
     return bool(needed)
 
 
-def _entry_of_rows(law: Law) -> str:
+def entry_of_rows(law: Law) -> str:
     """Return the block of whose entry, at the position of a row, a density is; empty for any other."""
     match law.stated.arguments[0]:
         case MatMul(Symbol(_, _, Role.INDEX), Symbol(name, _, Role.BLOCK)) if not law.is_of_entries:
@@ -553,7 +563,7 @@ def _has_row_laws(name: str, likelihood: Sequence[Product], rows: Rows) -> bool:
     if not rows.is_whole:
         return False
     for product in likelihood:
-        own = [law for law in product.laws if _entry_of_rows(law) == name]
+        own = [law for law in product.laws if entry_of_rows(law) == name]
         part = rows.under(product.guards)
         if part.count == 0:
             continue

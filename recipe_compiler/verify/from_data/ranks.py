@@ -149,11 +149,18 @@ def _minors(matrices: Any) -> Any:
     return regular
 
 
-def is_general(rows: Matrix, width: int, clear: float = CLEAR, last: float = 0.0) -> bool:
-    """Whether no `width` of rows [a c] vanish at one theta, nearly; of too many, whether no two are equal."""
+def is_general(rows: Matrix, width: int, clear: float = CLEAR, *, free: int = 1) -> bool:
+    """Whether no `width` of rows [a c] have a . theta + c . v = 0, v != 0, nearly; of many, whether no two are equal.
+
+    Args:
+        rows: [a c], floats or exact.
+        width: the length of a row.
+        clear: the size, relatively, of what may be rounding.
+        free: the length of c.
+    """
     if len(rows) < width:
         return True
-    scaled = doubles(rows, width, last)
+    scaled = doubles(rows, width)
     if comb(len(rows), width) > MOST_MINORS:
         return len({tuple(row) for row in np.round(scaled, 9).tolist()}) == len(rows)
     for block in _sets(len(rows), width):
@@ -161,6 +168,7 @@ def is_general(rows: Matrix, width: int, clear: float = CLEAR, last: float = 0.0
         sizes = np.linalg.svd(own, compute_uv=False)
         singular = own[sizes[:, -1] <= clear * np.maximum(sizes[:, 0], 1e-300)]
         for one in singular:
-            if np.linalg.matrix_rank(one, clear) == (np.linalg.matrix_rank(one[:, :-1], clear) if width > 1 else 0):
+            rank = np.linalg.matrix_rank(one[:, :-free], clear) if width > free else 0
+            if np.linalg.matrix_rank(one, clear) < rank + free:
                 return False
     return True
