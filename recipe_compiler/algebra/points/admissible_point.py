@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+from typing import cast
 
 import sympy
 from sympy import Expr, Symbol
@@ -13,9 +14,10 @@ from recipe_compiler.algebra.points import sample_fields as instances
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError, as_fraction
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, compares, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.constraints import Constraint
@@ -103,8 +105,6 @@ def _rational(value: Value) -> Fraction:
 
 
 def _less(a: Value, b: Value) -> bool:
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a < b
     return is_certainly(ball(b) - ball(a), 1)
 
 
@@ -217,30 +217,39 @@ def drawn(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     """
     numbers: dict[Expr, Fraction] = {}
     fields: dict[str, Expr] = {}
-    named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
-    constants = (*declarations.parameters, *declarations.data)
-    chosen = [_constants(item, sizes, style, random) for item in constants]
-    for item, values in zip(constants, chosen, strict=True):
-        for name, value in _paired(item, values, declarations, sizes):
+    for item in (*declarations.parameters, *declarations.data):
+        for name, value in _paired(item, _constants(item, sizes, style, random), declarations, sizes):
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
     equate(numbers, Setting(declarations, sizes))
-    for item, values in zip(constants, chosen, strict=True):
-        own = values if item.shape.sizes else ((_now(item, values[0][0], numbers, declarations, sizes),),)
-        named.append((item.name, (own, item.shape)))
     for block in declarations.blocks:
         try:
             found = inside(block, declarations, sizes, numbers, style, random)
         except EmptyDomainError:
             return None
         numbers.update(zip(coordinates(block, sizes), found, strict=True))
-        named.append((block.name, (_entries_of(block, found, sizes), block.shape)))
     for function in declarations.functions:
-        values = _field(function, declarations, sizes, style, random)
-        named.append((f"{function.name}({', '.join(function.of)})", (values, function.shape)))
-        for name, value in _paired(function, values, declarations, sizes):
+        for name, value in _paired(function, _field(function, declarations, sizes, style, random), declarations, sizes):
             if isinstance(name, AppliedUndef):
                 fields[type(name).__name__] = value
+    return stated(numbers, fields, declarations, sizes)
+
+
+def stated(
+    numbers: Mapping[Expr, Fraction],
+    fields: Mapping[str, Expr],
+    declarations: Declarations,
+    sizes: Mapping[str, int],
+) -> Point | None:
+    """Return the point with these values, and the same as text; None if one is not of the kinds declared."""
+    at = Point(numbers, fields, ())
+    named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
+    for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *declarations.functions):
+        values = _values(item, at, declarations, sizes)
+        if not _of_its_kinds(item, values):
+            return None
+        label = f"{item.name}({', '.join(item.of)})" if isinstance(item, Function) else item.name
+        named.append((label, (values, item.shape)))
     return Point(numbers, fields, tuple(named))
 
 
@@ -292,18 +301,6 @@ def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, ra
     return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
 
 
-def _now(
-    item: Parameter | Datum,
-    drawn: Expr,
-    numbers: Mapping[Expr, Fraction],
-    declarations: Declarations,
-    sizes: Mapping[str, int],
-) -> Expr:
-    """Return the value of a scalar: what was drawn, or what it was set equal to."""
-    value = numbers.get(component(item, (), declarations, sizes))
-    return drawn if value is None else rational(value)
-
-
 def _field(
     function: Function, declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random
 ) -> Rows:
@@ -333,26 +330,34 @@ def _paired(
     return [(component(item, at, declarations, sizes), value) for at, value in zip(places, flat, strict=True)]
 
 
-def _entries_of(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, int]) -> Rows:
-    """Return the values of a block's coordinates in its rows."""
-    height, width = extent(block.shape, sizes)
-    exact = [rational(v) for v in values]
-    return tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height))
+def _values(
+    item: Parameter | Datum | Block | Function, at: Point, declarations: Declarations, sizes: Mapping[str, int]
+) -> Rows:
+    """Return the entries of a declared name at a point: numbers, polynomials of functions."""
+    height, width = extent(item.shape, sizes)
+    places = positions(item.shape, sizes)
+    if isinstance(item, Block):
+        entries = list(coordinates(item, sizes))
+    else:
+        entries = [component(item, place, declarations, sizes) for place in places]
+    known: dict[Expr, Expr] = {s: rational(v) for s, v in at.numbers.items()}
+    if isinstance(item, Function):
+        known = {f: at.fields[type(f).__name__] for e in entries for f in e.atoms(AppliedUndef)}
+    flat = [cast(Expr, e.xreplace(known)) for e in entries]
+    return tuple(tuple(flat[i * width : (i + 1) * width]) for i in range(height))
 
 
-def compares(op: str, difference: Value) -> bool:
-    """Whether `difference op 0` certainly holds; False of a ball that contains 0."""
-    zero = isinstance(difference, Fraction) and difference == 0
-    match op:
-        case ">":
-            return is_certainly(difference, 1)
-        case "<":
-            return is_certainly(difference, -1)
-        case ">=":
-            return zero or is_certainly(difference, 1)
-        case "<=":
-            return zero or is_certainly(difference, -1)
-        case "!=":
-            return is_certainly(difference, 0)
-        case _:
-            return zero
+def _of_its_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> bool:
+    """Whether numbers are of the kinds declared; polynomials come from instances that are."""
+    kinds = () if isinstance(item, Block) else item.kinds
+    flat = [x for row in values for x in row if isinstance(x, sympy.Rational)]
+    if len(flat) < len(values) * len(values[0]):
+        return True
+    if isinstance(item, Datum) and item.values:
+        allowed = all(x in item.values for x in flat)
+        return allowed and (not item.is_index or all(sum(row) == 1 for row in values))
+    exact = tuple(tuple(fraction(x) for x in row if isinstance(x, sympy.Rational)) for row in values)
+    diagonal = Kind.DIAGONAL in kinds and len(item.shape.sizes) == 2
+    own = tuple((row[k],) for k, row in enumerate(exact)) if diagonal else exact
+    signs = {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}
+    return not any(violates_exactly(own if kind in signs else exact, kind) for kind in kinds)

@@ -9,22 +9,20 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from random import Random
-from typing import cast
 
 import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, equate, holds
-from recipe_compiler.algebra.positivity.region import Region, about, region_at, satisfies
+from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, equate, holds, stated
+from recipe_compiler.algebra.positivity.region import Region, about, region_at
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, compares, evaluate
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
-from recipe_compiler.algebra.scalars.rationals import fraction, rational
-from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.algebra.scalars.symbols import component, positions
+from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.shapes import Kind
 
 TRIES = 8
 """Points that disregard the assumptions, tried for the names that a search did not choose."""
@@ -155,28 +153,10 @@ def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, in
     return made
 
 
-def stated(
-    numbers: Mapping[Expr, Fraction],
-    fields: Mapping[str, Expr],
-    declarations: Declarations,
-    sizes: Mapping[str, int],
-) -> Point | None:
-    """Return the point with these values, and the same as text; None if one is not of the kinds declared."""
-    at = Point(numbers, fields, ())
-    named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
-    for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *declarations.functions):
-        values = _values(item, at, declarations, sizes)
-        if not _of_its_kinds(item, values):
-            return None
-        label = f"{item.name}({', '.join(item.of)})" if isinstance(item, Function) else item.name
-        named.append((label, (values, item.shape)))
-    return Point(numbers, fields, tuple(named))
-
-
 def is_inside(at: Point, region: Region, declarations: Declarations, sizes: Mapping[str, int]) -> bool:
     """Whether facts about a point, and every assumption, certainly hold there."""
     try:
-        facts = all(satisfies(fact, evaluate(fact.value, at.leaf)) for fact in region)
+        facts = all(compares(fact.op, evaluate(fact.value, at.leaf)) for fact in region)
     except NoValueError:
         return False
     return facts and all(holds(compare, declarations, sizes, at) for compare in declarations.assume)
@@ -193,36 +173,3 @@ def _constant(
         here = sum((numbers[x] ** 2 for x in z), Fraction(0)) / 2
         found += sympy.Add(*[x**2 for x in z]) / 2 - rational(here)
     return found
-
-
-def _values(
-    item: Parameter | Datum | Block | Function, at: Point, declarations: Declarations, sizes: Mapping[str, int]
-) -> Rows:
-    """Return the entries of a declared name at a point: numbers, polynomials of functions."""
-    height, width = extent(item.shape, sizes)
-    places = positions(item.shape, sizes)
-    if isinstance(item, Block):
-        entries = list(coordinates(item, sizes))
-    else:
-        entries = [component(item, place, declarations, sizes) for place in places]
-    known: dict[Expr, Expr] = {s: rational(v) for s, v in at.numbers.items()}
-    if isinstance(item, Function):
-        known = {f: at.fields[type(f).__name__] for e in entries for f in e.atoms(AppliedUndef)}
-    flat = [cast(Expr, e.xreplace(known)) for e in entries]
-    return tuple(tuple(flat[i * width : (i + 1) * width]) for i in range(height))
-
-
-def _of_its_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> bool:
-    """Whether numbers are of the kinds declared; polynomials come from instances that are."""
-    kinds = () if isinstance(item, Block) else item.kinds
-    flat = [x for row in values for x in row if isinstance(x, sympy.Rational)]
-    if len(flat) < len(values) * len(values[0]):
-        return True
-    if isinstance(item, Datum) and item.values:
-        allowed = all(x in item.values for x in flat)
-        return allowed and (not item.is_index or all(sum(row) == 1 for row in values))
-    exact = tuple(tuple(fraction(x) for x in row if isinstance(x, sympy.Rational)) for row in values)
-    diagonal = Kind.DIAGONAL in kinds and len(item.shape.sizes) == 2
-    own = tuple((row[k],) for k, row in enumerate(exact)) if diagonal else exact
-    signs = {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}
-    return not any(violates_exactly(own if kind in signs else exact, kind) for kind in kinds)

@@ -14,11 +14,11 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.points.admissible_point import Point, compares, drawn, meets
+from recipe_compiler.algebra.points.admissible_point import Point, drawn, meets
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.searched_point import admissible, towards
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, compares, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.structure.definedness import conditions

@@ -18,8 +18,8 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.region import Region, satisfies
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
+from recipe_compiler.algebra.positivity.region import Region
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, compares, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
@@ -74,7 +74,7 @@ def confirmed(symmetric: Rows, region: Region, at: Point) -> Direction | None:
     None, too, if the point is outside the region, or an entry has no value there.
     """
     try:
-        if not all(satisfies(fact, evaluate(fact.value, _leaf(at))) for fact in region):
+        if not all(compares(fact.op, evaluate(fact.value, _leaf(at))) for fact in region):
             return None
         values = [[evaluate(x, _leaf(at)) for x in row] for row in symmetric]
     except NoValueError:

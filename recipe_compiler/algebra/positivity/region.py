@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import combinations
 
 import sympy
@@ -10,7 +9,6 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import Value, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, total
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
@@ -84,20 +82,6 @@ def about(region: Region, scalars: Iterable[Expr]) -> Region:
 def given(region: Region) -> frozenset[str]:
     """Return the declarations that facts come from."""
     return frozenset(fact.says for fact in region if fact.says)
-
-
-def satisfies(fact: Fact, value: Value) -> bool:
-    """Whether a fact certainly holds if its left side has this value."""
-    zero = isinstance(value, Fraction) and value == 0
-    match fact.op:
-        case ">":
-            return is_certainly(value, 1)
-        case ">=":
-            return zero or is_certainly(value, 1)
-        case "==":
-            return zero
-        case _:
-            return is_certainly(value, 0)
 
 
 def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:

@@ -73,6 +73,24 @@ def is_certainly(value: Value, sign: int) -> bool:
     return bool(value > 0) if sign > 0 else bool(value < 0)
 
 
+def compares(op: str, difference: Value) -> bool:
+    """Whether `difference op 0` certainly holds; False of a ball that contains 0."""
+    zero = isinstance(difference, Fraction) and difference == 0
+    match op:
+        case ">":
+            return is_certainly(difference, 1)
+        case "<":
+            return is_certainly(difference, -1)
+        case ">=":
+            return zero or is_certainly(difference, 1)
+        case "<=":
+            return zero or is_certainly(difference, -1)
+        case "!=":
+            return is_certainly(difference, 0)
+        case _:
+            return zero
+
+
 def _value(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
     found = known.get(e)
     if found is None:
