@@ -15,10 +15,11 @@ import flint
 import sympy
 from flint import arb_mat
 from sympy import Expr
-from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import System, Vector, correction, gradient
 from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.positivity.prove import scalar
+from recipe_compiler.algebra.positivity.region import Fact, names_of
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate, rationals
 from recipe_compiler.algebra.scalars.matrices import determinant, dot, total
@@ -170,47 +171,15 @@ def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
 
 
 def never_zero(e: Expr) -> bool:
-    """Whether a scalar vanishes nowhere: its expanded terms all have one sign, and one of them is never zero.
+    """Whether a scalar vanishes nowhere, as the signs of its terms and factors show; those of symbols are SymPy's.
 
     1 + x**2 does. False says nothing.
     """
-    terms = sympy.Add.make_args(sympy.expand(e))
-    if len(terms) == 1:
-        return _nonzero(terms[0])
-    signed = ([sign * term for term in terms] for sign in (1, -1))
-    return any(
-        all(_at_least(term) for term in side) and any(_at_least(term, strictly=True) for term in side)
-        for side in signed
+    signs = (
+        (x, {">": x.is_positive, ">=": x.is_nonnegative, "!=": x.is_nonzero}) for x in sorted(names_of(e), key=str)
     )
-
-
-def _at_least(term: Expr, *, strictly: bool = False) -> bool:
-    """Whether a term is >= 0, or > 0: its coefficient and every factor are."""
-    coefficient, rest = term.as_coeff_Mul(rational=True)
-    return bool(coefficient > 0) and all(_factor_at_least(x, strictly) for x in sympy.Mul.make_args(rest))
-
-
-def _factor_at_least(e: Expr, strictly: bool) -> bool:
-    if isinstance(e, sympy.exp) or e == 1 or e is sympy.pi:
-        return True
-    if isinstance(e, (sympy.Symbol, AppliedUndef)):
-        return bool(e.is_positive if strictly else e.is_nonnegative)
-    if isinstance(e, sympy.Pow) and e.exp.is_Rational:
-        if _factor_at_least(e.base, strictly):
-            return True
-        return bool(e.exp.is_Integer and e.exp.is_even) and not strictly
-    return False
-
-
-def _nonzero(term: Expr) -> bool:
-    _, rest = term.as_coeff_Mul(rational=True)
-    return term != 0 and all(_factor_nonzero(x) for x in sympy.Mul.make_args(rest))
-
-
-def _factor_nonzero(e: Expr) -> bool:
-    if isinstance(e, sympy.Pow):
-        return _factor_nonzero(e.base)
-    return _factor_at_least(e, strictly=True) or (isinstance(e, (sympy.Symbol, AppliedUndef)) and bool(e.is_nonzero))
+    region = tuple(Fact(x, op, "") for x, known in signs for op, holds in known.items() if holds)
+    return scalar(e, "!=", region, light=True) is not None
 
 
 def _independent(rows: list[tuple[int, tuple[Fraction, ...]]], n: int) -> tuple[int, ...]:

@@ -55,8 +55,8 @@ class ScalarReading(QuotientReader):
         return all(by_terms(p, self.signs) is not None for p in (a.top, *odd))
 
     def opaque(self, e: Expr) -> Quotient:
-        """Return a generator of which nothing is known but the rationals that a constant lies between."""
-        return self._generator(e, e)[0]
+        """Return a generator of which nothing is known, but of pi its sign and rationals that it lies between."""
+        return self._generator(e, e, ">" if e is sympy.pi else "")[0]
 
     def function(self, e: Expr) -> Quotient:
         """Return a function with what is known of its values."""
