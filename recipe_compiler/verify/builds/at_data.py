@@ -187,32 +187,37 @@ class _Residuals:
         self.scales: set[str] = set()
 
     def read(self, left: Sequence[tuple[Product, Law]]) -> None:
-        """Read laws of data, laws of latent blocks beside them, and priors of their coefficients.
+        """Read laws of data, and the priors of their coefficients.
 
         Raises:
             NotReadError: a residual is not linear in coefficients, or a prior may favour some of their values.
         """
-        latent = [(product, law) for product in self.posterior.likelihood for law in product.laws
-                  if entry_of_rows(law)]  # fmt: skip
         known: dict[object, tuple[Product, Law]] = {}
-        for product, law in [*left, *latent]:
+        for product, law in left:
             row = DENSITIES[law.stated.name]
             same = (law.stated.arguments[0], _argument(row, law.stated, row.location) if row.location else row.name)
             known.setdefault((same, product.guards), (product, law))
         for product, law in known.values():
             self._add(law, self.rows.under(product.guards), mixed=product.is_mixed)
-        of_latent = {entry_of_rows(law) for _, law in latent}
         done: set[str] = set()
-        while names := self._coefficients() - done - of_latent:
+        while names := self._coefficients() - done:
             for name in sorted(names):
                 self._read_prior(name)
             done |= names
-        blocks = self._coefficients()
-        given = [x for prior in self.posterior.parts for law in prior.laws.values() for x in law.arguments[1:]
-                 if not {*dependence(law.arguments[0]).blocks} <= blocks]  # fmt: skip
+        given = (x for block, law, _, _ in self._priors() if block not in done for x in law.stated.arguments[1:])
         beside = {*self.scales, *self.posterior.absorbed, *(name for x in given for name in dependence(x).blocks)}
         declared = {block.name for block in self.posterior.target.declarations.blocks}
-        self.is_exact &= not blocks & beside and self.scales <= declared
+        self.is_exact &= not done & beside and self.scales <= declared
+
+    def _priors(self) -> Iterator[tuple[str, Law, Rows, bool]]:
+        """Yield the laws of blocks, those of latent blocks row by row, and whether each is one of several."""
+        for parts in self.posterior.parts:
+            for (block, _), law in parts.laws.items():
+                yield block, Law(law), self.rows.at_one(), len(self.posterior.parts) > 1
+        for product in self.posterior.likelihood:
+            for law in product.laws:
+                if block := entry_of_rows(law):
+                    yield block, law, self.rows.under(product.guards), False
 
     def _coefficients(self) -> set[str]:
         return {atom[0] for one in self.found for atom in one.coordinates}
@@ -220,16 +225,15 @@ class _Residuals:
     def _read_prior(self, name: str) -> None:
         """Read the prior of a coefficient: a bounded density, or residuals over a scale."""
         declared = self.posterior.target.declarations
-        for parts in self.posterior.parts:
-            for law in (law for (block, _), law in parts.laws.items() if block == name):
-                self._add(Law(law), self.rows.at_one(), mixed=len(self.posterior.parts) > 1)
-            for blocks, terms in parts.groups:
-                if name in {block.name for block in blocks}:
-                    self.is_exact = False
-                    if len(blocks) > 1 or not all(
-                        bounded_above(multiply(Number(c), x, SCALAR), declared) for c, x in terms
-                    ):
-                        raise NotReadError(f"the prior of {name} may favour some of its values")
+        own = [one for one in self._priors() if one[0] == name]
+        for _, law, rows, mixed in own:
+            self._add(law, rows, mixed=mixed)
+        for blocks, terms in (group for parts in self.posterior.parts for group in parts.groups if not own):
+            if name in {block.name for block in blocks}:
+                self.is_exact = False
+                inside = (bounded_above(multiply(Number(c), x, SCALAR), declared) for c, x in terms)
+                if len(blocks) > 1 or not all(inside):
+                    raise NotReadError(f"the prior of {name} may favour some of its values")
 
     def _add(self, law: Law, rows: Rows, *, mixed: bool) -> None:
         """Add the residuals of a law; none of a bounded one of numbers."""
