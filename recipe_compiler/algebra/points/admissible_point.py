@@ -1,6 +1,6 @@
 """Admissible points: exact values for every coordinate, parameter and field that satisfy all that is declared."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -12,6 +12,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points import sample_fields as instances
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError, as_fraction
+from recipe_compiler.algebra.positivity.region import equalities, solved
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, compares, evaluate, is_certainly
@@ -22,8 +23,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates, exte
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare, Formula, Role
-from recipe_compiler.formula.expression import Symbol as Name
+from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 
 # Rational points inside the domains of blocks.
@@ -108,51 +108,6 @@ def _less(a: Value, b: Value) -> bool:
     return is_certainly(ball(b) - ball(a), 1)
 
 
-# Assumed equalities at a point: where `a == 2*b` is assumed, a drawn point has that a, not one of its own.
-
-
-def equate(numbers: dict[Expr, Fraction], setting: Setting) -> None:
-    """Set scalar parameters to the values that assumed equalities give them, where their kinds allow it.
-
-    An equality may rest on a later one: there are as many passes as assumptions. If one still fails in the end, the
-    point is not admissible.
-    """
-    for _ in setting.declarations.assume:
-        for compare in setting.declarations.assume:
-            if compare.op != "==":
-                continue
-            sides = ((compare.left, compare.right), (compare.right, compare.left))
-            found = next((new for side, other in sides for new in _value(side, other, numbers, setting)), None)
-            if found is not None:
-                numbers[found[0]] = found[1]
-
-
-def _value(
-    side: Formula, other: Formula, numbers: dict[Expr, Fraction], setting: Setting
-) -> Iterator[tuple[Expr, Fraction]]:
-    """Yield a parameter and the value of the other side, if that is one it may have."""
-    if not isinstance(side, Name) or side.role is not Role.PARAMETER or side.shape.sizes:
-        return
-    item = setting.declarations.find(side.name)
-    if not isinstance(item, Parameter) or item.value is not None:
-        return
-    name = component(item, (), setting.declarations, setting.sizes)
-    try:
-        value = evaluate(rows(other, setting)[0][0], numbers.__getitem__)
-    except (NoValueError, KeyError):  # a name that has no number yet is one of the state
-        return
-    if isinstance(name, Symbol) and isinstance(value, Fraction) and _may_be(value, item.kinds):
-        yield name, value
-
-
-def _may_be(value: Fraction, kinds: tuple[Kind, ...]) -> bool:
-    if Kind.POSITIVE in kinds or Kind.PD in kinds:
-        return value > 0
-    if Kind.NONNEGATIVE in kinds or Kind.PSD in kinds:
-        return value >= 0
-    return bool(value) or Kind.NONZERO not in kinds
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """Exact values: rational numbers for symbols, polynomials for undefined functions, and the same as text."""
@@ -221,7 +176,7 @@ def drawn(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
         for name, value in _paired(item, _constants(item, sizes, style, random), declarations, sizes):
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
-    equate(numbers, Setting(declarations, sizes))
+    numbers = solved(numbers, equalities(declarations, sizes))
     for block in declarations.blocks:
         try:
             found = inside(block, declarations, sizes, numbers, style, random)

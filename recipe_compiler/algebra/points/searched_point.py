@@ -14,8 +14,8 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, equate, holds, stated
-from recipe_compiler.algebra.positivity.region import Region, about, region_at
+from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, holds, stated
+from recipe_compiler.algebra.positivity.region import Region, about, equalities, region_at, solved
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, compares, evaluate
 from recipe_compiler.algebra.scalars.matrices import Rows
@@ -61,7 +61,7 @@ def _proposals(
 ) -> Iterator[Chosen]:
     yield {}
     yield {name: x for name, x in defaults_of(declarations, sizes).items() if name in names}
-    from recipe_compiler.algebra.positivity.falsify import falsified, solved  # imports NumPy, which most need not
+    from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most need not
 
     always: Rows = ((sympy.Integer(-1),),)
     found = falsified(always, region, names)
@@ -94,7 +94,7 @@ def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mappin
             name: inner.fields[name] + rational(calls[name]) * (f - inner.fields[name]) if name in calls else f
             for name, f in made.fields.items()
         }
-        equate(numbers, Setting(declarations, sizes))
+        numbers = solved(numbers, equalities(declarations, sizes))
         found = stated(numbers, fields, declarations, sizes)
         if found is not None and is_inside(found, region, declarations, sizes):
             return found
@@ -142,7 +142,7 @@ def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, in
     if base is None:
         return None
     numbers = {**base.numbers, **{x: v for x, v in chosen.items() if isinstance(x, sympy.Symbol)}}
-    equate(numbers, Setting(declarations, sizes))
+    numbers = solved(numbers, equalities(declarations, sizes))
     fields = dict(base.fields)
     for x, value in chosen.items():
         if isinstance(x, AppliedUndef):

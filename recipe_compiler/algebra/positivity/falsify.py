@@ -18,11 +18,10 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.region import Region
+from recipe_compiler.algebra.positivity.region import Point, Region, solved
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, compares, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
-from recipe_compiler.algebra.scalars.rationals import fraction, rational
 
 SAMPLES, STARTS, EVALUATIONS = 240, 6, 160
 """Points drawn, the best of them from which descent starts, and points that each descent evaluates."""
@@ -32,8 +31,6 @@ INWARDS = (0.0, 0.01, 0.1, 0.4)
 """How far an end is moved back towards its start: descent ends on the boundary, where rounding leaves the domain."""
 OUTSIDE = 1e6
 """Above every eigenvalue: what a point outside the domain counts as, more where it is further outside."""
-
-Point = dict[Expr, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +103,6 @@ def _direction(values: list[list[Value]], at: Point) -> Direction | None:
         ball(Fraction(0)),
     )
     return Direction(at, simple, total) if is_certainly(total, -1) else None
-
-
-def solved(at: Point, region: Region, pinned: frozenset[Expr] = frozenset()) -> Point:
-    """Return a point moved onto equalities that are polynomials with a rational root in one name, the nearest.
-
-    Each equality moves a name that is not pinned, nor moved by another: x + y == 1 at (1/3, 5) gives (-4, 5), x**2 +
-    y**2 == 1 at (1, 3/5) gives (4/5, 3/5).
-    """
-    found, kept = dict(at), set(pinned)
-    for fact in region:
-        for name in sorted((fact.names & found.keys()) - kept, key=str) if fact.op == "==" else ():
-            others = {x: rational(v) for x, v in found.items() if x != name}
-            try:
-                roots = sympy.Poly(fact.value.xreplace(others), name, domain="QQ").ground_roots()
-            except (sympy.PolynomialError, sympy.CoercionFailed):
-                continue
-            if roots:
-                found[name] = min((fraction(root) for root in roots), key=lambda x, name=name: abs(x - found[name]))
-                kept.add(name)
-                break
-    return found
 
 
 def _proposals(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterator[np.ndarray]:

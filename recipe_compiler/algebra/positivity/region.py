@@ -1,7 +1,9 @@
 """What is declared about the names of a document, as inequalities of scalars: the only premises of a proof."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations
 
 import sympy
@@ -10,6 +12,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, total
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -55,6 +58,7 @@ class Fact:
 
 
 Region = tuple[Fact, ...]
+Point = dict[Expr, Fraction]
 
 
 def names_of(e: Expr) -> frozenset[Expr]:
@@ -84,6 +88,58 @@ def given(region: Region) -> frozenset[str]:
     return frozenset(fact.says for fact in region if fact.says)
 
 
+def solved(at: Point, region: Region, pinned: frozenset[Expr] = frozenset()) -> Point:
+    """Return a point moved onto equalities that are polynomials with a rational root in one name, the nearest.
+
+    Each equality moves one name that is not pinned and has the root for a value, those first that none has moved: x +
+    y == 1 at (1/3, 5) gives (-4, 5), x**2 + y**2 == 1 at (1, 3/5) gives (4/5, 3/5).
+    """
+    found, moved = dict(at), Counter[Expr]()
+    equal = [fact for fact in region if fact.op == "=="]
+    for fact in equal * len(equal):  # one may undo another
+        numbers = {x: rational(v) for x, v in found.items()}
+        if fact.value.xreplace(numbers) == 0:
+            continue
+        for name in sorted((fact.names & found.keys()) - pinned, key=lambda x: (moved[x], str(x))):
+            others = {x: v for x, v in numbers.items() if x != name}
+            try:
+                roots = sympy.Poly(fact.value.xreplace(others), name, domain="QQ").ground_roots()
+            except (sympy.PolynomialError, sympy.CoercionFailed):
+                continue
+            values = [fraction(root) for root in roots if _may_be(name, root)]
+            if values:
+                found[name] = min(values, key=lambda x, name=name: abs(x - found[name]))
+                moved[name] += 1
+                break
+    return found
+
+
+def _may_be(name: Expr, value: sympy.Rational) -> bool:
+    """Whether a name may have a value, as far as SymPy knows its signs."""
+    return not any(
+        known and not holds
+        for known, holds in (
+            (name.is_positive, value > 0),
+            (name.is_nonnegative, value >= 0),
+            (name.is_nonzero, value != 0),
+        )
+    )
+
+
+def equalities(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+    """Return the equalities that are assumed, entry by entry."""
+    return _assumed([c for c in declarations.assume if c.op == "=="], Setting(declarations, sizes))
+
+
+def _assumed(compares: Iterable[Compare], setting: Setting) -> Region:
+    return tuple(
+        assumed(compare, x, y)
+        for compare in compares
+        for p, q in zip(rows(compare.left, setting), rows(compare.right, setting), strict=True)
+        for x, y in zip(p, q, strict=True)
+    )
+
+
 def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
     """Return all that is declared, as scalar facts at fixed sizes.
 
@@ -96,10 +152,7 @@ def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
         found += of_block(block, coordinates(block, sizes), lambda bound: rows(bound, setting)[0][0])
     for item in (*declarations.parameters, *declarations.functions):
         found += _of_item(item, declarations, sizes)
-    for compare in declarations.assume:
-        left, right = rows(compare.left, setting), rows(compare.right, setting)
-        for p, q in zip(left, right, strict=True):
-            found += [assumed(compare, x, y) for x, y in zip(p, q, strict=True)]
+    found += _assumed(declarations.assume, setting)
     return tuple(fact for fact in found if not fact.value.is_number)
 
 

@@ -1,8 +1,8 @@
 """Derivatives of scalars, each subexpression differentiated once.
 
 The entries of an inverse share their determinant, those of a drift the gradient: as a tree such an expression is far
-larger than it is. Rules: sums, products, powers with constant exponent, exp, log, sine and cosine, and the chain rule
-for the other smooth functions of one argument; anything else is SymPy's to differentiate.
+larger than it is. Rules: sums, products, powers, and the chain rule for smooth functions of one argument; anything else
+is SymPy's to differentiate.
 """
 
 from functools import lru_cache
@@ -41,14 +41,6 @@ def slope(e: Expr, x: Symbol) -> Expr:
             return _of_product(e.args, x)
         case sympy.Pow():
             return _of_power(e, x)
-        case sympy.exp():
-            return _chained(e, argument(e), x)
-        case sympy.log():
-            return _chained(1 / argument(e), argument(e), x)
-        case sympy.sin():
-            return _chained(sympy.cos(argument(e)), argument(e), x)
-        case sympy.cos():
-            return _chained(-sympy.sin(argument(e)), argument(e), x)
         case Cell():
             return ZERO
         case AppliedUndef() | sympy.Derivative():
