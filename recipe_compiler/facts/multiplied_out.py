@@ -7,19 +7,18 @@ at every size. Signs come from the structural rules. Of a vector or matrix put t
 sin(theta)**2`) one entry is read: an opaque part stands for its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.prove import Shown, parts, scalar
+from recipe_compiler.algebra.positivity import prove
 from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_data, of_scalar, region_at
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant, total
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
@@ -151,51 +150,38 @@ def shown(
     """
     try:
         entries, region = _entries(formula, declarations, sign_of)
-        answers = [scalar(e + offset, op, region, light=light) for e in entries]
+        answers = [prove.scalar(e + offset, op, region, light=light) for e in entries]
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
-    return _given(answers)
-
-
-def _given(answers: Sequence[Shown | None]) -> frozenset[str] | None:
-    """Return what all answers rest on, None if one is missing."""
     found = [answer for answer in answers if answer is not None]
     return frozenset[str]().union(*(answer.given for answer in found)) if len(found) == len(answers) else None
 
 
 @lru_cache(maxsize=1024)
 def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return the declarations by which A: [n, n], small and of fixed size, is positive definite; None if not shown.
-
-    A symmetric matrix is if and only if all its characteristic coefficients e_k > 0: det(t I - A) = t**n - e_1 t**(n-1)
-    + ..., with real roots, has then no root t <= 0. [[2, 1], [1, 1]] has e = 3, 1.
-    """
-    if declarations.sizes:
-        return None
+    """Return the declarations by which A: [n, n], small and of fixed size, is positive definite; None if not shown."""
     try:
-        a = rows(formula, Setting(declarations, {}))
-        region = region_at(declarations, {})
-        if len(a) > LARGEST_MATRIX or parts(a, region) is None:
-            return None
-        answers = [scalar(e, ">", region) for e in _coefficients(a)]
+        a = _small(formula, declarations)
+        return None if a is None else prove.definite(a, region_at(declarations, {}))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
-    return _given(answers)
 
 
 @lru_cache(maxsize=1024)
 def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
     """Return the declarations by which det A != 0 everywhere, A: [n, n], small and of fixed size; None if not shown."""
-    if declarations.sizes:
-        return None
     try:
-        a = rows(formula, Setting(declarations, {}))
-        if len(a) > LARGEST_MATRIX:
-            return None
-        answer: Shown | None = scalar(determinant(a), "!=", region_at(declarations, {}))
+        a = _small(formula, declarations)
+        found = None if a is None else prove.scalar(determinant(a), "!=", region_at(declarations, {}))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
-    return None if answer is None else answer.given
+    return None if found is None else found.given
+
+
+def _small(formula: Formula, declarations: Declarations) -> Rows | None:
+    """Return the entries of a small matrix where the document fixes all sizes."""
+    a = None if declarations.sizes else rows(formula, Setting(declarations, {}))
+    return a if a is not None and len(a) <= LARGEST_MATRIX else None
 
 
 def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Expr], bool]:
@@ -203,20 +189,11 @@ def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Exp
 
     def never_zero(e: Expr) -> bool:
         try:
-            return scalar(e, "!=", region_at(declarations, sizes), light=True) is not None
+            return prove.scalar(e, "!=", region_at(declarations, sizes), light=True) is not None
         except (NotScalarisableError, TooLargeError, NoNormalFormError):
             return False
 
     return never_zero
-
-
-def _coefficients(a: Rows) -> list[Expr]:
-    """Return the sums of the principal minors of each size."""
-    n = range(len(a))
-    return [
-        total([determinant(tuple(tuple(a[i][j] for j in at) for i in at)) for at in combinations(n, k)])
-        for k in range(1, len(a) + 1)
-    ]
 
 
 def _entries(formula: Formula, declarations: Declarations, sign_of: SignOf) -> tuple[list[Expr], Region]:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.prove import Shown, deeper, parts, scalar
+from recipe_compiler.algebra.positivity.prove import Shown, scalar, semidefinite
 from recipe_compiler.algebra.positivity.region import Region
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner, Function
 from recipe_compiler.algebra.scalars.matrices import Rows
@@ -136,13 +136,10 @@ def _covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region:
 def _semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
     """Return what shows that a symmetric matrix is positive semidefinite."""
     try:
-        found = parts(a, region)
-        proofs = [part.by_signs or deeper(part) for part in found or ()]
+        found = semidefinite(a, region)
     except NoNormalFormError:
         return None
-    if found is None or not all(isinstance(proof, Shown) for proof in proofs):
-        return None
-    return frozenset[str]().union(*(proof.given for proof in proofs if isinstance(proof, Shown)))
+    return found.given if isinstance(found, Shown) else None
 
 
 def is_symmetric(entries: tuple[int, ...], n: int, reading: TraceReading) -> bool:

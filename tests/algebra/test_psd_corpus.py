@@ -112,9 +112,7 @@ def test_the_verdict_is_right_and_in_time(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rows", "positive", "assume"), [TRUE[3], TRUE[11], TRUE[12], TRUE[17], TRUE[20], *TRUE[21:25]]
-)
+@pytest.mark.parametrize(("rows", "positive", "assume"), [TRUE[3], TRUE[11], TRUE[12], TRUE[17], *TRUE[21:25]])
 def test_a_sum_of_squares_is_one(tmp_path: Path, rows: str, positive: str, assume: str) -> None:
     dynamics = read(tmp_path, rows, positive, assume)
     says = dict(recheck.recheck(certificate(dynamics, check(dynamics))))

@@ -98,4 +98,4 @@ def _definite_squares(form: Expr) -> tuple[tuple[str, str], ...] | None:
     except NoNormalFormError:
         return None
     names = tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))
-    return None if squares is None else (*names, *squares.data(found))
+    return None if squares is None else (*names, *squares)

@@ -153,10 +153,10 @@ class _Least:
             outside = [v for op, v in sides if v < 0 and op != "=="] or [v for op, v in sides if v == 0 and op == ">"]
             if outside:
                 return OUTSIDE * (2 + away - sum(outside))
-            matrix = np.array([[value(e) for e in row] for row in self.a])
+            below = [[value(e) if j <= i else 0.0 for j, e in enumerate(row)] for i, row in enumerate(self.a)]
         except NoValueError:
             return OUTSIDE**3
-        return float(np.linalg.eigvalsh(matrix)[0]) + 1e3 * away
+        return float(np.linalg.eigvalsh(np.array(below), "L")[0]) + 1e3 * away
 
     def is_hopeful(self, x: np.ndarray) -> bool:
         """Whether the eigenvalue is negative; where an equality is declared, whether rounding may move there."""

@@ -13,7 +13,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem, shown
 from recipe_compiler.algebra.positivity.region import Region
-from recipe_compiler.algebra.positivity.signs import ShownSign, is_nonzero, sign_of
+from recipe_compiler.algebra.positivity.signs import is_nonzero, sign_of
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
@@ -98,59 +98,44 @@ class Shown:
     data: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DiagonalBlock:
-    """A connected block of a matrix: its rows, and its polynomials."""
+def semidefinite(a: Rows, region: Region) -> Shown | str:
+    """Return a proof that a matrix of scalars, [n, n], is positive semidefinite on a region, or what was tried.
 
-    rows: tuple[int, ...]
-    problem: PolynomialProblem
-    coefficients: tuple[fmpq_mpoly, ...]
-    """e_1, ..., e_n, none where they are too large."""
-    signs: tuple[ShownSign | None, ...]
-
-    @property
-    def by_signs(self) -> Shown | None:
-        """Return the proof that all coefficients e_k are nonnegative by their signs, None if one is not seen to be."""
-        if not self.coefficients or not all(self.signs):
-            return None
-        reasons = (
-            (f"e_{k}", f"{shown(e)} >= 0 by {sign.by if sign else ''}")
-            for k, (e, sign) in enumerate(zip(self.coefficients, self.signs, strict=True), 1)
-        )
-        data = (*_data(self), *reasons)
-        return Shown("signs of the characteristic coefficients", self.problem.given, data)
-
-
-def parts(a: Rows, region: Region) -> tuple[DiagonalBlock, ...] | None:
-    """Return the connected blocks of a matrix, [n, n], with the signs of their e_k; None unless it is symmetric.
-
-    M is positive semidefinite if and only if every diagonal block is, and a block if and only if its e_k >= 0
-    (`coefficients`).
+    M is if and only if every diagonal block is, and a symmetric block if and only if its e_k >= 0 (`coefficients`),
+    which the signs of these show or sums of squares.
 
     Raises:
         NoNormalFormError: an entry outside what can be read.
     """
     whole = problem(a, region)
-    n = range(len(a))
-    if any(not (whole.matrix[i][j] - whole.matrix[j][i]).is_zero() for i in n for j in range(i)):
+    if not _is_symmetric(whole):
+        return "not shown to be symmetric"
+    blocks = [tuple(tuple(a[i][j] for j in rows) for i in rows) for rows in connected(whole)]
+    proofs = [_by_signs(found) or _by_squares(found) for found in (problem(block, region) for block in blocks)]
+    known = [proof for proof in proofs if proof is not None]
+    if len(known) < len(proofs):
+        return "no sum of squares found"
+    if len(known) == 1:
+        return known[0]
+    data = tuple((f"block {k}: {name}", value) for k, one in enumerate(known, 1) for name, value in one.data)
+    return Shown(", ".join(dict.fromkeys(one.by for one in known)), _given(known), data)
+
+
+def definite(a: Rows, region: Region) -> frozenset[str] | None:
+    """Return the declarations by which a matrix, [n, n], is positive definite on a region; None if not shown.
+
+    A symmetric one is if and only if all e_k > 0: det(t I - A) has real roots, and then no root t <= 0. [[2, 1], [1,
+    1]] has e = 3, 1.
+
+    Raises:
+        NoNormalFormError: an entry outside what can be read, or coefficients that are too large.
+    """
+    found = problem(a, region)
+    if not _is_symmetric(found):
         return None
-    return tuple(_part(a, rows, region) for rows in connected(whole))
-
-
-def deeper(part: DiagonalBlock) -> Shown | None:
-    """Return a proof by sums of squares about a block whose coefficients have no clear signs; None without any."""
-    found = squares_of(part.problem)
-    if found is None:
-        return None
-    return Shown("sum of squares, exact", part.problem.given, (*_data(part), *found))
-
-
-def squares_of(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
-    """Return the Gram matrices that show the matrix of a problem to be positive semidefinite; None without any."""
-    from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
-
-    found = squares(problem)
-    return None if found is None else found.data(problem)
+    proofs = [_polynomial(e, ">", found, light=False) for e in coefficients(found)]
+    known = [proof for proof in proofs if proof is not None]
+    return _given(known) if len(known) == len(proofs) else None
 
 
 def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | None:
@@ -168,8 +153,13 @@ def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | Non
         found = problem(((e,),), region)
     except NoNormalFormError:
         return None
-    p = found.matrix[0][0]
-    data = (("value", str(e)), *_names(found), ("polynomial", shown(p)))
+    proof = _polynomial(found.matrix[0][0], op, found, light=light)
+    return None if proof is None else replace(proof, data=(("value", str(e)), *proof.data))
+
+
+def _polynomial(p: fmpq_mpoly, op: str, found: PolynomialProblem, *, light: bool) -> Shown | None:
+    """Return a proof of `p op 0` under the facts of a problem."""
+    data = (*_names(found), ("polynomial", shown(p)))
     sides = (p, -p) if op == "!=" else (p,)
     for q in sides:
         sign = sign_of(q, found.signs, found.known)
@@ -179,25 +169,50 @@ def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | Non
         return Shown("signs of terms and factors", found.given, (*data, ("shown by", "its factors")))
     for q in sides if not light and len(p) <= LARGEST_SCALAR else ():
         for margin in MARGINS if op != ">=" else (fmpq(0),):
-            squares = squares_of(replace(found, matrix=((q - margin,),)))
+            squares = _squares(replace(found, matrix=((q - margin,),)))
             if squares is not None:
                 return Shown("sum of squares, exact", found.given, (*data, ("at least", str(margin)), *squares))
     return None
 
 
-def _part(a: Rows, rows: tuple[int, ...], region: Region) -> DiagonalBlock:
-    block = tuple(tuple(a[i][j] for j in rows) for i in rows)
-    found = problem(block, region)
+def _is_symmetric(found: PolynomialProblem) -> bool:
+    n = range(len(found.matrix))
+    return all((found.matrix[i][j] - found.matrix[j][i]).is_zero() for i in n for j in range(i))
+
+
+def _by_signs(found: PolynomialProblem) -> Shown | None:
+    """Return the proof that all e_k of a block are nonnegative by their signs, None if one is not seen to be."""
     try:
-        e = coefficients(found) if len(rows) <= LARGEST_SIZE else ()
+        e = coefficients(found) if len(found.matrix) <= LARGEST_SIZE else ()
     except NoNormalFormError:
-        e = ()
-    return DiagonalBlock(rows, found, e, tuple(sign_of(p, found.signs, found.known) for p in e))
+        return None
+    reasons: list[tuple[str, str]] = []
+    for k, p in enumerate(e, 1):
+        sign = sign_of(p, found.signs, found.known)
+        if sign is None:
+            return None
+        reasons.append((f"e_{k}", f"{shown(p)} >= 0 by {sign.by}"))
+    by = "signs of the characteristic coefficients"
+    return Shown(by, found.given, (*_data(found), *reasons)) if reasons else None
 
 
-def _data(part: DiagonalBlock) -> tuple[tuple[str, str], ...]:
+def _by_squares(found: PolynomialProblem) -> Shown | None:
+    squares = _squares(found)
+    return None if squares is None else Shown("sum of squares, exact", found.given, (*_data(found), *squares))
+
+
+def _squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+    from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
+
+    return squares(problem)
+
+
+def _given(found: list[Shown]) -> frozenset[str]:
+    return frozenset[str]().union(*(proof.given for proof in found))
+
+
+def _data(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
     """Return what every proof about a block starts from: names, and the matrix times something positive."""
-    found = part.problem
     rows = ("[" + ", ".join(shown(p) for p in row) + "]" for row in found.matrix)
     return (*_names(found), ("matrix", "[" + ", ".join(rows) + "]"), ("times", shown(found.scale)))
 

@@ -4,7 +4,7 @@ Points are simple ones first, then searched ones; there a vector v of rationals 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import chain, count
@@ -33,7 +33,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, beyond, written
 from recipe_compiler.verify.core.subject import Subject, once
-from recipe_compiler.verify.equation.scalar_block import ScalarBlock, scalar_block
+from recipe_compiler.verify.equation.scalar_block import by_scalars
 
 MANY, SOME, FEW = 120, 40, 8
 """Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""
@@ -133,16 +133,15 @@ def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], subject: Subjec
     return tuple((name, value) for name, value in text if name.partition("(")[0] in names)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Part:
     """A diagonal part of D that no other block couples to: one block, or several that couple among themselves."""
 
     name: str
     matrix: Matrix
-    group: tuple[int, ...]
-    proof: Shown | None = None
+    proof: Shown | None
     """How its positive semidefiniteness is shown; None if it is not."""
-    tried: list[str] = field(default_factory=list)
+    tried: str
 
 
 @once
@@ -150,8 +149,8 @@ def d_psd(subject: Subject) -> Answer:
     """Decide that v.T D v >= 0 for every v at every state, for every size (Ma, Chen, Fox 2015, Theorem 1 requires it).
 
     D is n x n over all coordinates of z; the claimed diffusion where D is not given. It splits into groups of blocks
-    that it does not couple. For each, in turn: structural rules; signs of the characteristic coefficients e_k; a search
-    for an exact negative direction; sums of squares (Peyrl and Parrilo 2008). Proofs and the search are independent:
+    that it does not couple. For each, in turn: structural rules; signs of the characteristic coefficients e_k; sums of
+    squares (Peyrl and Parrilo 2008); a search for an exact negative direction. Proofs and the search are independent:
     should they contradict each other, the answer is undecided. It rests on D having a value everywhere in the domain,
     which is shown separately.
 
@@ -162,21 +161,12 @@ def d_psd(subject: Subject) -> Answer:
     if D is None or subject.derivation is None:
         return Answer(Undecided(("neither D nor claims.diffusion is given",)))
     parts = [_part(subject, D, group) for group in _groups(subject)]
-    scalars = {part.name: _signs(part, subject) for part in parts if part.proof is None}
     notes: list[str] = []
     for part in sorted(parts, key=lambda part: part.proof is not None):
         found, failures = _negative(subject, part)
         notes += failures
         if found is not None:
             return _negative_answer(subject, part, found)
-    for part in parts:
-        block = scalars.get(part.name)
-        if part.proof is None and isinstance(block, ScalarBlock):
-            answer = block.deeper()
-            if isinstance(answer, Shown):
-                part.proof = answer
-            else:
-                part.tried.append(answer)
     return _answer(subject, D, parts, notes)
 
 
@@ -188,7 +178,7 @@ def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -
     for part in parts:
         if part.proof is None:
             tried.append(f"no rule shows that {part.name} is positive semidefinite")
-            tried += [f"{part.name}: {what}" for what in part.tried]
+            tried += [f"{part.name}: {part.tried}"]
     if tried:
         at = (*subject.sizes, *_further(subject))
         tried.append(f"no negative direction at {'; '.join(written(sizes) for sizes in at if sizes) or 'its sizes'}")
@@ -232,23 +222,11 @@ def _part(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
     """Return a group with what structure shows about it."""
     matrix = tuple(tuple(D[a][b] for b in group) for a in group)
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
-    if len(group) > 1:
-        return _Part(f"{name} of ({', '.join(subject.names[a] for a in group)})", matrix, group)
-    only = min(group)
-    found = semidefinite(D[only][only], subject.dynamics.declarations)
-    block = subject.names[only]
-    proof = None if found is None else Shown("structure of D", found.given)
-    return _Part(f"{name}[{block},{block}]", matrix, group, proof)
-
-
-def _signs(part: _Part, subject: Subject) -> ScalarBlock | str:
-    """Return a part as a matrix of scalars, and note in it what the signs of its coefficients show, or why nothing."""
-    block = scalar_block(part.matrix, subject, part.group)
-    if isinstance(block, ScalarBlock):
-        part.proof = block.by_signs()
-    else:
-        part.tried.append(block)
-    return block
+    names = [subject.names[a] for a in group]
+    whole = f"{name} of ({', '.join(names)})" if len(group) > 1 else f"{name}[{names[0]},{names[0]}]"
+    found = semidefinite(matrix[0][0], subject.dynamics.declarations) if len(group) == 1 else None
+    shown = Shown("structure of D", found.given) if found is not None else by_scalars(matrix, subject, group)
+    return _Part(whole, matrix, shown if isinstance(shown, Shown) else None, "" if isinstance(shown, Shown) else shown)
 
 
 def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]]:

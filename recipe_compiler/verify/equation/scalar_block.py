@@ -3,15 +3,14 @@
 from fractions import Fraction
 
 from recipe_compiler.algebra.dynamics.system import block_matrix
-from recipe_compiler.algebra.positivity.prove import DiagonalBlock, Shown, deeper, parts
-from recipe_compiler.algebra.positivity.region import Region, region_at
+from recipe_compiler.algebra.positivity.prove import Shown, semidefinite
+from recipe_compiler.algebra.positivity.region import region_at
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.facts.multiplied_out import Abstraction
 from recipe_compiler.facts.semidefinite import sign_by_rules
 from recipe_compiler.formula.block_matrices import Matrix
-from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Filled, Formula, Identity, Multiply, Number
 from recipe_compiler.verify.core.subject import Subject
 
@@ -19,32 +18,8 @@ LARGEST = 8
 """Rows of a matrix of scalars that are looked at."""
 
 
-class ScalarBlock:
-    """A group of blocks as a matrix of scalars on a region, with its connected parts."""
-
-    def __init__(self, a: Rows, region: Region) -> None:
-        self.a = a
-        self.region = region
-        found = parts(a, region)
-        self.symmetric = found is not None
-        self.parts: tuple[DiagonalBlock, ...] = found or ()
-
-    def by_signs(self) -> Shown | None:
-        """Return a proof by the signs of the characteristic coefficients e_k alone; None if they do not give one."""
-        found = [part.by_signs for part in self.parts]
-        return _joined([x for x in found if x is not None]) if self.symmetric and all(found) else None
-
-    def deeper(self) -> Shown | str:
-        """Return a proof by sums of squares, or what was tried on the first part without a proof."""
-        if not self.symmetric:
-            return "not shown to be symmetric"
-        found = [part.by_signs or deeper(part) for part in self.parts]
-        shown = [x for x in found if x is not None]
-        return _joined(shown) if len(shown) == len(found) else "no sum of squares found"
-
-
-def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> ScalarBlock | str:
-    """Return a group of blocks as a matrix of scalars that decides it, or why there is none.
+def by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Shown | str:
+    """Return a proof that a group of blocks is positive semidefinite by a matrix of scalars, or what was tried.
 
     Where the document fixes all sizes every entry is written out, up to `LARGEST` rows. Otherwise every place must be a
     scalar, a multiple `c I` of one identity, or a diagonal `diag(v)` of one size: coordinates of one position then
@@ -56,28 +31,17 @@ def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Sc
     try:
         if not declarations.sizes:
             a = block_matrix(matrix, subject.setting({}))
-            return ScalarBlock(a, region_at(declarations, {})) if len(a) <= LARGEST else f"{len(a)} rows are too many"
+            return semidefinite(a, region_at(declarations, {})) if len(a) <= LARGEST else f"{len(a)} rows are too many"
         multiples = [[_multiple(place) for place in row] for row in matrix]
         same = len({declarations.blocks[k].shape for k in group}) == 1
         scalars = [[c for c in row if c is not None] for row in multiples]
         if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > LARGEST:
             return "its entries are neither scalars nor diagonals of one size"
-        return abstract(scalars, declarations)
+        abstraction = Abstraction(declarations, sign_by_rules)
+        a = tuple(tuple(abstraction.scalar(c) for c in row) for row in scalars)
+        return semidefinite(a, abstraction.region())
     except (NotScalarisableError, TooLargeError, NoNormalFormError) as reason:
         return str(reason)
-
-
-def abstract(scalars: list[list[Formula]], declarations: Declarations) -> ScalarBlock:
-    """Return a matrix of scalar formulas as polynomials in what occurs in them, valid for every size.
-
-    What is known of the signs of these is the region on which the matrix is decided.
-
-    Raises:
-        NoNormalFormError: an entry that cannot be read.
-    """
-    abstraction = Abstraction(declarations, sign_by_rules)
-    a = tuple(tuple(abstraction.scalar(c) for c in row) for row in scalars)
-    return ScalarBlock(a, abstraction.region())
 
 
 def _multiple(place: Formula) -> Formula | None:
@@ -102,13 +66,3 @@ def _multiple(place: Formula) -> Formula | None:
 def _scaled(factor: Formula, place: Formula) -> Formula | None:
     inner = _multiple(place)
     return None if inner is None else Multiply(factor, inner, inner.shape)
-
-
-def _joined(found: list[Shown]) -> Shown:
-    """Return the proofs of all parts as one."""
-    by = dict.fromkeys(shown.by for shown in found)
-    given = frozenset[str]().union(*(shown.given for shown in found))
-    if len(found) == 1:
-        return found[0]
-    data = tuple((f"block {k}: {name}", value) for k, shown in enumerate(found, 1) for name, value in shown.data)
-    return Shown(", ".join(by), given, data)
