@@ -97,27 +97,28 @@ def _one_way(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace
     given = {one.name: _stand_in(one, ask, sizes) for one in ask.given}
     values, listed = call_step(ask, names, given)
     shapes = {one.name: array_shape(one, ask, sizes) for one in ask.outputs}
-    order = tuple(range(len(values)))
-    if listed:
-        old = [[nodes.leaf(name, k) for k in range(prod(shape))] for name, shape in shapes.items()]
-        vanishing = frozenset(one.name for one in ask.given if one.vanishes)
-        order = order_of([_flat(value) for value in values], old, vanishing)
-    outputs = [
-        _entries(values[k], shape, f"the new {name}") for k, (name, shape) in zip(order, shapes.items(), strict=True)
-    ]
-    if any(node.by_chance for flat in outputs for node in flat):
+    arrays = [_array(value) for value in values]
+    flats = [_flat(array) for array in arrays]
+    if any(node.by_chance for flat in flats for node in flat):
         nodes.refuse_uniform()
     groups = [(own, [node for row in covariance for node in row]) for own, covariance in tape.groups]
     compared = list(tape.compared or ())
-    everything = [*(flat for flat in outputs), compared, *(flat for _, flat in groups)]
+    everything = [*flats, compared, *(flat for _, flat in groups)]
     written = nodes.written([node for flat in (*everything, [node for _, node, _ in tape.partial]) for node in flat])
 
     def places(flat: Sequence[Node]) -> tuple[int, ...]:
         return tuple(written.place[node.serial] for node in flat)
 
+    outputs = [*map(places, flats)]
+    order = tuple(range(len(values)))
+    if listed:
+        vanishing = frozenset(one.name for one in ask.given if one.vanishes)
+        order = order_of(written.operations, outputs, {name: prod(shape) for name, shape in shapes.items()}, vanishing)
+    for k, (name, shape) in zip(order, shapes.items(), strict=True):
+        _demand_shape(arrays[k], shape, f"the new {name}")
     return Trace(
         written.operations,
-        tuple(map(places, outputs)),
+        tuple(outputs[k] for k in order),
         tape.draws,
         len(tape.uniforms),
         tuple((tuple(own), places(flat)) for own, flat in groups),
@@ -188,13 +189,20 @@ def _numbers(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _entries(value: object, shape: tuple[int, ...], what: str) -> list[Node]:
-    array = np.asarray(traced(value) if not isinstance(value, Symbolic) else value, dtype=object)
-    if array.shape != shape and not (array.size == 1 and not shape):
-        raise UntraceableError(f"{what} has shape {array.shape}, expected {shape}")
+    array = _array(value)
+    _demand_shape(array, shape, what)
     return _flat(array)
 
 
-def _flat(value: object) -> list[Node]:
-    """Return the entries of a value, whatever its shape."""
-    array = np.asarray(traced(value) if not isinstance(value, Symbolic) else value, dtype=object)
+def _array(value: object) -> np.ndarray:
+    return np.asarray(traced(value) if not isinstance(value, Symbolic) else value, dtype=object)
+
+
+def _demand_shape(array: np.ndarray, shape: tuple[int, ...], what: str) -> None:
+    if array.shape != shape and not (array.size == 1 and not shape):
+        raise UntraceableError(f"{what} has shape {array.shape}, expected {shape}")
+
+
+def _flat(array: np.ndarray) -> list[Node]:
+    """Return the entries of an array, whatever its shape."""
     return [node for x in array.reshape(-1) if (node := node_of(x)) is not None]

@@ -1,5 +1,6 @@
 """What a traced step needs to be defined for small step sizes, at fixed sizes: shown, given, or left open."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from sympy import Expr
@@ -21,32 +22,26 @@ NEEDS = {"division": "!=", "root": ">", "power": ">"}
 """What the base of a power has to be."""
 
 
+Shows = Callable[[Partial], frozenset[str] | None]
+"""What shows that an operation is defined and smooth, None if nothing does."""
+ShowsCovariance = Callable[[tuple[int, ...], int], frozenset[str] | None]
+"""What shows that a covariance, by its entries and the number of its rows, is one."""
+
+
 def needed(trace: Trace, reading: TraceReading, region: Region) -> Obligations:
     """Return what is used, and what is not shown, of every operation that is not defined everywhere."""
-    given: set[str] = set(trace.given)
-    left: list[str] = []
-    for partial in trace.partial:
-        found = _shown(partial, reading, region)
-        if found is None:
-            left.append(f"the {partial.what} at line {partial.line} is defined and smooth")
-        else:
-            given |= found
-    for draws, entries in trace.groups:
-        found = _covariance(entries, len(draws), reading, region)
-        if found is None:
-            left.append("the covariance of multivariate_normal is positive semidefinite")
-        else:
-            given |= found
-    return Obligations(frozenset(given), tuple(dict.fromkeys(left)))
+    return _needed(
+        trace,
+        lambda partial: _shown(partial, reading, region),
+        lambda entries, n: _covariance(entries, n, reading, region),
+    )
 
 
 def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visited, region: Region) -> Obligations:
     """Return what is used, and what is not shown, of every such operation at every step size and for all draws."""
-    given: set[str] = set(trace.given)
-    left: list[str] = []
     draws = tuple(map(drawn, range(trace.draws)))
 
-    def shown(place: int, op: str, offset: int) -> frozenset[str] | None:
+    def sign(place: int, op: str, offset: int) -> frozenset[str] | None:
         """Return what shows the sign of an operation, by its form or, where no draw is in it, by the region."""
         try:
             x = visited.plain(at.value(place)) + offset
@@ -56,22 +51,27 @@ def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visit
             return frozenset()
         return None if x.has(*draws, *visited.opaque) else _sign(x, op, region)
 
-    for partial in trace.partial:
+    def shown(partial: Partial) -> frozenset[str] | None:
         function = FUNCTIONS.get(partial.what)
+        if function is not None and (function.corner is not Corner.NONE or any(need.cosine for need in function.needs)):
+            return None
         needs = [(need.op, need.offset) for need in function.needs] if function else [(NEEDS[partial.what], 0)]
-        plain = function is None or (function.corner is Corner.NONE and not any(need.cosine for need in function.needs))
-        found = [shown(partial.argument, *need) if plain else None for need in needs]
-        if any(one is None for one in found):
-            left.append(f"the {partial.what} at line {partial.line} is defined and smooth")
-        given.update(*(one for one in found if one is not None))
-    for own, entries in trace.groups:
+        found = [sign(partial.argument, *need) for need in needs]
+        return None if None in found else frozenset[str]().union(*(one for one in found if one is not None))
+
+    def covariance(entries: tuple[int, ...], n: int) -> frozenset[str] | None:
         flat = [visited.plain(at.value(place)) for place in entries]
-        found = _semidefinite(tuple(tuple(flat[i : i + len(own)]) for i in range(0, len(flat), len(own))), region)
-        if found is None:
-            left.append("the covariance of multivariate_normal is positive semidefinite")
-        else:
-            given |= found
-    return Obligations(frozenset(given), tuple(dict.fromkeys(left)))
+        return _semidefinite(tuple(tuple(flat[i : i + n]) for i in range(0, len(flat), n)), region)
+
+    return _needed(trace, shown, covariance)
+
+
+def _needed(trace: Trace, shown: Shows, covariance: ShowsCovariance) -> Obligations:
+    found = [(f"the {one.what} at line {one.line} is defined and smooth", shown(one)) for one in trace.partial]
+    words = "the covariance of multivariate_normal is positive semidefinite"
+    pairs = [*found, *((words, covariance(entries, len(own))) for own, entries in trace.groups)]
+    given = frozenset(trace.given).union(*(one for _, one in pairs if one is not None))
+    return Obligations(given, tuple(dict.fromkeys(what for what, one in pairs if one is None)))
 
 
 def _shown(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:

@@ -191,13 +191,8 @@ def _is_apart(e: Expr) -> bool:
     return bool(value.is_Float and abs(value) > FAR)
 
 
-@dataclass(frozen=True, slots=True)
-class AtState:
-    """A carrier: expressions at a state and draws."""
-
-    meaning: Meaning
-    visited: Visited
-    here: Here
+class Expressions:
+    """A carrier: expressions in symbols; what an entry of an argument is has to be said."""
 
     def number(self, value: Fraction) -> Expr:
         """Return a number."""
@@ -206,15 +201,6 @@ class AtState:
     def pi(self) -> Expr:
         """Return pi."""
         return sympy.pi
-
-    def entry(self, operation: Operation, point: Sequence[Expr]) -> Expr:
-        """Return an entry of an argument at the state, or at a point."""
-        entries = self.meaning.leaves.get(operation.name, ())
-        of = self.meaning.points.get(operation.name, ())
-        if operation.position >= len(entries) or (operation.op == "field" and len(point) != len(of)):
-            raise NotFollowedError(f"{operation.name} at a point of another shape")
-        here = dict(zip(of, point, strict=True)) if operation.op == "field" else self.here
-        return self.visited.at(entries[operation.position], here)
 
     def draw(self, k: int) -> Expr:
         """Return the symbol of a draw."""
@@ -234,7 +220,7 @@ class AtState:
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
         """Return a power."""
-        return self.visited.power(base, exponent)
+        return expanded(base**exponent)
 
     def least(self, a: Expr, b: Expr) -> Expr:
         """Return min(a, b)."""
@@ -243,6 +229,28 @@ class AtState:
     def call(self, function: str, x: Expr) -> Expr:
         """Return an elementwise function."""
         return FUNCTIONS[function].scalar(x)
+
+
+@dataclass(frozen=True, slots=True)
+class AtState(Expressions):
+    """A carrier: expressions at a state and draws."""
+
+    meaning: Meaning
+    visited: Visited
+    here: Here
+
+    def entry(self, operation: Operation, point: Sequence[Expr]) -> Expr:
+        """Return an entry of an argument at the state, or at a point."""
+        entries = self.meaning.leaves.get(operation.name, ())
+        of = self.meaning.points.get(operation.name, ())
+        if operation.position >= len(entries) or (operation.op == "field" and len(point) != len(of)):
+            raise NotFollowedError(f"{operation.name} at a point of another shape")
+        here = dict(zip(of, point, strict=True)) if operation.op == "field" else self.here
+        return self.visited.at(entries[operation.position], here)
+
+    def power(self, base: Expr, exponent: Expr) -> Expr:
+        """Return a power."""
+        return self.visited.power(base, exponent)
 
 
 class Least(sympy.Function):
