@@ -7,12 +7,12 @@ import numpy as np
 
 from recipe_compiler.lint import linear, nodes
 from recipe_compiler.lint.nodes import UntraceableError
-from recipe_compiler.lint.values import METHODS, ExactOperators, apply, least, made, node_of
+from recipe_compiler.lint.values import METHODS, ExactOperators, apply, greatest, least, made, node_of
 
 ELEMENTWISE = {**METHODS, "fabs": "abs"}
 """NumPy's functions of one argument, and what they are called here."""
 
-SMALLER = frozenset({"minimum", "fmin"})
+EXTREMES = {"minimum": least, "fmin": least, "maximum": greatest, "fmax": greatest}
 
 TAKEN = {"isfinite": True, "isnan": False, "isinf": False}
 """What is taken to be so of every value."""
@@ -131,8 +131,8 @@ def applied(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, 
         word = "finite" if name == "isfinite" else name.removeprefix("is")
         nodes.tape.given[f"np.{name} (line {nodes.tape.line()}) finds {'' if TAKEN[name] else 'nothing '}{word}"] = None
         return np.full(np.shape(plain(inputs[0])), TAKEN[name])[()]
-    if name in SMALLER and method == "__call__":
-        return wrapped(np.frompyfunc(least, 2, 1)(*(_operand(x, method) for x in inputs)))
+    if name in EXTREMES and method == "__call__":
+        return wrapped(np.frompyfunc(EXTREMES[name], 2, 1)(*(_operand(x, method) for x in inputs)))
     if name in ELEMENTWISE and method == "__call__":
         result: Any = _each(ELEMENTWISE[name], inputs[0])
     elif any(isinstance(target, np.ndarray) and not isinstance(target, Traced) for target in out or ()):

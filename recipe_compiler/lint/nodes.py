@@ -201,9 +201,11 @@ def refuse_uniform() -> NoReturn:
 
 
 def least(a: Node, b: Node) -> Node:
-    """Return the smaller of two."""
+    """Return the smaller of two, which is not smooth where they are equal."""
     if a.value is not None and b.value is not None:
         return a if a.value <= b.value else b
+    apart = add(a, multiply(number(Fraction(-1)), b))
+    tape.partial.append(("min", apart, tape.line()))
     return Node("min", (a, b))
 
 

@@ -172,6 +172,11 @@ def _taken(name: str, found: Callable[..., Any], x: Any) -> Any:
     return TAKEN[name] if isinstance(x, Symbolic) else found(x)
 
 
+def clip(x: Any, least: Any, most: Any) -> Any:
+    """Return min(max(x, least), most), entry by entry."""
+    return np.minimum(np.maximum(asarray(x), least), most)
+
+
 def _of_array(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of NumPy that takes lists as arrays that are followed."""
 
@@ -197,6 +202,7 @@ def numpy_names() -> ModuleNames:
     own: dict[str, Any] = {
         **arrays,
         **{function.__name__: _of_array(function) for function in (np.sum, np.mean, np.prod, np.diag)},
+        "clip": clip,
         "isscalar": _is_scalar,
         "pi": made_pi,
         "e": e,

@@ -52,6 +52,8 @@ def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visit
         return None if x.has(*draws, *visited.opaque) else _sign(x, op, region)
 
     def shown(partial: Partial) -> frozenset[str] | None:
+        if partial.what == "min":  # of the ratio alone, which need not be smooth
+            return frozenset()
         function = FUNCTIONS.get(partial.what)
         if function is not None and (function.corner is not Corner.NONE or any(need.cosine for need in function.needs)):
             return None
@@ -80,8 +82,8 @@ def _shown(partial: Partial, reading: TraceReading, region: Region) -> frozenset
         x = reading.S.leading(reading.of(partial.argument))
     except NoExpansionError:
         return None
-    if partial.what in FUNCTIONS:
-        return _function_shown(FUNCTIONS[partial.what], x, region)
+    if partial.what in FUNCTIONS or partial.what == "min":
+        return _function_shown(FUNCTIONS.get(partial.what, FUNCTIONS["abs"]), x, region)
     if not x.parts:
         return frozenset() if partial.what == "root" else None
     op = ">=" if partial.what == "root" and sum(map(len, x.parts.values())) == 1 else NEEDS[partial.what]

@@ -14,7 +14,7 @@ from typing import Any
 from recipe_compiler.algebra.scalars.symbols import extent, length
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, shape_of
 from recipe_compiler.lint.nodes import UntraceableError, of_float, tape
-from recipe_compiler.lint.values import divided, least, made, raised, real
+from recipe_compiler.lint.values import divided, greatest, least, made, raised, real
 from recipe_compiler.trace.operations import Untraced
 from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
 from recipe_compiler.verify.core.sizes import Sizes
@@ -44,6 +44,7 @@ def _loaded(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job])
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
+    sys.stdout = sys.stderr = os.fdopen(nowhere, "w", encoding="utf-8")
     sys.dont_write_bytecode = True
     try:
         names = load(ask)
@@ -164,8 +165,8 @@ def run_file(file: str, text: str, modules: Mapping[str, ModuleType], *, exactly
     sys.modules[module.__name__] = module
     names = vars(module)
     exact = {PREFIX + name: function for name, function in EXACT.items()} if exactly else {}
-    replaced = {"__import__": partial(_imported, {"numba": own, **modules}), "print": lambda *_, **__: None}
-    replaced |= {"min": least} if exactly else {}
+    replaced: dict[str, Any] = {"__import__": partial(_imported, {"numba": own, **modules})}
+    replaced |= {"min": least, "max": greatest} if exactly else {}
     names |= exact | {"__builtins__": vars(builtins) | replaced}
     tree = ast.parse(text, file)
     exec(compile(_Exactly().visit(tree) if exactly else tree, file, "exec", dont_inherit=True), names)

@@ -49,7 +49,7 @@ class ExactOperators:
         return _joined(nodes.power, other, self)
 
     def __neg__(self) -> Any:
-        return made(nodes.multiply(nodes.number(Fraction(-1)), self.node))
+        return made(_turned(self.node))
 
     def __pos__(self) -> Any:
         return self
@@ -240,11 +240,22 @@ def divided(a: Any, b: Any) -> Any:
 
 def least(*values: Any, **named: Any) -> Any:
     """Return min(a, b) where one of them is followed, else what Python's `min` gives."""
+    return _extreme(min, nodes.least, values, named)
+
+
+def greatest(*values: Any, **named: Any) -> Any:
+    """Return max(a, b) where one of them is followed, else what Python's `max` gives."""
+    return _extreme(max, lambda a, b: _turned(nodes.least(_turned(a), _turned(b))), values, named)
+
+
+def _extreme(
+    plain: Callable[..., Any], join: Callable[[Node, Node], Node], values: tuple[Any, ...], named: dict[str, Any]
+) -> Any:
     both = [node_of(x) for x in values if not isinstance(x, np.ndarray)]
     if len(values) != len(both) or len(both) != 2 or not any(isinstance(x, Symbolic) for x in values) or named:
-        return min(*values, **named)
+        return plain(*values, **named)
     a, b = both
-    return min(*values) if a is None or b is None else made(nodes.least(a, b))
+    return plain(*values) if a is None or b is None else made(join(a, b))
 
 
 def raised(a: Any, b: Any) -> Any:
@@ -261,8 +272,12 @@ def real(x: Any = 0.0) -> Any:
     return x if isinstance(x, ExactOperators) else float(x)
 
 
+def _turned(x: Node) -> Node:
+    return nodes.multiply(nodes.number(Fraction(-1)), x)
+
+
 def _less(a: Node, b: Node) -> Node:
-    return nodes.add(a, nodes.multiply(nodes.number(Fraction(-1)), b))
+    return nodes.add(a, _turned(b))
 
 
 def _over(a: Node, b: Node) -> Node:
