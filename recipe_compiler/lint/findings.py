@@ -1,6 +1,6 @@
 """The report on an existing step function: run on symbols, read at every size looked at, judged."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import process_time
@@ -41,7 +41,7 @@ def followed(ask: Binding, answer: Cases, sizes: Sequence[Sizes]) -> tuple[str, 
     if not traces:
         return by
     where = "; ".join(written(at) for at, _ in traces if at)
-    said = f"traced: {ask.source.step}({', '.join(_given(ask))}){f' at {where}' if where else ''}"
+    said = f"traced: {ask.source.step}({', '.join(_arguments(ask))}){f' at {where}' if where else ''}"
     return (*by, said, *filter(None, [_was_run(answer)]), *unrun(answer), *orders(ask, answer))
 
 
@@ -71,7 +71,7 @@ def orders(ask: Binding, answer: Cases) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _given(ask: Binding) -> list[str]:
+def _arguments(ask: Binding) -> list[str]:
     own = {given.name: given for given in ask.given}
     arguments = [
         f"{a.name} at its default" if a.name not in own else _stands(own[a.name]) for a in ask.source.arguments
@@ -122,16 +122,6 @@ class Lint:
     """What was followed of the step, in sentences."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """What was seen of one claim at all sizes."""
-
-    seen: tuple[Seen, ...]
-    unread: tuple[str, ...]
-    """Why a size could not be looked at."""
-    seconds: float
-
-
 def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
     """Run a step on symbols and return what it is. Without `judged` its drift and diffusion are read, no more.
 
@@ -143,32 +133,31 @@ def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> L
         ModelError: dynamics that have no meaning in index notation.
     """
     found = _lint(ask, judged, seconds)
-    if found.report is None or ask.rows is None or ask.rows.are_any:
+    if found.report is None or ask.rows is None or ask.rows.are_any or not _is_wrong(found.report):
         return found
+    report, findings = found.report, tuple(map(_opened, found.report.findings))
     for which in range(TURNS):
-        if not any(_is_refuted(one) for one in found.report.findings if one.required):
-            break
         stated = _lint(with_stated_rows(ask, which), judged, seconds).report
-        if stated is not None and any(_is_refuted(one) for one in stated.findings if one.required):
+        if stated is not None and _is_wrong(stated):
             said = rows_said(ask, which)
-            return replace(
-                found, report=replace(found.report, findings=tuple(_at_rows(f, said) for f in stated.findings))
-            )
-    return replace(found, report=replace(found.report, findings=tuple(map(_unless_refuted, found.report.findings))))
+            findings = tuple(_given(one, said) for one in stated.findings)
+            break
+    return replace(found, report=replace(report, findings=findings))
 
 
-def _is_refuted(finding: Finding) -> bool:
-    return isinstance(finding.decision, Refuted)
+def _is_wrong(report: Report) -> bool:
+    return any(isinstance(one.decision, Refuted) for one in report.findings if one.required)
 
 
-def _at_rows(finding: Finding, said: tuple[str, ...]) -> Finding:
-    """Return a finding about stated rows, which is said."""
-    if not isinstance(finding.decision, Refuted):
+def _given(finding: Finding, said: tuple[str, ...]) -> Finding:
+    """Return a finding that, where it is a refutation, is one of stated rows."""
+    decision = finding.decision
+    if not isinstance(decision, Refuted):
         return finding
-    return replace(finding, decision=replace(finding.decision, given=(*finding.decision.given, *said)))
+    return replace(finding, decision=replace(decision, given=(*decision.given, *said)))
 
 
-def _unless_refuted(finding: Finding) -> Finding:
+def _opened(finding: Finding) -> Finding:
     """Return a finding that is undecided where it is refuted by rows that the build may not allow."""
     if not isinstance(finding.decision, Refuted):
         return finding
@@ -182,43 +171,38 @@ def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
     answer = run_with_floats(ask, subject, sizes, follow_step(ask, sizes))
     _refuse(answer, ask)
     accepted = any(isinstance(case, Trace) and case.otherwise for case in answer)
-    rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
-    traced = {_key(at): found for at, found in zip(sizes, answer, strict=True)}
     reads = {
-        key: Read(TracedProblem(ask, subject, in_blocks(found, ask), dict(key)))
-        for key, found in traced.items()
+        _key(at): Read(TracedProblem(ask, subject, in_blocks(found, ask), at))
+        for at, found in zip(sizes, answer, strict=True)
         if isinstance(found, Trace)
     }
-    todo = [(name, at, partial(_timed, job, reads[_key(at)])) for name, job, at in rows if _key(at) in reads]
-    outcomes = run_all(Work(partial(tuple, [job for _, _, job in todo]), len(todo)), seconds) if todo else ()
-    found = list(zip([(name, at) for name, at, _ in todo], outcomes, strict=True))
+    rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
+    rows = [row for row in rows if _key(row[2]) in reads]
+    jobs = [partial(_timed, job, reads[_key(at)]) for _, job, at in rows]
+    outcomes = run_all(Work(partial(tuple, jobs), len(jobs)), seconds) if jobs else ()
+    found = {(name, _key(at)): outcome for (name, _, at), outcome in zip(rows, outcomes, strict=True)}
     failures = _failures(answer, sizes, ask)
-    read = next((_equation(o, at) for (name, at), o in found if name == "equation"), None)
-    why = failures[0] if failures else ACCEPTED if accepted else ""
-    read = read or LimitEquation(_key(_shown(sizes)), reason=why)
-    bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
+    read = _equation(found, _key(_shown(sizes)), failures[0] if failures else ACCEPTED if accepted else "")
     offered = "" if accepted or any(one.inverse for one in ask.given) else published_form(ask.source, ask.dynamics)
     if read.reason and offered:
         read = replace(read, reason=f"{read.reason}; {offered}")
-    read = replace(read, bias=bias)
     said = followed(ask, answer, sizes)
     if not judged:
         return Lint(read, None, said)
-    findings = [_finding(MOVE if accepted else STEP, True, _looked("step", found, failures), answer, ask, subject)]
+    stated = _Stated(ask, subject, answer, failures)
+    findings = [stated.finding(MOVE if accepted else STEP, _seen(found, "step"))]
     if _has_recipe(ask.dynamics) and not accepted:
-        findings.append(_finding(EQUATION, False, _looked("same", found, failures), answer, ask, subject))
+        findings.append(_unless_said(stated.finding(EQUATION, _seen(found, "same")), findings[0]))
+    caveats = (*unrun(answer), *_caveats(ask, read, _was_run(answer), accepted=accepted))
     name = f"{ask.source.shown}:{ask.source.step}"
-    report = Report(
-        ask.dynamics.name,
-        name,
-        digest(ask.dynamics),
-        tuple(findings),
-        (*unrun(answer), *_caveats(ask, read, _was_run(answer), accepted=accepted)),
-    )
+    report = Report(ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), caveats)
     return Lint(read, report, said)
 
 
 Row = tuple[str, Callable[[Read], object], Sizes]
+Key = tuple[tuple[str, int], ...]
+Found = Mapping[tuple[str, Key], object]
+"""What came out of each row at each choice of sizes."""
 
 
 def _of_limit(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row]:
@@ -236,15 +220,32 @@ def _of_acceptance(sizes: Sequence[Sizes]) -> list[Row]:
     return [("step", metropolis, at) for at in sizes]
 
 
-def _timed(job: Callable[[Read], object], read: Read) -> tuple[object, float]:
+def _timed(job: Callable[[Read], object], read: Read) -> object:
     start = process_time()
     found = job(read)
-    if isinstance(found, Seen) and found.witness:
-        found = replace(found, line=offending_line(read))
-    return found, process_time() - start
+    if not isinstance(found, Seen):
+        return found
+    line = offending_line(read) if found.witness else 0
+    return replace(found, line=line, seconds=process_time() - start)
 
 
-def _key(sizes: Sizes) -> tuple[tuple[str, int], ...]:
+def _seen(found: Found, row: str) -> list[Seen]:
+    """Return the outcomes of one row at all sizes; what did not end is not decided."""
+    outcomes = [(at, one) for (name, at), one in found.items() if name == row]
+    ends = [Seen(at, reason=o.reason, seconds=o.seconds) if isinstance(o, Unfinished) else o for at, o in outcomes]
+    return [one for one in ends if isinstance(one, Seen)]
+
+
+def _equation(found: Found, at: Key, why: str) -> LimitEquation:
+    """Return the limit of small steps with what finite steps do, or why it is not read."""
+    read = found.get(("equation", at))
+    bias = next((one for (name, _), one in found.items() if name == "finite" and isinstance(one, str)), "")
+    if isinstance(read, LimitEquation):
+        return replace(read, bias=bias)
+    return LimitEquation(at, reason=read.reason if isinstance(read, Unfinished) else why)
+
+
+def _key(sizes: Sizes) -> Key:
     return tuple(sizes.items())
 
 
@@ -266,108 +267,88 @@ def _refuse(answer: Cases, ask: Binding) -> None:
 
 def _failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
     """Return why the step was not followed, the line first."""
-    found = [(at, case) for at, case in zip(sizes, answer, strict=True) if isinstance(case, Untraced)]
     said: dict[str, list[str]] = {}
-    for at, case in found:
-        said.setdefault(_said(case, ask), []).append(written(at))
-    whole = len(found) == len(sizes)
-    return tuple(
-        reason if whole and len(said) == 1 else f"{reason} (at {'; '.join(at)})" for reason, at in said.items()
-    )
+    for at, case in zip(sizes, answer, strict=True):
+        if isinstance(case, Untraced):
+            said.setdefault(f"{ask.source.place(case.line)}: {case.reason}", []).append(written(at))
+    whole = [len(at) for at in said.values()] == [len(sizes)]
+    return tuple(reason if whole else f"{reason} (at {'; '.join(at)})" for reason, at in said.items())
 
 
-def _said(failure: Untraced, ask: Binding) -> str:
-    return f"{ask.source.place(failure.line)}: {failure.reason}"
+def _unless_said(finding: Finding, first: Finding) -> Finding:
+    """Return a finding without the reasons that another one is undecided for, too."""
+    mine, its = finding.decision, first.decision
+    if not isinstance(mine, Undecided) or not isinstance(its, Undecided) or mine.tried != its.tried:
+        return finding
+    return replace(finding, decision=replace(mine, tried=(f"for the same reasons as {first.id}",)))
 
 
-def _equation(outcome: object, at: Sizes) -> LimitEquation:
-    if isinstance(outcome, Unfinished):
-        return LimitEquation(_key(at), reason=outcome.reason)
-    found = outcome[0] if isinstance(outcome, tuple) else None
-    return found if isinstance(found, LimitEquation) else LimitEquation(_key(at), reason="not read")
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What findings about a step rest on, whatever is claimed of it."""
+
+    ask: Binding
+    subject: Subject
+    answer: Cases
+    failures: tuple[str, ...]
+
+    def finding(self, words: tuple[str, str], seen: Sequence[Seen]) -> Finding:
+        """Return the finding on a claim, of what was seen of it at all sizes."""
+        ask, dynamics = self.ask, self.ask.dynamics
+        held = tuple(one.sizes for one in seen if one.holds)
+        failed = next((one for one in seen if one.witness), None)
+        formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
+        premises = smoothness((dynamics.H, *formulas), self.subject.dynamics.declarations)
+        says = [*(given.says for given in ask.given if given.says), *orders(ask, self.answer)]
+        given = tuple(sorted(premises.given.union(says, *(one.given for one in seen))))
+        unlike = tuple(self._unlike(words == MOVE, is_refuted=failed is not None))
+        tried = [*self.failures, *_reasons(seen, self.failures)]
+        tried += [f"{_at(one)}not shown: {what}" for one in seen for what in one.left]
+        tried += [f"not shown: {what}" for what in premises.open]
+        tried += [*unlike, *([self.subject.contradiction] if self.subject.contradiction else [])]
+        for_d: str | Key = "all"
+        decision: Decision
+        if failed is not None and not unlike:
+            holds = "; ".join(written(dict(at)) for at in held if at)
+            by = failed.by + (f" (of the sizes checked, it holds at {holds} only)" if holds else "")
+            decision = Refuted(by, failed.witness, failed.residual, given)
+            for_d = failed.sizes or ask.smaller or "all"
+        elif tried or dynamics.declarations.sizes or ask.smaller or ask.is_of_batch or not held:
+            is_smaller = bool(ask.smaller or ask.is_of_batch)
+            holds_at = held if dynamics.declarations.sizes and not is_smaller and not tried else ()
+            if held and (is_smaller or dynamics.declarations.sizes):
+                tried += [_held(seen, ask if is_smaller else None), AT_FIXED_SIZES if is_smaller else TO_PROVE]
+            residual = next((one.residual for one in seen if one.residual), "")
+            decision = Undecided(tuple(dict.fromkeys(tried)), residual, given, holds_at=holds_at)
+        else:
+            decision = Proved(f"{'; '.join(dict.fromkeys(one.by for one in seen))} at the document's sizes", given)
+        where = ask.source.place((failed.line if failed else 0) or ask.source.line)
+        seconds = sum(one.seconds for one in seen)
+        return Finding(*words, words != EQUATION, decision, for_d, held, where, seconds)
+
+    def _unlike(self, is_move: bool, *, is_refuted: bool) -> Iterator[str]:
+        """Yield why what is computed may not be what is meant: nothing is wrong of it then, and nothing right."""
+        yield from self.ask.left_open
+        if self.ask.is_of_batch and is_move:
+            yield OF_BATCHES
+        for trace in (one for one in self.answer if isinstance(one, Trace)):
+            yield from (_rounded(text, line, self.ask) for text, line in trace.rounded)
+            yield from sizes_in(trace, self.ask) if is_refuted else ()
 
 
-def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failures: tuple[str, ...]) -> _Looked:
-    seen: list[Seen] = []
-    unread = list(failures)
-    seconds = 0.0
-    for (which, at), outcome in found:
-        if which != name:
-            continue
-        if isinstance(outcome, Unfinished):
-            unread.append(f"at {written(at) or 'the fixed sizes'}: {outcome.reason}")
-            seconds += outcome.seconds
-        elif isinstance(outcome, tuple) and isinstance(outcome[0], Seen):
-            seen.append(outcome[0])
-            seconds += outcome[1]
-    return _Looked(tuple(seen), tuple(unread), seconds)
-
-
-def _finding(
-    words: tuple[str, str], required: bool, looked: _Looked, answer: Cases, ask: Binding, subject: Subject
-) -> Finding:
-    held = tuple(seen.sizes for seen in looked.seen if seen.holds)
-    failed = next((seen for seen in looked.seen if seen.witness), None)
-    rounded = tuple(dict.fromkeys(number for found in answer if isinstance(found, Trace) for number in found.rounded))
-    formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
-    premises = smoothness((ask.dynamics.H, *formulas), subject.dynamics.declarations)
-    says = {given.says for given in ask.given if given.says}
-    says |= set(orders(ask, answer))
-    given = tuple(sorted(premises.given.union(says, *(seen.given for seen in looked.seen))))
-    line = ask.source.line if failed is None else failed.line or ask.source.line
-    where = ask.source.place(line)
-    tried = [*looked.unread]
-    tried += _reasons(looked)
-    tried += [f"{_at(seen)}not shown: {what}" for seen in looked.seen for what in seen.left]
-    tried += [f"not shown: {what}" for what in premises.open]
-    tried += [_rounded(text, line, ask) for text, line in rounded]
-    tried += [subject.contradiction] if subject.contradiction else []
-    for_d: str | tuple[tuple[str, int], ...] = "all"
-    decision: Decision
-    unlike = [*ask.left_open, *([OF_BATCHES] if ask.is_of_batch and words == MOVE else [])]
-    traces = [found for found in answer if isinstance(found, Trace)] if failed is not None else []
-    unlike += [why for found in traces for why in sizes_in(found, ask)]
-    tried += [why for why in unlike if why not in tried]
-    if failed is not None and not rounded and not unlike:
-        holds = "; ".join(written(dict(sizes)) for sizes in held if sizes)
-        by = failed.by + (f" (of the sizes checked, it holds at {holds} only)" if holds else "")
-        decision = Refuted(by, failed.witness, failed.residual, given)
-        for_d = failed.sizes or ask.smaller or "all"
-    elif tried or ask.dynamics.declarations.sizes or ask.smaller or ask.is_of_batch or not held:
-        holds_at: tuple[tuple[tuple[str, int], ...], ...] = ()
-        if held and (ask.smaller or ask.is_of_batch):
-            tried += [_held_smaller(looked.seen, ask), AT_FIXED_SIZES]
-        elif held and ask.dynamics.declarations.sizes:
-            holds_at = () if tried else held
-            tried += [_held(looked.seen), TO_PROVE]
-        residual = next((seen.residual for seen in looked.seen if seen.residual), "")
-        decision = Undecided(tuple(dict.fromkeys(tried)), residual, given, holds_at=holds_at)
-    else:
-        by = "; ".join(dict.fromkeys(seen.by for seen in looked.seen))
-        decision = Proved(f"{by} at the document's sizes", given)
-    return Finding(*words, required, decision, for_d, held, where, looked.seconds)
-
-
-def _held(seen: Sequence[Seen]) -> str:
-    """Return where a claim holds, and what is special about how."""
-    held = [one for one in seen if one.holds]
-    how = "; ".join(by for by in dict.fromkeys(one.by for one in held) if by != NORMAL)
-    return f"holds at {'; '.join(written(dict(one.sizes)) for one in held)}{f' ({how})' if how else ''}"
-
-
-def _held_smaller(seen: Sequence[Seen], ask: Binding) -> str:
-    """Return where a claim about a build holds, at other sizes than the build's."""
-    at = written(dict(ask.smaller)) or "the rows that the step is given"
+def _held(seen: Sequence[Seen], ask: Binding | None) -> str:
+    """Return where a claim holds, of a build at other sizes than its own, and what is special about how."""
     how = "; ".join(by for by in dict.fromkeys(one.by for one in seen if one.holds) if by != NORMAL)
+    at = "; ".join(written(dict(one.sizes)) for one in seen if one.holds)
+    at = at if ask is None else written(dict(ask.smaller)) or "the rows that the step is given"
     return f"holds at {at}{f' ({how})' if how else ''}"
 
 
-def _reasons(looked: _Looked) -> list[str]:
+def _reasons(seen: Sequence[Seen], failures: Sequence[str]) -> list[str]:
     """Return why sizes are not decided; what keeps all of them from it is said once."""
-    every = dict.fromkeys(seen.reason for seen in looked.seen)
-    if len(every) == 1 and not looked.unread:
-        return [reason for reason in every if reason]
-    return [f"{_at(seen)}{seen.reason}" for seen in looked.seen if seen.reason]
+    every = dict.fromkeys(one.reason for one in seen)
+    is_same = len(every) == 1 and not failures
+    return [*filter(None, every)] if is_same else [f"{_at(one)}{one.reason}" for one in seen if one.reason]
 
 
 def _at(seen: Seen) -> str:

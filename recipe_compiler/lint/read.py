@@ -56,6 +56,7 @@ class Seen:
     """What is not shown to be defined."""
     line: int = 0
     """That of the file at which it fails, where it is known."""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
