@@ -14,6 +14,8 @@ from flint import arb, fmpq
 
 FEW_TERMS = 20
 MOST_GENERATORS, MOST_EXPONENT, MOST_BITS, MOST_TERMS, MOST_WORK, MOST_ROOT = 160, 1000, 200_000, 20_000, 3_000_000, 12
+MOST_SLOPES = 300_000
+"""Pairs of terms in the products of one derivative, counted before they are multiplied."""
 PRECISIONS, DIGITS = (300, 3000, 12000), 60
 """Bits of balls: the next where a sign is open. What the last does not tell from 0 must be below 10**-DIGITS."""
 RING = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(MOST_GENERATORS)), flint.Ordering.lex)
@@ -235,21 +237,23 @@ class Field:
         return self.known_slopes[id(x), i][1]
 
     def _slope(self, x: Poly, i: int) -> Poly:
-        found: Poly = constant(0)
+        found, work = constant(0), 0
         for k in [] if x.is_constant() else [k for k, degree in enumerate(x.degrees()) if degree]:
             if (k, i) not in self.slopes:
                 name, u = self.made[k]
                 label, over, by = self.unknowns.get(k, ("", (), ()))
                 if i in over:
                     self.slopes[k, i] = self.unknown(label, over, self.slope(u, i), tuple(sorted((*by, i))))
-                    found += x.derivative(k) * self.slopes[k, i]
-                    continue
-                inner = self.slope(u, i) if name else constant(int(k == i))
-                outer = FUNCTIONS[name][1](self, u, RING.gen(k)) if name and len(inner) else constant(1)
-                require(len(outer) * len(inner) <= MOST_WORK, "this many terms", TrustedError)
-                self.slopes[k, i] = outer * inner
+                else:
+                    inner = self.slope(u, i) if name else constant(int(k == i))
+                    outer = FUNCTIONS[name][1](self, u, RING.gen(k)) if name and len(inner) else constant(1)
+                    require(len(outer) * len(inner) <= MOST_SLOPES, "this many terms", TrustedError)
+                    self.slopes[k, i] = outer * inner
             if self.slopes[k, i] != 0:
-                found += x.derivative(k) * self.slopes[k, i]
+                along = x.derivative(k)
+                work += len(along) * len(self.slopes[k, i])
+                require(work <= MOST_SLOPES, "this many terms", TrustedError)
+                found += along * self.slopes[k, i]
         return found
 
     def gradient(self, x: Poly, over: Iterable[int]) -> list[Poly]:
