@@ -50,7 +50,7 @@ def with_entries(dynamics: Dynamics, formulas: Mapping[str, Formula]) -> Dynamic
 def derivation_of(dynamics: Dynamics) -> Derivation:
     """Return the derivation, with the claimed diffusion where D is not given and Q = 0 where Q is not."""
     D = dynamics.D or dynamics.claims.diffusion
-    return derive(replace(dynamics, D=D, Q=dynamics.Q or zeros(dynamics.declarations.blocks)))
+    return derive(replace(dynamics, D=D, Q=dynamics.Q or zeros(dynamics.declarations.blocks)), settle=False)
 
 
 def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:

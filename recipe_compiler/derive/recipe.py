@@ -66,7 +66,7 @@ def col_index(size: int | str) -> Index:
     return Index(size, "j")
 
 
-def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
+def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> Derivation:
     """Return grad H, Gamma and the drift of `dynamics`, for every size at once.
 
     f = -(D + Q) grad H + Gamma with Gamma_i = sum_j d(D + Q)_ij/dz_j, D, Q: [n, n] and f: [n] over z (Ma, Chen, Fox
@@ -79,7 +79,8 @@ def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
     inv(M) r), the equation of Chen, Fox, Guestrin 2014.
 
     With `stated`, sums that are factors of D, Q and H are not multiplied out (`Rules.stated`): what is computed then
-    loses no more digits than the formulas themselves.
+    loses no more digits than the formulas themselves. Without `settle` no zero is looked for in Gamma that canonical
+    form does not show.
 
     Raises:
         ModelError: D or Q is not given, or a formula has no entrywise meaning or no derivative.
@@ -93,7 +94,7 @@ def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
     both = add_matrices(c, D, Q)
     with placed(dynamics.source, "H"):
         grad_H = gradient(c, blocks, H)
-    Gamma = _divergence(dynamics, c, D, Q)
+    Gamma = _divergence(dynamics, c, D, Q, settle=settle)
     pushed = apply_matrix(c, blocks, both, grad_H)
     drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
     if stated:
@@ -144,7 +145,7 @@ def gradient(c: Calculus, blocks: tuple[Block, ...], scalar: Tensor) -> Vector:
     return tuple(c.diff(scalar, Coordinate(block.name, row_slots(block))) for block in blocks)
 
 
-def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector:
+def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, *, settle: bool = True) -> Vector:
     """Return the vector sum_j dA_ij/dz_j, [n], of a matrix A over z, [n, n], zero where it is shown to vanish.
 
     A has a row and a column of tensors for each block; the result has one tensor for each (Ma, Chen, Fox 2015, Eq. 3:
@@ -156,8 +157,8 @@ def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector
             c.total(c.diff(entry, Coordinate(other.name, col_slots(other))), *col_slots(other))
             for other, entry in zip(blocks, row, strict=True)
         ]
-        rows.append(c.settled(c.add(c.zero(*row_slots(block)), *parts)))
-    return tuple(rows)
+        rows.append(c.add(c.zero(*row_slots(block)), *parts))
+    return tuple(map(c.settled, rows) if settle else rows)
 
 
 def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector: Vector) -> Vector:
@@ -183,11 +184,11 @@ def add_matrices(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
     )
 
 
-def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix) -> Vector:
+def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix, *, settle: bool) -> Vector:
     """Return that of D + Q; a jump that has no derivative is a fault of the entry that holds it."""
     blocks = dynamics.declarations.blocks
     try:
-        return divergence(c, blocks, add_matrices(c, D, Q))
+        return divergence(c, blocks, add_matrices(c, D, Q), settle=settle)
     except ModelError:
         for name, matrix in (("D", D), ("Q", Q)):
             for block, row in zip(blocks, matrix, strict=True):

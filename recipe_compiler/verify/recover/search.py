@@ -3,30 +3,25 @@
 `represented` is the equation a document is about, as D, Q and H: as written, or with the Q that its claimed drift has.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice, zip_longest
 
 from recipe_compiler.ansatz.candidates import Material, coordinates, material, monomials
-from recipe_compiler.ansatz.equations import constant_names, equations, with_unknowns
-from recipe_compiler.ansatz.simplify import simplest
-from recipe_compiler.ansatz.solve import System
-from recipe_compiler.ansatz.sums import constants, total
-from recipe_compiler.derive.recipe import Derivation, Vector, col_slots, row_slots, vector
+from recipe_compiler.ansatz.simplify import simplest, tensor_of
+from recipe_compiler.ansatz.unknowns import Ansatz, Part, with_entries
+from recipe_compiler.derive.recipe import Derivation, Vector, gradient, vector
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.block_matrices import Matrix, place_shape
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.block_matrices import Matrix, place_shape, zeros
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Claims, Dynamics
-from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
 from recipe_compiler.verify.core.subject import Subject, once, subject_of
@@ -50,15 +45,6 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A formula X, n_a x n_b, for the place (a, b) of Q; Q[b, a] is -X.T. Where a = b, Q[a, a] is X - X.T."""
-
-    a: int
-    b: int
-    formula: Formula
-
-
-@dataclass(frozen=True, slots=True)
 class SkewProblem:
     """The problem: find a skew Q with div Q - Q grad H = f + D grad H - div D, f the claimed drift in Ito's sense."""
 
@@ -71,47 +57,6 @@ class SkewProblem:
     def dynamics(self) -> Dynamics:
         """The document of the claimed equation alone."""
         return self.subject.dynamics
-
-    def matrix(self, terms: Sequence[Candidate]) -> Matrix:
-        """Return the Q that is the sum of some terms."""
-        blocks = self.dynamics.declarations.blocks
-        places: dict[tuple[int, int], list[Formula]] = {}
-        for term in terms:
-            places.setdefault((term.a, term.b), []).append(term.formula)
-            places.setdefault((term.b, term.a), []).append(build.negate(build.transpose(term.formula)))
-        sums = [
-            [total(places.get((a, b), ()), place_shape(x, y)) for b, y in enumerate(blocks)]
-            for a, x in enumerate(blocks)
-        ]
-        return tuple(tuple(simplest(place, self.dynamics.declarations) for place in row) for row in sums)
-
-    def added_drift(self, candidate: Candidate) -> Vector | None:
-        """Return what a candidate adds to the drift, div Q - Q grad H, a vector over z; None without a derivative.
-
-        With Q[theta,r] = X: div_r X - X dH/dr in the row of theta, X.T dH/dtheta - div_theta X.T in that of r.
-        """
-        declarations = self.dynamics.declarations
-        c, blocks = calculus(declarations), declarations.blocks
-        row, col = blocks[candidate.a], blocks[candidate.b]
-        found = [c.zero(*row_slots(block)) for block in blocks]
-        try:
-            X = convert(candidate.formula, declarations, *row_slots(row), *col_slots(col))
-            swap = dict(zip((*row_slots(row), *col_slots(col)), (*col_slots(row), *row_slots(col)), strict=True))
-            opposite = c.scale(c.rename(X, swap), -1)
-            for place, other, entry in ((candidate.a, col, X), (candidate.b, row, opposite)):
-                moves = dict(zip(row_slots(other), col_slots(other), strict=True))
-                slope = c.rename(self.derivation.grad_H[blocks.index(other)], moves)
-                spread = c.diff(entry, Coordinate(other.name, col_slots(other)))
-                acted = c.total(c.subtract(spread, c.multiply(entry, slope)), *col_slots(other))
-                found[place] = c.add(found[place], acted)
-        except ModelError:
-            return None
-        return tuple(found)
-
-    def wanted(self) -> Vector:
-        """Return W = f + D grad H - div D, which Q has to contribute to the drift, block by block, for every size."""
-        c = calculus(self.dynamics.declarations)
-        return tuple(c.settled(c.subtract(f, g)) for f, g in zip(self.drift, self.derivation.drift, strict=True))
 
     def seems_stationary(self) -> bool:
         """Whether the residual vanishes in index notation; not where a jump would have to be differentiated."""
@@ -261,53 +206,55 @@ def search(subject: Subject) -> Outcome:
     return Outcome(problem, None, tuple(tried), stationary)
 
 
-def _first(problem: SkewProblem, sets: Iterator[list[Candidate]], by: str) -> Recovery | list[str]:
+def _first(problem: SkewProblem, sets: Iterator[list[Part]], by: str) -> Recovery | list[str]:
     """Return the first Q in the span of ever larger sets of candidates that is verified, otherwise what was tried."""
-    listed: list[tuple[Candidate, Vector]] = []
-    wanted, tried = problem.wanted(), ""
+    dynamics = problem.dynamics
+    declarations, parts, tried = dynamics.declarations, list[Part](), ""
+    without = replace(dynamics, Q=zeros(declarations.blocks))
     for more in sets:
-        listed += [(one, added) for one in more if (added := problem.added_drift(one)) is not None]
-        solved = _solved(problem, wanted, listed)
-        if solved is not None:
-            found = verified(problem, problem.matrix(solved), by)
+        parts += [part for part in more if _has_slopes(part, declarations)]
+        ansatz = Ansatz(without, tuple(parts), derived=True)
+        values = next(ansatz.solutions(ansatz.system.sparsest()), None)
+        if values is not None:
+            new = {entry: simplest(place, declarations) for entry, place in ansatz.written(values).items()}
+            found = verified(problem, with_entries(without, new).Q or (), by)
             return found if isinstance(found, Recovery) else [found]
-        tried = f"{by}: no combination of {len(listed)} terms gives the claimed drift"
+        tried = f"{by}: no combination of {len(parts)} terms gives the claimed drift"
     return [tried] if tried else []
 
 
-def _solved(problem: SkewProblem, wanted: Vector, listed: list[tuple[Candidate, Vector]]) -> list[Candidate] | None:
-    """Return candidates with coefficients that add up to the wanted drift, None if there are none."""
-    declarations = problem.dynamics.declarations
-    _, names = with_unknowns(declarations, len(listed))
-    rows: list[Tensor] = []
-    for n, row in enumerate(wanted):
-        columns = zip(names, (added[n] for _, added in listed), strict=True)
-        terms = [replace(t, factors=(*t.factors, (Component(name), ONE))) for name, own in columns for t in own.terms]
-        rows.append(Tensor(row.free, (*terms, *(replace(t, coefficient=-t.coefficient) for t in row.terms))))
-    at = constants(declarations)
-    found = equations(calculus(declarations), rows, (*constant_names(declarations), *names))
-    system = System(found, names, at.field)
-    chosen = system.sparsest()
-    solutions = [] if chosen is None else system.solutions(chosen)
-    if not solutions:
-        return None
-    pairs = ((one, solutions[0].get(name)) for (one, _), name in zip(listed, names, strict=True))
-    return [replace(one, formula=at.scaled(one.formula, value)) for one, value in pairs if value]
+def _candidate(row: Block, col: Block, X: Formula) -> Part:
+    """Return X for Q[a, b] and -X.T for Q[b, a]; where a = b, their sum."""
+    opposite = build.negate(build.transpose(X))
+    return Part(((f"Q[{row.name},{col.name}]", X), (f"Q[{col.name},{row.name}]", opposite)), own=False)
 
 
-def _library(dynamics: Dynamics) -> Iterator[list[Candidate]]:
+def _has_slopes(part: Part, declarations: Declarations) -> bool:
+    """Whether a candidate has derivatives: a step has none."""
+    c = calculus(declarations)
+    try:
+        X = tensor_of(part.terms[0][1], declarations)
+        gradient(c, declarations.blocks, X)
+    except ModelError:
+        return False
+    return True
+
+
+def _library(dynamics: Dynamics) -> Iterator[list[Part]]:
     """Yield the candidates of each level, one from each place of Q in turn, so that no place uses up the limit."""
     blocks = dynamics.declarations.blocks
     found = material(dynamics)
     for level, most in enumerate(LEVELS):
         shapes = dict.fromkeys(place_shape(row, col) for a, row in enumerate(blocks) for col in blocks[a:])
         made = {shape: list(islice(found.candidates(shape, level), most)) for shape in shapes}
-        turns: list[list[Candidate]] = []
+        turns: list[list[Part]] = []
         for a, row in enumerate(blocks):
-            own = Material(dynamics.declarations)  # a symmetric X adds nothing to Q[a, a]
-            square = [x for x in made[place_shape(row, row)] if own.is_new(_skew_part(x))]
+            new = Material(dynamics.declarations)  # a symmetric X adds nothing to Q[a, a]
+            square = [x for x in made[place_shape(row, row)] if new.is_new(_skew_part(x))]
             others = [made[place_shape(row, col)] for col in blocks[a + 1 :]]
-            turns += [[Candidate(a, b, x) for x in kept] for b, kept in enumerate([square, *others], start=a)]
+            turns += [
+                [_candidate(row, col, x) for x in kept] for col, kept in zip(blocks[a:], [square, *others], strict=True)
+            ]
         yield [one for turn in zip_longest(*turns) for one in turn if one is not None][:most]
 
 
@@ -316,17 +263,16 @@ def _skew_part(X: Formula) -> Formula:
     return build.add([X, build.negate(build.transpose(X))], X.shape)
 
 
-def _polynomials(dynamics: Dynamics, kernel: int) -> Iterator[list[Candidate]]:
+def _polynomials(dynamics: Dynamics, kernel: int) -> Iterator[list[Part]]:
     """Yield single entries of Q above its diagonal, the simplest first; nothing where a size is a symbol."""
     blocks = dynamics.declarations.blocks
     if dynamics.declarations.sizes:
         return
-    z = [(n, x) for n, block in enumerate(blocks) for x in coordinates(block)]
-    pairs = list(combinations(z, 2))
+    pairs = list(combinations([(block, x) for block in blocks for x in coordinates(block)], 2))
     entries = (
-        Candidate(a, b, _outer(monomial, (blocks[a], x), (blocks[b], y)))
+        _candidate(row[0], col[0], _outer(monomial, row, col))
         for monomial in monomials(material(dynamics), kernel)
-        for (a, x), (b, y) in pairs
+        for row, col in pairs
     )
     for most in ENTRIES:
         if more := list(islice(entries, most)):
@@ -344,7 +290,7 @@ def _outer(entry: Formula, row: tuple[Block, Formula], col: tuple[Block, Formula
     return build.multiply(entry, units[0] if row[0].shape.sizes else build.transpose(units[0]), shape)
 
 
-WAYS: tuple[tuple[str, Callable[[Dynamics], Iterator[list[Candidate]]]], ...] = (
+WAYS: tuple[tuple[str, Callable[[Dynamics], Iterator[list[Part]]]], ...] = (
     ("a library of tensors", _library),
     ("polynomials, some by transcendentals", partial(_polynomials, kernel=2)),
     ("transcendentals, some by polynomials", partial(_polynomials, kernel=0)),
