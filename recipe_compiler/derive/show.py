@@ -27,46 +27,47 @@ def derivation_text(derivation: Derivation, *, euler: bool = True) -> str:
         derivation: what is shown.
         euler: whether Euler's step of it is, too.
     """
-    dynamics = derivation.dynamics
-    blocks = dynamics.declarations.blocks
-    c = calculus(dynamics.declarations)
+    dynamics, rows = derivation.dynamics, equation_rows(derivation, PLAIN)
+    width, Gamma = max(len(name) for name, _ in rows), ["vanishes"]
+    if not all(entry.is_zero for entry in derivation.Gamma):
+        Gamma = ["Gamma_i = sum_j d(D + Q)_ij/dz_j", *vector_text(derivation, derivation.Gamma)]
+    least = [f"{size} >= {n}" for size, n in _least(dynamics)]
     sections = [
-        ("state", ["z = (" + ", ".join(_with_shape(block) for block in blocks) + ")"]),
+        ("state", ["z = (" + ", ".join(_with_shape(block) for block in dynamics.declarations.blocks) + ")"]),
         ("energy", [f"H = {formula_show.text(dynamics.H)}"]),
-        ("D", _text_matrix(c, derivation.D)),
-        ("Q", _text_matrix(c, derivation.Q)),
-        ("grad H", _text_vector(c, blocks, derivation.grad_H)),
-        ("Gamma", _gamma_text(c, blocks, derivation.Gamma)),
-        ("drift", ["f = -(D + Q) grad H + Gamma", *_text_vector(c, blocks, derivation.drift)]),
-        ("equation", ["dz = f dt + sqrt(2 D) dW", *_equations(c, derivation)]),
-        *([("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"])] if euler else []),
-        *((("given", [f"{size} >= {least}" for size, least in _least(dynamics)]),) if _least(dynamics) else ()),
+        ("D", matrix_text(derivation, derivation.D)),
+        ("Q", matrix_text(derivation, derivation.Q)),
+        ("grad H", vector_text(derivation, derivation.grad_H)),
+        ("Gamma", Gamma),
+        ("drift", ["f = -(D + Q) grad H + Gamma", *vector_text(derivation, derivation.drift)]),
+        ("equation", ["dz = f dt + sqrt(2 D) dW", *(f"d {name:<{width}} = {right}" for name, right in rows)]),
+        ("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"] if euler else []),
+        ("given", least),
     ]
-    head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
-    return "\n\n".join([head, *(section(name, lines) for name, lines in sections)]) + "\n"
+    return "\n\n".join([_head(dynamics), *(section(name, lines) for name, lines in sections if lines)]) + "\n"
 
 
 def derivation_latex(derivation: Derivation) -> str:
     """Return the same as one LaTeX `align*` environment (needs amsmath)."""
     dynamics = derivation.dynamics
-    blocks = dynamics.declarations.blocks
-    c = calculus(dynamics.declarations)
     vanishing = all(entry.is_zero for entry in derivation.Gamma)
-    gamma = r"\Gamma &= 0" if vanishing else rf"\Gamma &= {_latex_vector(c, blocks, derivation.Gamma)}"
     lines = [
-        rf"z &= \left({', '.join(LATEX.symbol(block.name) for block in blocks)}\right)",
+        rf"z &= \left({', '.join(LATEX.symbol(block.name) for block in dynamics.declarations.blocks)}\right)",
         rf"H(z) &= {formula_show.latex(dynamics.H)}",
-        rf"D(z) &= {_stated_or_found(c, dynamics.D, derivation.D)}, \qquad "
-        rf"Q(z) = {_stated_or_found(c, dynamics.Q, derivation.Q)}",
-        rf"\nabla H &= {_latex_vector(c, blocks, derivation.grad_H)}",
-        gamma,
+        rf"D(z) &= {_stated_or_found(derivation, dynamics.D, derivation.D)}, \qquad "
+        rf"Q(z) = {_stated_or_found(derivation, dynamics.Q, derivation.Q)}",
+        rf"\nabla H &= {vector_latex(derivation, derivation.grad_H)}",
+        rf"\Gamma &= {'0' if vanishing else vector_latex(derivation, derivation.Gamma)}",
         r"\mathrm{d}z &= \left(-(D + Q) \nabla H + \Gamma\right) \mathrm{d}t + \sqrt{2 D} \, \mathrm{d}W",
-        *_latex_equations(c, derivation),
+        *(rf"\mathrm{{d}}{name} &= {right}" for name, right in equation_rows(derivation, LATEX)),
         *(rf"{LATEX.symbol(size)} &\geq {least}" for size, least in _least(dynamics)),
     ]
     body = " \\\\\n".join(f"  {line}" for line in lines)
-    head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
-    return f"% {head}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+    return f"% {_head(dynamics)}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+
+
+def _head(dynamics: Dynamics) -> str:
+    return f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
 
 
 _SPECIAL = re.compile(r"([&%$#_{}])")
@@ -81,24 +82,45 @@ def compilable(document: Dynamics | Target, equations: str) -> str:
 
 def vector_text(derivation: Derivation, vector: Sequence[Tensor]) -> list[str]:
     """Return a vector over z of a derivation as lines of text."""
-    declared = derivation.dynamics.declarations
-    return _text_vector(calculus(declared), declared.blocks, vector)
+    rows, c = _vector_rows(derivation, PLAIN, vector), _calculus(derivation)
+    width = max(len(name) for name, _, _ in rows) + 1
+    return [f"{name + ':':<{width}} {matrix_form(c, PLAIN, entry)}" for name, entry, _ in rows]
 
 
 def vector_latex(derivation: Derivation, vector: Sequence[Tensor]) -> str:
     """Return a vector over z of a derivation as LaTeX."""
-    declared = derivation.dynamics.declarations
-    return _latex_vector(calculus(declared), declared.blocks, vector)
+    rows, c = _vector_rows(derivation, LATEX, vector), _calculus(derivation)
+    return _pmatrix([[_entry(matrix_form(c, LATEX, entry), place if entry.free else "")] for _, entry, place in rows])
 
 
 def matrix_text(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> list[str]:
     """Return a matrix over z of a derivation as lines of text."""
-    return _text_matrix(calculus(derivation.dynamics.declarations), matrix)
+    c = _calculus(derivation)
+    written = [[matrix_form(c, PLAIN, entry) for entry in row] for row in matrix]
+    widths = [max(map(len, column)) for column in zip(*written, strict=True)]
+    return [
+        "[" + "  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) + "]" for row in written
+    ]
 
 
 def matrix_latex(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> str:
-    """Return a matrix over z of a derivation as LaTeX."""
-    return _latex_matrix(calculus(derivation.dynamics.declarations), matrix)
+    """Return a matrix over z of a derivation as LaTeX; what has no matrix notation by the indices of its entries."""
+    c = _calculus(derivation)
+
+    def places(entry: Tensor) -> str:
+        has_none = bool(entry.free) and as_matrices(c, LATEX, entry) is None
+        return " ".join(i.label for i in entry.free) if has_none else ""
+
+    return _pmatrix([[_entry(matrix_form(c, LATEX, entry), places(entry)) for entry in row] for row in matrix])
+
+
+def _calculus(derivation: Derivation) -> Calculus:
+    return calculus(derivation.dynamics.declarations)
+
+
+def _vector_rows(derivation: Derivation, style: Style, vector: Sequence[Tensor]) -> list[tuple[str, Tensor, str]]:
+    c, blocks = _calculus(derivation), derivation.dynamics.declarations.blocks
+    return [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, style, block, entry)]
 
 
 def row_texts(derivation: Derivation, vector: Sequence[Tensor], block: int) -> list[tuple[str, str]]:
@@ -115,14 +137,6 @@ def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
     ]
 
 
-def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]:
-    """Return the rows of dz = f dt + sqrt(2 D) dW: the name whose differential it is, and the right side.
-
-    One row for each block, or for each entry of a block that has no matrix notation.
-    """
-    return _right_sides(calculus(derivation.dynamics.declarations), style, derivation)
-
-
 def section(name: str, lines: Sequence[str]) -> str:
     """Return lines under a name in the margin."""
     first, *others = lines
@@ -131,12 +145,6 @@ def section(name: str, lines: Sequence[str]) -> str:
 
 def _with_shape(block: Block) -> str:
     return block.name + "".join(f" [{size}]" for size in block.shape.sizes)
-
-
-def _text_vector(c: Calculus, blocks: Sequence[Block], vector: Sequence[Tensor]) -> list[str]:
-    rows = [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, PLAIN, block, entry)]
-    width = max(len(name) for name, _, _ in rows) + 1
-    return [f"{name + ':':<{width}} {matrix_form(c, PLAIN, entry)}" for name, entry, _ in rows]
 
 
 def _rows(c: Calculus, style: Style, block: Block, entry: Tensor) -> list[tuple[str, Tensor, str]]:
@@ -154,32 +162,12 @@ def _rows(c: Calculus, style: Style, block: Block, entry: Tensor) -> list[tuple[
     return [(style.at(name, [index.label]), entry, index.label)]
 
 
-def _gamma_text(c: Calculus, blocks: Sequence[Block], Gamma: Sequence[Tensor]) -> list[str]:
-    if all(entry.is_zero for entry in Gamma):
-        return ["vanishes"]
-    return ["Gamma_i = sum_j d(D + Q)_ij/dz_j", *_text_vector(c, blocks, Gamma)]
+def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]:
+    """Return the rows of dz = f dt + sqrt(2 D) dW: the name whose differential it is, and the right side.
 
-
-def _text_matrix(c: Calculus, matrix: Sequence[Sequence[Tensor]]) -> list[str]:
-    written = [[matrix_form(c, PLAIN, entry) for entry in row] for row in matrix]
-    widths = [max(len(row[n]) for row in written) for n in range(len(written))]
-    return [
-        "[" + "  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) + "]" for row in written
-    ]
-
-
-def _equations(c: Calculus, derivation: Derivation) -> list[str]:
-    rows = _right_sides(c, PLAIN, derivation)
-    width = max(len(name) for name, _ in rows)
-    return [f"d {name:<{width}} = {right}" for name, right in rows]
-
-
-def _latex_equations(c: Calculus, derivation: Derivation) -> list[str]:
-    return [rf"\mathrm{{d}}{name} &= {right}" for name, right in _right_sides(c, LATEX, derivation)]
-
-
-def _right_sides(c: Calculus, style: Style, derivation: Derivation) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    One row for each block, or for each entry of a block that has no matrix notation.
+    """
+    c, found = _calculus(derivation), list[tuple[str, str]]()
     dt = " dt" if style is PLAIN else r" \, \mathrm{d}t"
     for n, block in enumerate(derivation.dynamics.declarations.blocks):
         noise = _noise(c, style, derivation, n)
@@ -222,26 +210,11 @@ def _grouped(style: Style, tensor: Tensor, written: str) -> str:
     return f"({written})" if style is PLAIN else rf"\left({written}\right)"
 
 
-def _stated_or_found(c: Calculus, stated: Matrix | None, found: Sequence[Sequence[Tensor]]) -> str:
+def _stated_or_found(derivation: Derivation, stated: Matrix | None, found: Sequence[Sequence[Tensor]]) -> str:
     """Write a matrix over z as its author does, and one that was found in the notation of the calculus."""
     if stated is not None:
         return _pmatrix([[formula_show.latex(entry) for entry in row] for row in stated])
-    return _latex_matrix(c, found)
-
-
-def _latex_vector(c: Calculus, blocks: Sequence[Block], vector: Sequence[Tensor]) -> str:
-    rows = [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, LATEX, block, entry)]
-    return _pmatrix([[_entry(matrix_form(c, LATEX, entry), place if entry.free else "")] for _, entry, place in rows])
-
-
-def _latex_matrix(c: Calculus, matrix: Sequence[Sequence[Tensor]]) -> str:
-    return _pmatrix([[_matrix_entry(c, entry) for entry in row] for row in matrix])
-
-
-def _matrix_entry(c: Calculus, entry: Tensor) -> str:
-    """Write one place of a matrix: what has no matrix notation by the indices of its entries."""
-    has_none = bool(entry.free) and as_matrices(c, LATEX, entry) is None
-    return _entry(matrix_form(c, LATEX, entry), " ".join(i.label for i in entry.free) if has_none else "")
+    return matrix_latex(derivation, found)
 
 
 def _entry(written: str, places: str) -> str:
