@@ -130,10 +130,10 @@ class AffineStep:
             G = left[:, n + 1 :]
             return Affine(left[:, :n], left[:, n], G @ self._noise(value) @ G.T)
 
-    def mean_changes(self, S: Array, value: Value) -> list[float]:
-        """Return the mean change of the blocks that are held, in floats, over the stationary law N(m, S) of the others.
+    def mean_change(self, S: Array, value: Value) -> float:
+        """Return the mean change of what is held, in floats, over the stationary law N(m, S) of the others.
 
-        m solves m = F m + a. Each change is a polynomial of degree 2 at most in values x = g . (z, w) + constant, so
+        m solves m = F m + a. The change is a polynomial of degree 2 at most in values x = g . (z, w) + constant, so
         that E[x y] = E[x] E[y] + g_x diag(S, C) g_y^T.
         """
         rows, chain = self._rows(value), self.composed(value)
@@ -146,7 +146,7 @@ class AffineStep:
             spread = found[0][1] @ law @ found[1][1] if len(found) == 2 else 0.0
             return float(prod(m for m, _ in found) + spread)
 
-        return [sum(value(factor) * moment(term) for term, factor in own) for own in self.changes]
+        return sum(value(factor) * moment(term) for change in self.changes for term, factor in change)
 
     def _noise(self, value: Value) -> Array:
         found = [value(entry) for line in self.covariance for entry in line]
@@ -247,7 +247,8 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
             raise NotAffineError(f"the noise of {name} depends on {others}: it has no single covariance")
     noisy = [k for k in own if any(entry != 0 for entry in step.covariance[k])]
     covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in noisy) for i in noisy)
-    changes = tuple(_quadratic(what, says, symbols, inverses) for says, what in _changes(step, names, held))
+    added_to_held = _changes(step, names, held)
+    changes = tuple(_quadratic(change, f"what moves {held[0]}", symbols, inverses) for change in added_to_held)
     lines = lines_of([step.values[k] for k in own], [every[k][1] for k in own], symbols, inverses)
     values = {block.name: names.block(block) for block in program.blocks}
     new = iter(step.next)
@@ -255,7 +256,9 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     made = _in_order(names, values, slopes, dict(zip((step.next[k] for k in own), lines, strict=True)))
     after = tuple(x for block in program.blocks if block.name not in held for x in values[program.newest(block)])
     added = tuple(step.next[k] for k in noisy)
-    return AffineStep(names, state, tuple(made), after, added, covariance, slopes, flows_of(names), held, changes)
+    return AffineStep(
+        names, state, tuple(made), after, added, covariance, slopes, flows_of(names), held, tuple(changes)
+    )
 
 
 def _in_order(
@@ -279,19 +282,14 @@ def _in_order(
                 pass
 
 
-def _changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:
-    """Yield what a step would add to every coordinate of the blocks that are held: the sum over its shifts."""
-    added: dict[str, list[Scalar]] = {}
-    before = {block.name: list(names.block(block)) for block in names.program.blocks}
-    pairs = iter(zip(step.values, step.next, strict=True))
-    for shift in names.program.shifts:
-        name = shift.block.name
-        own = [next(pairs) for _ in before[name]]
-        if name in held:
-            moved = [value - old for (value, _), old in zip(own, before[name], strict=True)]
-            added[name] = [x + y for x, y in zip(added.get(name, [ZERO] * len(own)), moved, strict=True)]
-            before[name] = [new for _, new in own]
-    yield from ((f"what moves {name}", sp.expand(entry)) for name in held for entry in added.get(name, ()))
+def _changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[Scalar]:
+    """Yield what each shift of what is held, one number at most, would add to it."""
+    before = {block.name: names.block(block)[0] for block in names.program.blocks}
+    shifts = (shift for shift in names.program.shifts for _ in names.block(shift.block))
+    for shift, value, new in zip(shifts, step.values, step.next, strict=True):
+        if shift.block.name in held:
+            yield sp.expand(value - before[shift.block.name])
+            before[shift.block.name] = new
 
 
 def _quadratic(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]) -> Polynomial:

@@ -84,7 +84,7 @@ def _thermostat(found: Audited, eps: float) -> Explanation:
     def change(x: float) -> float:
         value = step.rounded(eps, x)
         here = step.composed(value)
-        return step.mean_changes(covariance(here.F, here.Sigma), value)[0]
+        return step.mean_change(covariance(here.F, here.Sigma), value)
 
     try:
         demand_definite(found.K)

@@ -18,11 +18,11 @@ Worked: H = (theta**2 + r**2)/2 and the word B, A have j_A = theta r = -j_B and 
 theta**2)/2: the cycle "refresh r, B, A" narrows theta, to Var theta = 1/(2 - eps**2).
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import permutations
 
 import sympy
 from flint import fmpq_mat
@@ -40,8 +40,8 @@ from recipe_compiler.algebra.scalars.rational_matrices import fraction, matrix
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Draw, Metropolis, Refresh, Steps
-from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.reflection import REFLECTED
+from recipe_compiler.splitting.words import ZERO, series, shares
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state
@@ -145,26 +145,20 @@ def _fast(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set[str], size
 
 
 @lru_cache(maxsize=KEPT)
-def _order(split: Split) -> tuple[tuple[str, str, Fraction], ...]:
-    """Return sum s_k s_m over letters k of one piece before m of another, less that of m before k, where not 0."""
-    done = list(letters(split.scheme.split))
-    found: dict[tuple[str, str], Fraction] = {}
-    for first, second in combinations(done, 2):
-        if first.piece != second.piece:
-            low, high = sorted((first.piece, second.piece))
-            sign = 1 if low == first.piece else -1
-            found[low, high] = found.get((low, high), Fraction(0)) + sign * first.share * second.share
-    return tuple((p, q, weight) for (p, q), weight in found.items() if weight)
+def _order(split: Split) -> Mapping[tuple[str, str], Fraction]:
+    """Return half of sum s_k s_m over letters k of a piece before m of another, less that of m before k; none is 0."""
+    word = split.scheme.split
+    c = series(word, 2)
+    found = {(p, q): (c.get((p, q), ZERO) - c.get((q, p), ZERO)) / 2 for p, q in permutations(shares(word), 2)}
+    return {pair: weight for pair, weight in found.items() if weight}
 
 
 @once_at_sizes
 def _change(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes) -> Expr | None:
     """Return R of a word, done once; None where the conditions at the head of this file are not shown."""
     H = split.subject.system(sizes)
-    done = {piece.name: Fraction(0) for piece in split.pieces}
-    for letter in letters(split.scheme.split):
-        done[letter.piece] += letter.share
-    pieces = [piece for piece in split.pieces if done[piece.name]]
+    done = shares(split.scheme.split)
+    pieces = [piece for piece in split.pieces if done.get(piece.name)]
     drifts = {piece.name: split.drift(piece, sizes) for piece in split.pieces}
     noises = {piece.name: split.diffusion(piece, sizes) for piece in split.pieces}
     j = {name: residual(H, f, noises[name]) for name, f in drifts.items()}
@@ -179,7 +173,7 @@ def _change(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes)
     ):
         return None
     L = {name: partial(backward, H, drifts[name], noises[name]) for name in j}
-    return total([rational(weight / 2) * (L[q](j[p]) - L[p](j[q])) for p, q, weight in _order(split)])
+    return total([rational(weight) * L[q](j[p]) for (p, q), weight in _order(split).items()])
 
 
 def _vanishes(e: Expr) -> bool:
