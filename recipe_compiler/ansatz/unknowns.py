@@ -7,7 +7,7 @@ from functools import cached_property
 from recipe_compiler.ansatz.equations import constant_names, equations, with_unknowns
 from recipe_compiler.ansatz.solve import System
 from recipe_compiler.ansatz.sums import Constants, Value, constants, total
-from recipe_compiler.derive.recipe import Derivation, derive, matrix, vector
+from recipe_compiler.derive.recipe import derive, matrix, vector
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
@@ -47,12 +47,6 @@ def with_entries(dynamics: Dynamics, formulas: Mapping[str, Formula]) -> Dynamic
     return replace(dynamics, H=found["H"], D=places("D", dynamics.D), Q=places("Q", dynamics.Q), claims=claims)
 
 
-def derivation_of(dynamics: Dynamics) -> Derivation:
-    """Return the derivation, with the claimed diffusion where D is not given and Q = 0 where Q is not."""
-    D = dynamics.D or dynamics.claims.diffusion
-    return derive(replace(dynamics, D=D, Q=dynamics.Q or zeros(dynamics.declarations.blocks)), settle=False)
-
-
 def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
     """Return what has to vanish for the claim to hold.
 
@@ -63,9 +57,9 @@ def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
         ModelError: a formula that has no meaning in index notation.
         NotConvertedError: a Stratonovich drift whose Ito drift is not known.
     """
-    derivation = derivation_of(dynamics)
     declarations = dynamics.declarations
-    c = calculus(declarations)
+    stated = replace(dynamics, D=dynamics.D or dynamics.claims.diffusion, Q=dynamics.Q or zeros(declarations.blocks))
+    derivation, c = derive(stated, settle=False), calculus(declarations)
     D = dynamics.claims.diffusion or dynamics.D or ()
     drift, diffusion = vector(ito_drift(dynamics, D), declarations), matrix(D, declarations)
     if not derived:
@@ -73,6 +67,11 @@ def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
     drifts = [c.subtract(one, other) for one, other in zip(drift, derivation.drift, strict=True)]
     noises = [c.subtract(x, y) for p, q in zip(diffusion, derivation.D, strict=True) for x, y in zip(p, q, strict=True)]
     return (*drifts, *noises)
+
+
+def has_no_defects(dynamics: Dynamics, *, derived: bool) -> bool:
+    """Whether the index calculus shows that the claim holds. Raises as `defects` does."""
+    return all(map(calculus(dynamics.declarations).is_zero, defects(dynamics, derived=derived)))
 
 
 @dataclass(frozen=True)

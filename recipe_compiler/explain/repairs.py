@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from recipe_compiler.ansatz.simplify import spelled
-from recipe_compiler.ansatz.unknowns import defects, entries
+from recipe_compiler.ansatz.unknowns import entries, has_no_defects
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.changes import CURL, NOISE, Change, proved, unchanged
@@ -23,7 +23,6 @@ from recipe_compiler.explain.side_effects import Before, standing
 from recipe_compiler.explain.symmetry import mirrored
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.spec.model import Claims, Dynamics
-from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
@@ -67,7 +66,7 @@ def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explana
     last, before = start + SEARCH_SECONDS, {finding.id: finding for finding in findings}
     try:
         broken = _broken(subject)
-        if not broken and (dynamics.claims.drift is None or _holds(dynamics)):
+        if not broken and (dynamics.claims.drift is None or has_no_defects(dynamics, derived=_derived(dynamics))):
             return ()
     except (DocumentError, NotConvertedError):
         return ()
@@ -110,12 +109,6 @@ def _broken(subject: Subject) -> bool:
     uneven = any(not place.is_zero for row in symmetry_defect(derivation) for place in row)
     skew = subject.dynamics.Q is not None and crooked and q_skew(subject).verdict is Verdict.REFUTED
     return skew or (uneven and d_symmetric(subject).verdict is Verdict.REFUTED)
-
-
-def _holds(dynamics: Dynamics) -> bool:
-    """Whether the index calculus shows what a repair would have to bring about."""
-    c = calculus(dynamics.declarations)
-    return all(c.is_zero(defect) for defect in defects(dynamics, derived=_derived(dynamics)))
 
 
 def _derived(dynamics: Dynamics) -> bool:

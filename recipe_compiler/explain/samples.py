@@ -7,7 +7,7 @@ from dataclasses import replace
 from recipe_compiler.ansatz.candidates import material, monomials
 from recipe_compiler.ansatz.simplify import direction, gathered, simplest, spelled
 from recipe_compiler.ansatz.sums import Value, additive, constants
-from recipe_compiler.ansatz.unknowns import Ansatz, Part, defects
+from recipe_compiler.ansatz.unknowns import Ansatz, Part, has_no_defects
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.changes import ENERGY, Change, proved
 from recipe_compiler.formula import expression as ex
@@ -18,7 +18,6 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import equation_formulas
-from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Explanation, Topic, Verdict
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, subject_of
@@ -55,8 +54,7 @@ def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
     found: list[Explanation] = []
     seen: set[str] = set()
     try:
-        c = calculus(dynamics.declarations)
-        if all(c.is_zero(defect) for defect in defects(dynamics, derived=False)):
+        if has_no_defects(dynamics, derived=False):
             return ()
         for n, change in enumerate(_energies(dynamics, end)):
             if n == TRIED or len(found) == SHOWN or time.process_time() > end:

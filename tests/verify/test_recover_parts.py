@@ -36,7 +36,7 @@ def problem(of=PLANE):
 
 def test_a_proposal_that_is_wrong_is_not_believed():
     asked, one = problem(), Number(Fraction(1))
-    right = search(asked.subject).found
+    right = search(asked).found
     assert isinstance(verified(asked, right.Q, "given"), Recovery)
     turned = tuple(zip(*right.Q, strict=True))
     assert "the claimed drift equals the derived drift" in verified(asked, turned, "turned")
@@ -45,7 +45,7 @@ def test_a_proposal_that_is_wrong_is_not_believed():
 
 
 def test_a_q_that_is_not_periodic_is_not_believed_on_a_torus():
-    found = search(problem(TORUS.replace("{domain: circle}", "{}")).subject).found
+    found = search(problem(TORUS.replace("{domain: circle}", "{}"))).found
     assert "periodic" in verified(problem(TORUS), found.Q, "straight")
 
 
@@ -54,7 +54,7 @@ def test_a_q_that_is_not_periodic_is_not_believed_on_a_torus():
 
 @pytest.mark.parametrize("of", [PLANE, ALONG, OPEN / "steep.yaml"], ids=["plane", "along", "steep"])
 def test_a_q_of_two_coordinates_has_polynomials_and_transcendentals(of):
-    found = search(problem(of).subject).found
+    found = search(problem(of)).found
     assert isinstance(found, Recovery)
     assert of != PLANE or text(found.Q[0][1]) == "-sqrt(theta**2 + 1)"
 
@@ -64,4 +64,4 @@ def test_an_entry_that_does_not_occur_is_found(q):
     """With H = (x**2 + y**2 + z**2)/2, Q_xz = q: the drift is d_z q - q z, 0, q x - d_x q."""
     state, H = "state: {x: {}, y: {}, z: {}}", "H: x**2/2 + y**2/2 + z**2/2\nD: [[0, 0, 0], [0, 1, 0], [0, 0, 0]]"
     drift = f"{{x: 'grad({q}, z) - ({q})*z', y: -y, z: '({q})*x - grad({q}, x)'}}"
-    assert search(problem(f"{state}\n{H}\nclaims: {{drift: {drift}}}\n").subject).found is not None
+    assert search(problem(f"{state}\n{H}\nclaims: {{drift: {drift}}}\n")).found is not None

@@ -19,7 +19,7 @@ from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic,
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.search import SkewProblem, search
+from recipe_compiler.verify.recover.search import search
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 GAUGE = (
@@ -52,7 +52,7 @@ def recovered_q(subject: Subject) -> Answer:
     if outcome.found is not None:
         proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
         return Answer(proved, "all", outcome.found.checked_at, where)
-    stationary = claimed_stationary(problem.subject) if outcome.stationary is None else outcome.stationary
+    stationary = claimed_stationary(problem) if outcome.stationary is None else outcome.stationary
     if isinstance(stationary.decision, Refuted):
         return replace(stationary, decision=_not_stationary(stationary.decision))
     none = _one_coordinate(problem)
@@ -73,13 +73,13 @@ def _not_stationary(decision: Refuted) -> Refuted:
     return replace(decision, by=by)
 
 
-def _one_coordinate(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
+def _one_coordinate(problem: Subject) -> tuple[Sizes, Refuted] | None:
     """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
     stated = tuple(formula for _, formula in problem.dynamics.claims.drift or ())
-    for sizes in problem.subject.sizes:
+    for sizes in problem.sizes:
         try:
-            s = problem.subject.system(sizes)
-            claimed = block_vector(stated, problem.subject.setting(sizes))
+            s = problem.system(sizes)
+            claimed = block_vector(stated, problem.setting(sizes))
             W = [f - own for f, own in zip(claimed, drift(s), strict=True)]
             found = None if len(W) != 1 or is_zero(W[0]) else witness(W[0], problem.dynamics.declarations, sizes)
         except (NotScalarisableError, TooLargeError, NoNormalFormError, NoInstanceError):
@@ -90,11 +90,11 @@ def _one_coordinate(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
     return None
 
 
-def _existence(problem: SkewProblem) -> tuple[str, ...]:
+def _existence(problem: Subject) -> tuple[str, ...]:
     """State that a stationary equation has a Q where Poincare's lemma gives one: a formula is what is missing."""
     declarations = problem.dynamics.declarations
     holes = declarations.assume or any(block.domain.name is DomainName.CIRCLE for block in declarations.blocks)
-    dimensions = [len(state(declarations, sizes)) for sizes in problem.subject.sizes]
+    dimensions = [len(state(declarations, sizes)) for sizes in problem.sizes]
     if holes or min(dimensions) < 2:
         return ()
     return ("exp(-H) is stationary for the claimed equation, so that a Q exists; none was found as a formula",)

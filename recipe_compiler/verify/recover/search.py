@@ -10,9 +10,8 @@ from itertools import combinations, islice, zip_longest
 
 from recipe_compiler.ansatz.candidates import Material, coordinates, material, monomials
 from recipe_compiler.ansatz.simplify import simplest, tensor_of
-from recipe_compiler.ansatz.unknowns import Ansatz, Part, with_entries
-from recipe_compiler.derive.recipe import Derivation, Vector, gradient, vector
-from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.ansatz.unknowns import Ansatz, Part, has_no_defects, with_entries
+from recipe_compiler.derive.recipe import gradient
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
@@ -44,32 +43,10 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
 """The claims that a Q has to pass, in the words of the table; the last where a block is on a circle."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkewProblem:
-    """The problem: find a skew Q with div Q - Q grad H = f + D grad H - div D, f the claimed drift in Ito's sense."""
+def problem_of(subject: Subject) -> Subject | None:
+    """Return the claimed equation alone, for which a Q is to be found; None without a drift or noise.
 
-    subject: Subject
-    derivation: Derivation
-    """With Q = 0."""
-    drift: Vector
-
-    @property
-    def dynamics(self) -> Dynamics:
-        """The document of the claimed equation alone."""
-        return self.subject.dynamics
-
-    def seems_stationary(self) -> bool:
-        """Whether the residual vanishes in index notation; not where a jump would have to be differentiated."""
-        try:
-            return residual(self.derivation, self.drift, self.derivation.D).is_zero
-        except ModelError:
-            return False
-
-
-def problem_of(subject: Subject) -> SkewProblem | None:
-    """Return the problem of finding Q for the claimed drift of a subject; None without a drift or noise.
-
-    div Q - Q grad H = f + D grad H - div D (from Ma, Chen, Fox 2015, Eq. 3).
+    div Q - Q grad H = f + D grad H - div D, f in Ito's sense (from Ma, Chen, Fox 2015, Eq. 3).
 
     Raises:
         stratonovich.NotConvertedError: what is stated does not determine the Ito drift.
@@ -81,9 +58,7 @@ def problem_of(subject: Subject) -> SkewProblem | None:
     drift = ito_drift(dynamics, D)
     claims = Claims(drift=tuple(zip(subject.names, drift, strict=True)))
     alone = subject_of(replace(dynamics, D=D, Q=None, claims=claims))
-    if alone.derivation is None:
-        return None
-    return SkewProblem(alone, alone.derivation, vector(drift, dynamics.declarations))
+    return None if alone.derivation is None else alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +118,7 @@ class Recovery:
         return tuple((name, written) for name, written in named if written != "0") or (("Q", "0"),)
 
 
-def verified(problem: SkewProblem, Q: Matrix, by: str) -> Recovery | str:
+def verified(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
     """Return the recovery, if a proposed Q is proved to be skew and to give the claimed drift; otherwise why not.
 
     Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, Q: [n, n], by both engines, as if the author had written Q (Ma, Chen,
@@ -170,7 +145,7 @@ def verified(problem: SkewProblem, Q: Matrix, by: str) -> Recovery | str:
 class Outcome:
     """The outcome of a search for Q."""
 
-    problem: SkewProblem | None
+    problem: Subject | None
     """None where the drift or the noise is not known."""
     found: Recovery | None = None
     """The first Q that was verified."""
@@ -196,7 +171,7 @@ def search(subject: Subject) -> Outcome:
         return Outcome(None, tried=(str(reason),))
     if problem is None:
         return Outcome(None, tried=(NO_NOISE,))
-    stationary = None if problem.seems_stationary() else claimed_stationary(problem.subject)
+    stationary = None if _seems_stationary(problem.dynamics) else claimed_stationary(problem)
     tried: list[str] = []
     for by, sets in WAYS if stationary is None or not isinstance(stationary.decision, Refuted) else ():
         found = _first(problem, sets(problem.dynamics), f"exact linear solve over {by}")
@@ -206,7 +181,15 @@ def search(subject: Subject) -> Outcome:
     return Outcome(problem, None, tuple(tried), stationary)
 
 
-def _first(problem: SkewProblem, sets: Iterator[list[Part]], by: str) -> Recovery | list[str]:
+def _seems_stationary(dynamics: Dynamics) -> bool:
+    """Whether the residual vanishes in index notation; not where a jump would have to be differentiated."""
+    try:
+        return has_no_defects(dynamics, derived=False)
+    except ModelError:
+        return False
+
+
+def _first(problem: Subject, sets: Iterator[list[Part]], by: str) -> Recovery | list[str]:
     """Return the first Q in the span of ever larger sets of candidates that is verified, otherwise what was tried."""
     dynamics = problem.dynamics
     declarations, parts, tried = dynamics.declarations, list[Part](), ""
