@@ -82,6 +82,7 @@ class _Scalars:
         self.sums: dict[Atom, Tensor] = {}
         self.note(terms)
         self.atoms = list(self.roots)
+        self.places = {atom: n for n, atom in enumerate(self.atoms)}
         self.context = fmpq_mpoly_ctx.get([f"g{n}" for n in range(len(self.atoms) or 1)], Ordering.degrevlex)
 
     def note(self, terms: Iterable[Term]) -> None:
@@ -97,33 +98,40 @@ class _Scalars:
 
     def numerator(self, terms: Sequence[Term]) -> fmpq_mpoly:
         """Return the sum of terms times what clears every denominator."""
-        powers = [{atom: n for atom, n in term.factors if atom in self.roots} for term in terms]
-        lowest = {atom: min(0, *(floor(own.get(atom, 0)) for own in powers)) for atom in self.atoms}
+        lowest, groups = dict[Atom, int](), dict[tuple[tuple[Atom, int], ...], dict[tuple[int, ...], fmpq]]()
+        for atom, n in (factor for term in terms for factor in term.factors if factor[0] in self.roots):
+            lowest[atom] = min(lowest.get(atom, 0), floor(n))
+        shifts = {atom: Fraction(-low) for atom, low in lowest.items() if low}
+        for term in terms:
+            powers = shifts | {atom: n - lowest[atom] for atom, n in term.factors if atom in self.roots}
+            exponents, sums = [0] * (len(self.atoms) or 1), list[tuple[Atom, int]]()
+            for atom, n in powers.items():
+                whole = n // 1 if atom in self.sums else 0
+                sums += [(atom, whole)] if whole else []
+                exponents[self.places[atom]] = int((n - whole) * self.roots[atom])
+            same, key = groups.setdefault(tuple(sums), {}), tuple(exponents)
+            number = fmpq(term.coefficient.numerator, term.coefficient.denominator)
+            same[key] = same.get(key, fmpq(0)) + number
         total = self.context.constant(0)
-        for term, own in zip(terms, powers, strict=True):
-            product = self.context.constant(fmpq(term.coefficient.numerator, term.coefficient.denominator))
-            exponents = [0] * (len(self.atoms) or 1)
-            for n, atom in enumerate(self.atoms):
-                whole, part = divmod(own.get(atom, Fraction(0)) - lowest[atom], 1)
-                if atom in self.sums and whole:
-                    product *= self.numerator(self.sums[atom].terms) ** int(whole)
-                    whole = 0
-                exponents[n] = int((whole + part) * self.roots[atom])
-            total += product * self.context.from_dict({tuple(exponents): fmpq(1)})
+        for sums, same in groups.items():
+            product = self.context.from_dict(same)
+            for atom, whole in sums:
+                product *= self.numerator(self.sums[atom].terms) ** whole
+            total += product
         return total
 
     def equations(self, terms: Sequence[Term], known: Mapping[Atom, str]) -> Iterator[Equation]:
         """Yield the coefficients of the monomials in what is not a named scalar or a size."""
         names = [atom.name if isinstance(atom, SizeNumber) else known.get(atom) for atom in self.atoms]
+        roots = [self.roots[atom] for atom in self.atoms]
         groups: defaultdict[tuple[int, ...], list[tuple[Fraction, Monomial]]] = defaultdict(list)
         for exponents, number in self.numerator(terms).to_dict().items():
-            split = [divmod(int(n), self.roots[atom]) for n, atom in zip(exponents, self.atoms, strict=False)]
-            rest = tuple(
-                part if name is not None else int(n)
-                for n, name, (_, part) in zip(exponents, names, split, strict=False)
-            )
-            powers = tuple((name, whole) for name, (whole, _) in zip(names, split, strict=True) if name and whole)
-            groups[rest].append((Fraction(int(number.p), int(number.q)), powers))
+            rest, powers = [*map(int, exponents)], list[tuple[str, int]]()
+            for k in (k for k, n in enumerate(exponents) if n):
+                if name := names[k]:
+                    whole, rest[k] = divmod(rest[k], roots[k])
+                    powers += [(name, whole)] if whole else []
+            groups[tuple(rest)].append((Fraction(int(number.p), int(number.q)), tuple(powers)))
         yield from (tuple(groups[rest]) for rest in sorted(groups))
 
 
