@@ -6,11 +6,12 @@ The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diag
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, kinds_shown
-from recipe_compiler.formula.build import add, apply, multiply, power
+from recipe_compiler.formula.build import add, apply, multiply, parts, power, rebuild
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
+    ELEMENTWISE_PAIRS,
     Add,
     Apply,
     Explicit,
@@ -172,18 +173,12 @@ def plain(formula: Formula, declarations: Declarations) -> Formula:
     match formula:
         case Transpose(arg):
             return transposed(plain(arg, declarations), declarations)
-        case Add(terms, shape):
-            return Add(tuple(plain(term, declarations) for term in terms), shape)
-        case Multiply(left, right, shape):
-            return Multiply(plain(left, declarations), plain(right, declarations), shape)
-        case MatMul(left, right, shape):
-            return MatMul(plain(left, declarations), plain(right, declarations), shape)
-        case Power(base, exponent, shape):
-            return Power(plain(base, declarations), plain(exponent, declarations), shape)
         case Apply("hessian", _, _):
             return diagonal_hessian(formula) or formula
-        case Apply(fn, args, shape) if fn not in {"grad", "div", "where"}:
-            return Apply(fn, tuple(plain(arg, declarations) for arg in args), shape)
+        case Apply("grad" | "div" | "where"):
+            return formula
+        case Add() | Multiply() | MatMul() | Power() | Apply():
+            return rebuild(formula, [plain(part, declarations) for part in parts(formula)], lambda shape: shape)
         case _:
             return formula
 
@@ -201,10 +196,6 @@ def transposed(formula: Formula, declarations: Declarations) -> Formula:
             return Filled(value, shape.transposed)
         case Symbol() | FunctionAt() if not SYMMETRIC_KINDS.isdisjoint(kinds_of(formula, declarations)):
             return formula
-        case Add(terms, shape):
-            return Add(tuple(transposed(term, declarations) for term in terms), shape.transposed)
-        case Multiply(left, right, shape):
-            return Multiply(transposed(left, declarations), transposed(right, declarations), shape.transposed)
         case MatMul(left, right, shape):
             return MatMul(transposed(right, declarations), transposed(left, declarations), shape.transposed)
         case Power(base, exponent, shape):
@@ -215,8 +206,11 @@ def transposed(formula: Formula, declarations: Declarations) -> Formula:
             return formula
         case Apply("outer", (left, right), shape):
             return Apply("outer", (right, left), shape.transposed)
-        case Apply(fn, args, shape) if fn in ELEMENTWISE or fn in {"inv", "kron", "minimum", "maximum"}:
-            return Apply(fn, tuple(transposed(arg, declarations) for arg in args), shape.transposed)
+        case Apply(fn) if fn not in ELEMENTWISE | ELEMENTWISE_PAIRS | {"inv", "kron"}:
+            return Transpose(formula, formula.shape.transposed)
+        case Add() | Multiply() | Apply():
+            new = [transposed(part, declarations) for part in parts(formula)]
+            return rebuild(formula, new, lambda shape: shape.transposed)
         case _:
             return Transpose(formula, formula.shape.transposed)
 
