@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.errors import ModelError
+from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula import build as make
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Parameter
@@ -26,6 +26,7 @@ from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
 from recipe_compiler.trace.operations import Trace
+from recipe_compiler.verify.builds.boundary import within
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, sized
 from recipe_compiler.verify.core.sizes import Sizes, written
 
@@ -319,7 +320,9 @@ def _potential(target: Target, block: Block, plan: _Plan) -> Formula:
     Raises:
         ModelError: a formula that is too large, or that differentiates by a block of several.
     """
-    places = _places(target, block)
+    places = within(block, target.declarations.blocks, MOST)
+    if places is None:
+        raise ModelError([Fault(Place(""), "U", f"its blocks are not {block.name}, one after the other")])
     if target.potential is not None:
         return substitute(target.potential, places)
     terms = [] if target.log_prior is None else [substitute(target.log_prior, places)]
@@ -347,23 +350,6 @@ def _row(name: str, shape: Shape, rows: int, k: int) -> Formula:
     if not isinstance(shape.cols, int):
         return Entry(field, (k,))
     return Explicit((tuple(Entry(field, (k, j)) for j in range(shape.cols)),), shape)
-
-
-def _places(target: Target, block: Block) -> dict[str, Formula]:
-    """Return the blocks of a target as they stand in the block of the potential, one after the other."""
-    whole = Symbol(block.name, block.shape, Role.BLOCK)
-    blocks = target.declarations.blocks
-    if len(blocks) == 1 and blocks[0].shape == block.shape:
-        return {} if blocks[0].name == block.name else {blocks[0].name: whole}
-    found: dict[str, Formula] = {}
-    at = 0
-    for own in blocks:
-        height, width = _number(own.shape.rows), _number(own.shape.cols)
-        flat = [Entry(whole, (at + k,)) for k in range(height * width)]
-        at += len(flat)
-        rows = tuple(tuple(flat[i * width : (i + 1) * width]) for i in range(height))
-        found[own.name] = Explicit(rows, own.shape) if own.shape.sizes else flat[0]
-    return found
 
 
 def _number(size: Size | None) -> int:

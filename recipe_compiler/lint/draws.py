@@ -126,7 +126,7 @@ class FollowedDraws(Draws):
             raise UntraceableError(f"multivariate_normal of shapes {mean.shape}, {cov.shape} and size {size}")
         noise = self.normals(mean.shape)
         if tape.running:
-            places = [int(node.args[0]) for x in noise if (node := node_of(x)) and isinstance(node.args[0], int)]
+            places = [node.position for x in noise if (node := node_of(x))]
             tape.groups.append((places, [[node for x in row if (node := node_of(x)) is not None] for row in cov]))
         return mean + noise
 

@@ -37,23 +37,27 @@ class UntraceableError(BaseException):
 
 
 class Node:
-    """An operation, or a name or number. Its parts are older than itself."""
+    """An operation as it is done (see `Operation`); its parts are older than itself."""
 
-    __slots__ = ("args", "by_chance", "line", "number", "op", "rounded", "serial", "value")
+    __slots__ = ("by_chance", "line", "name", "number", "op", "parts", "position", "rounded", "serial", "value")
 
     def __init__(
-        self, op: str, args: tuple["Node | str | int", ...], number: Fraction | None = None, value: float | None = None
+        self,
+        op: str,
+        *parts: "Node",
+        name: str = "",
+        position: int = 0,
+        number: Fraction | None = None,
+        value: float | None = None,
     ) -> None:
-        self.op = op
-        self.args = args
-        self.number = number
+        self.op, self.parts, self.name, self.position, self.number = op, parts, name, position, number
         self.value = value
         """An approximation, where no name and no draw is in it."""
         self.rounded: tuple[str, int] | None = None
         """How a number that seems to be rounded is written, and the line where it was met."""
         self.serial = tape.next()
         self.line = tape.line() if tape.running else 0
-        self.by_chance: bool = op == "uniform" or any(isinstance(part, Node) and part.by_chance for part in args)
+        self.by_chance: bool = op == "uniform" or any(part.by_chance for part in parts)
         """Whether a uniform draw is in it."""
 
 
@@ -124,7 +128,7 @@ def number(value: Fraction, *parts: Node) -> Node:
     """
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_NUMBER:
         raise UntraceableError(f"a number of more than {LONGEST_NUMBER} bits")
-    made = Node("number", (), value, float(value))
+    made = Node("number", number=value, value=float(value))
     made.rounded = next((part.rounded for part in parts if part.rounded is not None), None)
     return made
 
@@ -147,28 +151,28 @@ def of_float(value: float) -> Node:
 
 def pi() -> Node:
     """Return pi."""
-    return Node("pi", (), None, math.pi)
+    return Node("pi", value=math.pi)
 
 
 def leaf(name: str, position: int) -> Node:
     """Return an entry of an argument."""
-    return Node("leaf", (name, position))
+    return Node("leaf", name=name, position=position)
 
 
 def draw() -> Node:
     """Return a new draw; one from before the step is called is the same in every step, and no step may use it."""
     if not tape.running:
-        return Node("old draw", ())
+        return Node("old draw")
     tape.draws += 1
-    return Node("draw", (tape.draws - 1,))
+    return Node("draw", position=tape.draws - 1)
 
 
 def uniform(name: str) -> Node:
     """Return a new number that is uniform between 0 and 1: what a move is accepted by, and nothing else."""
     if not tape.running:
-        return Node("old draw", ())
+        return Node("old draw")
     tape.uniforms.append((tape.line(), name))
-    return Node("uniform", (len(tape.uniforms) - 1,))
+    return Node("uniform", position=len(tape.uniforms) - 1)
 
 
 def is_less(a: Node, b: Node) -> bool:
@@ -206,12 +210,12 @@ def least(a: Node, b: Node) -> Node:
         return a if a.value <= b.value else b
     apart = add(a, multiply(number(Fraction(-1)), b))
     tape.partial.append(("min", apart, tape.line()))
-    return Node("min", (a, b))
+    return Node("min", a, b)
 
 
 def entry(name: str, position: int, arguments: Sequence[Node]) -> Node:
     """Return an entry of a function of the document at a point."""
-    return Node("field", (name, position, *arguments))
+    return Node("field", *arguments, name=name, position=position)
 
 
 def add(a: Node, b: Node) -> Node:
@@ -220,7 +224,7 @@ def add(a: Node, b: Node) -> Node:
         return number(a.number + b.number, a, b)
     if a.number == 0 or b.number == 0:
         return b if a.number == 0 else a
-    return Node("add", (a, b), None, None if a.value is None or b.value is None else a.value + b.value)
+    return Node("add", a, b, value=None if a.value is None or b.value is None else a.value + b.value)
 
 
 def multiply(a: Node, b: Node) -> Node:
@@ -230,7 +234,7 @@ def multiply(a: Node, b: Node) -> Node:
     for x, y in ((a, b), (b, a)):
         if x.number == 0 or x.number == 1:
             return x if x.number == 0 else y
-    return Node("mul", (a, b), None, None if a.value is None or b.value is None else a.value * b.value)
+    return Node("mul", a, b, value=None if a.value is None or b.value is None else a.value * b.value)
 
 
 def power(base: Node, exponent: Node, guarded: bool = False) -> Node:
@@ -260,7 +264,7 @@ def power(base: Node, exponent: Node, guarded: bool = False) -> Node:
 
 def _power(base: Node, exponent: Node) -> Node:
     known = None if base.value is None or exponent.value is None else math.pow(base.value, exponent.value)
-    return Node("pow", (base, exponent), None, known)
+    return Node("pow", base, exponent, value=known)
 
 
 def _of_number(row: Elementwise) -> Callable[[float], float]:
@@ -281,10 +285,10 @@ def call(function: str, x: Node) -> Node:
             return number(Fraction((x.value > 0) - (x.value < 0)))
         if function == "abs":
             return x if x.value >= 0 else multiply(number(Fraction(-1)), x)
-        return Node("call", (function, x), None, float(FOLLOWED[function](x.value)))
+        return Node("call", x, name=function, value=float(FOLLOWED[function](x.value)))
     if function in PARTIAL and x.op != "uniform":
         tape.partial.append((function, x, tape.line()))
-    return Node("call", (function, x))
+    return Node("call", x, name=function)
 
 
 OF_A_CALL = frozenset({"leaf", "draw", "uniform", "field"})
@@ -313,7 +317,7 @@ def written(roots: Sequence[Node]) -> Written:
         node = waiting.pop()
         if node.serial not in found:
             found[node.serial] = node
-            waiting += [part for part in node.args if isinstance(part, Node)]
+            waiting += node.parts
     ordered = [found[serial] for serial in sorted(found)]
     place = {node.serial: k for k, node in enumerate(ordered)}
     for node in ordered:
@@ -324,12 +328,14 @@ def written(roots: Sequence[Node]) -> Written:
         if node.op in OF_A_CALL and node.serial < tape.start:
             raise UntraceableError("a value of an earlier call: it is kept from one to the next")
     rounded = dict.fromkeys(node.rounded for node in ordered if node.rounded is not None)
-    operations = tuple(_operation(node, place) for node in ordered)
+    operations = tuple(
+        Operation(
+            node.op,
+            tuple(place[part.serial] for part in node.parts),
+            node.name,
+            node.position,
+            node.number or Fraction(0),
+        )
+        for node in ordered
+    )
     return Written(operations, place, tuple(node.line for node in ordered), tuple(rounded))
-
-
-def _operation(node: Node, place: dict[int, int]) -> Operation:
-    parts = tuple(place[part.serial] for part in node.args if isinstance(part, Node))
-    name = next((part for part in node.args if isinstance(part, str)), "")
-    position = next((part for part in node.args if isinstance(part, int)), 0)
-    return Operation(node.op, parts, name, position, node.number or Fraction(0))

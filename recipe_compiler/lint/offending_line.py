@@ -3,7 +3,7 @@
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.equation import differences
 from recipe_compiler.lint.read import ONE, UNREAD, Read
-from recipe_compiler.trace.operations import Trace
+from recipe_compiler.trace.operations import Trace, inside
 
 
 def offending_line(read: Read) -> int:
@@ -37,22 +37,11 @@ def _wrong(read: Read) -> tuple[list[int], list[int]]:
 
 def _noise_line(trace: Trace, place: int) -> int:
     """Return the line at which the first draw in a value is multiplied, drawn where it is not; of none, the value's."""
-    inside = sorted(_inside(trace, place))
-    draws = {k for k in inside if trace.operations[k].op == "draw"}
-    own = [(k, trace.operations[k]) for k in inside]
+    places = inside(trace.operations, place)
+    draws = {k for k in places if trace.operations[k].op == "draw"}
+    own = [(k, trace.operations[k]) for k in places]
     products = [k for k, operation in own if operation.op == "mul" and draws.intersection(operation.parts)]
     return _line(trace, min(products or draws or [place]))
-
-
-def _inside(trace: Trace, place: int) -> set[int]:
-    found: set[int] = set()
-    waiting = [place]
-    while waiting:
-        k = waiting.pop()
-        if k not in found:
-            found.add(k)
-            waiting += trace.operations[k].parts
-    return found
 
 
 def _line(trace: Trace, place: int) -> int:

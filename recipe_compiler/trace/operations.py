@@ -3,7 +3,7 @@
 A trace is evaluated on carriers: power series in the step size, expressions, balls.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -118,6 +118,18 @@ class Carrier(Protocol[V]):
         ...
 
 
+def inside(operations: Sequence[Operation], place: int, known: Container[int] = ()) -> list[int]:
+    """Return the places of what an operation is made of, and its own, the oldest first; nothing that is known."""
+    found: set[int] = set()
+    waiting = [place]
+    while waiting:
+        k = waiting.pop()
+        if k not in found and k not in known:
+            found.add(k)
+            waiting += operations[k].parts
+    return sorted(found)
+
+
 class Evaluation(Generic[V]):
     """The values of operations on a carrier, each computed once, when it is first needed."""
 
@@ -130,22 +142,11 @@ class Evaluation(Generic[V]):
 
     def value(self, place: int) -> V:
         """Return the value of an operation; what the carrier raises is raised."""
-        for k in self._needed(place):
+        for k in inside(self.operations, place, self.known):
             if k not in self.known:
                 one = self.operations[k]
                 self.known[k] = self._one(one, [self.known[n] for n in one.parts])
         return self.known[place]
-
-    def _needed(self, place: int) -> list[int]:
-        """Return what is to be evaluated before an operation, and itself, the oldest first."""
-        needed: set[int] = set()
-        waiting = [place]
-        while waiting:
-            k = waiting.pop()
-            if k not in needed and k not in self.known:
-                needed.add(k)
-                waiting += self.operations[k].parts
-        return sorted(needed)
 
     def _one(self, one: Operation, parts: list[V]) -> V:
         match one.op:

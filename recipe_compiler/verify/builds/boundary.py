@@ -50,23 +50,24 @@ MOST_ENTRIES = 8
 """Coordinates of several blocks of a target that are written out as entries of one."""
 
 
-def _within(block: Block, parts: tuple[Block, ...]) -> dict[str, Formula] | None:
+def within(block: Block, parts: tuple[Block, ...], most: int = MOST_ENTRIES) -> dict[str, Formula] | None:
     """Return the blocks of a target as formulas of the dynamics' block that they make up; None where none is known."""
     whole = Symbol(block.name, block.shape, Role.BLOCK)
-    if len(parts) == 1:
-        return {parts[0].name: whole} if parts[0].shape == block.shape else None
-    if any(part.shape.cols is not None or isinstance(part.shape.rows, str) for part in parts):
+    if len(parts) == 1 and parts[0].shape == block.shape:
+        return {parts[0].name: whole}
+    if any(isinstance(size, str) for part in parts for size in part.shape.sizes):
         return None
-    lengths = [1 if part.shape.rows is None else int(part.shape.rows) for part in parts]
-    if sum(lengths) > MOST_ENTRIES or block.shape != Shape(sum(lengths)):
+    extents = [tuple(size if isinstance(size, int) else 1 for size in (p.shape.rows, p.shape.cols)) for p in parts]
+    length = sum(rows * columns for rows, columns in extents)
+    if length > most or block.shape != Shape(length):
         return None
-    entries = iter([Entry(whole, (k,)) for k in range(sum(lengths))])
+    entries = iter([Entry(whole, (k,)) for k in range(length)])
 
-    def taken(part: Block, length: int) -> Formula:
-        own = tuple((next(entries),) for _ in range(length))
-        return own[0][0] if part.shape.rows is None else Explicit(own, part.shape)
+    def taken(part: Block, rows: int, columns: int) -> Formula:
+        own = tuple(tuple(next(entries) for _ in range(columns)) for _ in range(rows))
+        return Explicit(own, part.shape) if part.shape.sizes else own[0][0]
 
-    return {part.name: taken(part, length) for part, length in zip(parts, lengths, strict=True)}
+    return {part.name: taken(part, *extent) for part, extent in zip(parts, extents, strict=True)}
 
 
 def with_potential(build: Build, bound: Dynamics) -> Build | None:
@@ -77,7 +78,7 @@ def with_potential(build: Build, bound: Dynamics) -> Build | None:
     block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
     if name is None or block is None or target.potential is None or target.declarations.data:
         return None
-    own = _within(block, blocks)
+    own = within(block, blocks)
     if own is None or any(one.constraint is not None for one in blocks):
         return None
     potential = substitute(target.potential, own)
