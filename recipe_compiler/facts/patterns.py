@@ -1,6 +1,8 @@
-"""Patterns of matrices that hold for every size: diagonal, skew, entry by entry."""
+"""Patterns of matrices that hold for every size: diagonal, nonsingular, skew, entry by entry."""
 
 from recipe_compiler.algebra.scalars.transposes import kinds_of
+from recipe_compiler.facts.ranges import NOTHING, Given, known
+from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
@@ -28,6 +30,36 @@ def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
             return is_diagonal(left, declarations) and is_diagonal(right, declarations)
         case _:
             return not formula.shape.sizes
+
+
+def nonsingular(formula: Formula, declarations: Declarations) -> Given | None:
+    """Return the declarations by which a square formula is nonsingular everywhere, d x d for any d; None if unknown.
+
+    A scalar is nonsingular if it is not zero. Positive definite matrices are, products, transposes, inverses and
+    Kronecker products of nonsingular ones, and diagonals without zeros.
+    """
+    if not formula.shape.sizes:
+        return sign(formula, declarations).shows("!=")
+    found = semidefinite(formula, declarations)
+    if found is not None and found.strict:
+        return found.given
+    match formula:
+        case ex.Transpose(arg) | ex.Apply("inv", (arg,)):
+            return nonsingular(arg, declarations)
+        case ex.Apply("diag", (arg,)):
+            return sign(arg, declarations).shows("!=")
+        case ex.Apply("kron", factors):
+            pass
+        case ex.MatMul(left, right) if left.shape == right.shape:
+            factors = (left, right)
+        case ex.Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
+            factors = (left, right)
+        case ex.Symbol() | ex.FunctionAt() if {Kind.DIAGONAL, Kind.NONZERO} <= set(kinds_of(formula, declarations)):
+            return known(formula.name, "is diagonal and nonzero")
+        case _:
+            return None
+    shown = [given for factor in factors if (given := nonsingular(factor, declarations)) is not None]
+    return NOTHING.union(*shown) if len(shown) == len(factors) else None
 
 
 def is_skew(formula: Formula, declarations: Declarations) -> bool:

@@ -16,10 +16,11 @@ from fractions import Fraction
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
-from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
+from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.algebra.structure.where_pieces import Guards, apart, meet
 from recipe_compiler.facts import multiplied_out
+from recipe_compiler.facts.patterns import nonsingular
 from recipe_compiler.facts.semidefinite import semidefinite, sign, sign_by_rules
 from recipe_compiler.formula.build import depends_on_state, negate, nodes, parts
 from recipe_compiler.formula.declaration import Declarations
@@ -42,11 +43,9 @@ from recipe_compiler.formula.expression import (
     Symbol,
 )
 from recipe_compiler.formula.rebuild import is_zero
-from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.triangular import diagonal, is_triangle
-from recipe_compiler.verdict import declared_of
 
 SIZES_TRIED = 4
 """Sizes at which a condition on sizes alone is looked at."""
@@ -325,12 +324,9 @@ def compared(condition: Compare, declarations: Declarations) -> Obligations:
 
 
 def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
-    found = semidefinite(arg, declarations)
-    if found is not None and found.strict:
-        return Obligations(found.given)
-    kinds = kinds_of(arg, declarations)
-    if Kind.DIAGONAL in kinds and Kind.NONZERO in kinds:
-        return Obligations(frozenset({declared_of(text(arg), "is diagonal and nonzero")}))
+    found = nonsingular(arg, declarations)
+    if found is not None:
+        return Obligations(found)
     if is_triangle(arg, declarations):
         return _regular(arg, declarations)
     given = multiplied_out.invertible(arg, declarations)

@@ -1,4 +1,4 @@
-"""Is a square formula nonsingular everywhere, and is a function of one coordinate locally Lipschitz?"""
+"""Is a function of one coordinate locally Lipschitz?"""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -15,63 +15,10 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
-from recipe_compiler.algebra.scalars.transposes import kinds_of
 from recipe_compiler.algebra.zero.zeros_on_line import Root, ZeroOrder, order, roots
-from recipe_compiler.facts.semidefinite import semidefinite, sign
-from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.expression import (
-    Apply,
-    Formula,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Number,
-    Transpose,
-)
-from recipe_compiler.formula.expression import Symbol as Name
-from recipe_compiler.formula.shapes import DomainName, Kind
-from recipe_compiler.verdict import declared_of
-
-
-def nonsingular(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return the declarations by which a square formula is nonsingular everywhere, d x d for any d; None if unknown.
-
-    A scalar is nonsingular if it is not zero. Positive definite matrices are, products, transposes, inverses and
-    Kronecker products of nonsingular ones, and diagonals without zeros.
-    """
-    if not formula.shape.sizes:
-        return _nonzero(formula, declarations)
-    found = semidefinite(formula, declarations)
-    if found is not None and found.strict:
-        return found.given
-    match formula:
-        case Identity():
-            return frozenset()
-        case Transpose(arg) | Apply("inv", (arg,)):
-            return nonsingular(arg, declarations)
-        case Apply("diag", (arg,)):
-            return _nonzero(arg, declarations)
-        case Apply("kron", args):
-            return _all([nonsingular(arg, declarations) for arg in args])
-        case MatMul(left, right) if left.shape == right.shape:
-            return _all([nonsingular(left, declarations), nonsingular(right, declarations)])
-        case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
-            return _all([nonsingular(left, declarations), nonsingular(right, declarations)])
-        case Name() | FunctionAt() if {Kind.DIAGONAL, Kind.NONZERO} <= set(kinds_of(formula, declarations)):
-            return frozenset({declared_of(formula.name, "is diagonal and nonzero")})
-        case _:
-            return None
-
-
-def _nonzero(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    found = sign(formula, declarations)
-    return found.given if found.nonzero else None
-
-
-def _all(parts: list[frozenset[str] | None]) -> frozenset[str] | None:
-    known = [part for part in parts if part is not None]
-    return frozenset[str]().union(*known) if len(known) == len(parts) else None
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Number
+from recipe_compiler.formula.shapes import DomainName
 
 
 class Smoothness(Enum):

@@ -23,11 +23,10 @@ from recipe_compiler.algebra.structure.regularity import (
     has_unknown_edges,
     is_defined_between,
     is_inside,
-    nonsingular,
     spots,
 )
 from recipe_compiler.algebra.zero.zeros_on_line import Root, order, roots
-from recipe_compiler.facts.patterns import is_diagonal, is_entrywise
+from recipe_compiler.facts.patterns import is_diagonal, is_entrywise, nonsingular
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transpose

@@ -15,9 +15,9 @@ from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, add, determinant
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.structure.regularity import nonsingular, spots
+from recipe_compiler.algebra.structure.regularity import spots
 from recipe_compiler.derive.brackets import circulation
-from recipe_compiler.facts.patterns import is_diagonal
+from recipe_compiler.facts.patterns import is_diagonal, nonsingular
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, FunctionAt, MatMul, Multiply, Transpose
