@@ -282,14 +282,11 @@ OF_STEPS = {"pieces", "palindrome", "configurational", "order"}
 
 
 def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
-    """Look at what the words.letters of a build's word say of its step: shares, the order for any pieces, backwards."""
+    """Look at what the letters of a build's word say of its step: shares, the order for any pieces, backwards."""
     entry = d.step
     if entry.get("name") in equations.EULER:
         return f"trusted: {claim['by']}"
-    stated = entry.get("split") or d.scheme.get("split") or words.WORDS.get(str(entry.get("name")), "").split()
-    word = list(itertools.islice(words.letters(stated), words.MOST_LETTERS))
-    require(word, "the word of this name", TrustedError)
-    word = words.kept_word(word, d)
+    word = words.kept_word(words.word_of(d), d)
     names = sorted({piece for piece, _ in word})
     shares = {name: sum((s for p, s in word if p == name), field.fmpq(0)) for name in names}
     proved, at = claim["verdict"] == "proved", claim["witness"] or {}

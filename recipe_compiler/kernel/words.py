@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -52,9 +52,12 @@ def has_own_pieces(d: Documents) -> bool:
     return bool(d.step.get("pieces") or d.scheme.get("pieces") or d.flows)
 
 
-def coefficient(word: list[tuple[str, fmpq]], product: tuple[str, ...]) -> fmpq:
-    """Return that of a product of generators in exp(s_1 L_1) ... exp(s_m L_m): each letter takes up some of it."""
-    taken = [fmpq(1), *[fmpq(0)] * len(product)]
+def coefficient(word: Iterable[tuple[str, Any]], product: tuple[str, ...]) -> Any:
+    """Return that of a product of generators in exp(s_1 L_1) ... exp(s_m L_m), by shares s_k that are exact numbers.
+
+    Each letter takes up some of the product: of `[B/2, A, B/2]` that of B A is 1/2, that of A A 1/2, that of B B 1/2.
+    """
+    taken: list[Any] = [1, *[0] * len(product)]
     for piece, share in word:
         for end in range(len(product), 0, -1):
             for k in range(1, end + 1):

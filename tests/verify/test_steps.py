@@ -12,7 +12,7 @@ from answers import document, expect, shipped, split, word
 
 from recipe_compiler.algebra.dynamics import flows
 from recipe_compiler.algebra.dynamics import pieces as second
-from recipe_compiler.algebra.dynamics.words import coefficient
+from recipe_compiler.kernel.words import coefficient
 from recipe_compiler.spec.model import Scheme, Selection
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting import words
@@ -175,7 +175,7 @@ def test_a_fault_in_the_series_of_a_word_is_found(monkeypatch):
 
 
 @pytest.mark.parametrize("text", [HALVES, THERMOSTAT, "B A O", "A/6 B/3 A/2 2*B/3 A/3", "O/2 A -B 2*B O/2", "A"])
-def test_coefficients_by_matrices_are_those_of_the_series(text):
+def test_coefficients_by_letters_are_those_of_the_series(text):
     found, of = series(word(text), 4), [(x.piece, x.share) for x in letters(word(text))]
     names = sorted({name for name, _ in of})
     for length in range(5):

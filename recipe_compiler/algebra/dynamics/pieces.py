@@ -3,7 +3,8 @@
 The second engine's own: drifts come from D, Q and H written out, nothing from the index calculus.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import cast
 
 import sympy
@@ -13,7 +14,12 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.dynamics.system import System, Vector, gradient
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, product, total, transpose
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+
+Pieces = tuple[str, ...]
+Apply = Callable[[str, Expr], Expr]
+"""Return L_k phi of a piece and a function."""
 
 
 class NotReflectedError(Exception):
@@ -88,3 +94,16 @@ def generator(f: Vector, D: Rows, z: Sequence[Symbol], phi: Expr) -> Expr:
     terms = [dot(f, slopes)]
     terms += [entry * slope(slopes[i], z[j]) for i, row in enumerate(D) for j, entry in enumerate(row) if entry != 0]
     return sympy.expand(total(terms))
+
+
+def applied(defects: Mapping[Pieces, Fraction], apply: Apply, phi: Expr) -> Expr:
+    """Return sum_w c_w L_w1 ... L_wm phi of products w with their coefficients c_w, each tail of them applied once."""
+    known: dict[Pieces, Expr] = {(): phi}
+
+    def of(product: Pieces) -> Expr:
+        if product not in known:
+            known[product] = apply(product[0], of(product[1:]))
+        return known[product]
+
+    terms = [rational(c) * of(product) for product, c in defects.items()]
+    return sympy.expand(sympy.Add(*terms))

@@ -18,9 +18,8 @@ from math import factorial
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.dynamics.pieces import generator
+from recipe_compiler.algebra.dynamics.pieces import Pieces, applied, generator
 from recipe_compiler.algebra.dynamics.system import drift
-from recipe_compiler.algebra.dynamics.words import Pieces, applied, coefficient
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import Witness, witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -29,6 +28,7 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
+from recipe_compiler.kernel.words import coefficient
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow_table import flow_of
@@ -71,9 +71,9 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
     """Report the weak order of one step of a word: by its letters at least, and by a function that shows it is no more.
 
     E phi(z') = exp(s_1 eps L_1) ... exp(s_m eps L_m) phi must agree with exp(eps L) phi up to eps**p. The second engine
-    finds every coefficient by matrices, and applies the products whose coefficients are wrong at p + 1 to coordinates
-    and their squares, until one is not zero at an exact point. It rests on `pieces`, on exact flows (a numerical one
-    limits the order), smooth formulas, and growth like powers (Talay, Tubaro 1990).
+    finds every coefficient letter by letter, and applies the products whose coefficients are wrong at p + 1 to
+    coordinates and their squares, until one is not zero at an exact point. It rests on `pieces`, on exact flows (a
+    numerical one limits the order), smooth formulas, and growth like powers (Talay, Tubaro 1990).
 
     Args:
         split: with an abstract U, and all values as declared.
