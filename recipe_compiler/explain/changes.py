@@ -10,7 +10,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Topic
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
@@ -99,7 +99,7 @@ def _answers(subject: Subject, heads: Sequence[str], *, derived: bool) -> list[P
     ]
     found: list[Proved] = []
     for asked, claim in needed:
-        decision = claim(subject).decision if asked else None
+        decision = find(claim, subject).decision if asked else None
         if isinstance(decision, Proved):
             found.append(decision)
         elif asked:
