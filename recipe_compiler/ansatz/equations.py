@@ -19,7 +19,7 @@ from recipe_compiler.tensor.zero import cleared, instances
 MAX_TERMS = 3000
 """Tensors of more terms are left out: what is found is proved anyhow."""
 
-MAX_SIZE = 6
+MAX_SIZE = 4
 """Sums over larger fixed sizes are not written out: they are treated as sums over any size."""
 
 Monomial = tuple[tuple[str, int], ...]

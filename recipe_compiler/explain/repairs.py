@@ -1,6 +1,5 @@
 """The smallest changes of a document after which its claims hold, each proved before it is shown."""
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
@@ -40,8 +39,8 @@ class Family(Protocol):
 SHOWN = 5
 TRIED = 14
 """Proposals that are put to the proof."""
-SEARCH_SECONDS, SECONDS = 3.0, 4.5
-"""The outer limits of the search and of it all, in processor time; the usual one ends by its counts long before."""
+PROPOSED = 60
+"""Proposals after which no more are looked for."""
 
 
 def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
@@ -50,7 +49,7 @@ def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explana
     Order: one factor in the energy, then one in the noise, then terms of Gamma, friction, other terms of the drift,
     places of Q. With D and Q given the claimed drift has to become the recipe's; otherwise its residual has to vanish.
     A change that refutes another required claim is dropped; what it leaves undecided, and what was refuted before and
-    is not touched by it, is said. The search has `SEARCH_SECONDS` of processor time.
+    is not touched by it, is said.
 
     Example: SGNHT with H = U + r.T r/2 + (xi - A)**2/(2 d), as Ma, Chen and Fox (2015, Eq. 15) print it, and the
     claimed drift r.T r/d - 1 of xi: multiplying the last term of H by d**2 makes the claim hold.
@@ -62,39 +61,38 @@ def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explana
     dynamics = subject.dynamics
     if subject.derivation is None:
         return ()
-    start = time.process_time()
-    last, before = start + SEARCH_SECONDS, {finding.id: finding for finding in findings}
+    before = {finding.id: finding for finding in findings}
     try:
         broken = _broken(subject)
         if not broken and (dynamics.claims.drift is None or has_no_defects(dynamics, derived=_derived(dynamics))):
             return ()
     except (DocumentError, NotConvertedError):
         return ()
-    found = _gathered((mirrored,) if broken else NEAR, dynamics, last)
+    found = _gathered((mirrored,) if broken else NEAR, dynamics)
     if not broken and not any(change.count == 1 for change in found):
-        found += _gathered(FARTHER, dynamics, last)
-    shown = _shown(dynamics, found, before, start + SECONDS)
+        found += _gathered(FARTHER, dynamics)
+    shown = _shown(dynamics, found, before)
     if not shown and broken:
-        shown = _shown(dynamics, _with_the_claim(dynamics, found, last), before, start + SECONDS)
-    return shown or (_of_the_matrices(dynamics, found, before, start + SECONDS) if broken else ())
+        shown = _shown(dynamics, _with_the_claim(dynamics, found), before)
+    return shown or (_of_the_matrices(dynamics, found, before) if broken else ())
 
 
-def _of_the_matrices(dynamics: Dynamics, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+def _of_the_matrices(dynamics: Dynamics, changes: list[Change], before: Before) -> tuple[Explanation, ...]:
     """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
     if dynamics.D is None or dynamics.claims.drift is None:
         return ()
     partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
-    return _shown(replace(dynamics, claims=Claims()), partly, before, end)
+    return _shown(replace(dynamics, claims=Claims()), partly, before)
 
 
-def _with_the_claim(dynamics: Dynamics, changes: list[Change], end: float) -> list[Change]:
+def _with_the_claim(dynamics: Dynamics, changes: list[Change]) -> list[Change]:
     """Return changes that make Q skew and D symmetric, each with one of the claimed drift that it then needs."""
     if dynamics.claims.drift is None:
         return []
     found = [
         change.followed_by(more, more.rank)
         for change in sorted(changes, key=lambda change: change.order)
-        for more in _gathered((drift_changes,), change.applied(dynamics), end)
+        for more in _gathered((drift_changes,), change.applied(dynamics))
     ]
     least = min((change.count for change in found), default=0)
     return [change for change in found if change.count <= least + 1]
@@ -145,27 +143,27 @@ FARTHER: tuple[Family, ...] = (insertions, curl_insertions, _followed, whole_dri
 """Changes of several parts, where no change of one is found."""
 
 
-def _gathered(families: Iterable[Family], dynamics: Dynamics, end: float) -> list[Change]:
+def _gathered(families: Iterable[Family], dynamics: Dynamics) -> list[Change]:
     """Return all proposals; a family that meets what it cannot read ends there."""
     found: list[Change] = []
     for family in families:
         try:
             for change in family(dynamics, derived=_derived(dynamics)):
                 found.append(change)
-                if time.process_time() > end:
+                if len(found) == PROPOSED:
                     return found
         except (DocumentError, NotConvertedError, ZeroDivisionError):
             continue
     return found
 
 
-def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+def _shown(dynamics: Dynamics, changes: list[Change], before: Before) -> tuple[Explanation, ...]:
     """Return the first proposals that are proved and refute nothing else, each document once."""
     found: list[Explanation] = []
     seen = {_mark(dynamics)}
     tried = 0
     for change in sorted(changes, key=lambda change: change.order):
-        if len(found) == SHOWN or tried == TRIED or time.process_time() > end:
+        if len(found) == SHOWN or tried == TRIED:
             break
         changed = change.applied(dynamics)
         mark = _mark(changed)
@@ -175,7 +173,7 @@ def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float
         tried += 1
         explanation = proved(dynamics, change, Topic.REPAIR, derived=_derived(dynamics))
         entries = [entry for entry, _ in change.formulas]
-        explanation = explanation and standing(changed, entries, explanation, before, end)
+        explanation = explanation and standing(changed, entries, explanation, before)
         if explanation is not None:
             found.append(explanation)
     return tuple(found)

@@ -1,6 +1,5 @@
 """What a repair leaves of the other claims: those that it touches are decided again, those that it does not stay."""
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,9 +20,7 @@ Before = Mapping[str, Finding]
 """The findings about the document as it is, by claim."""
 
 
-def standing(
-    changed: Dynamics, entries: Sequence[str], explanation: Explanation, before: Before, end: float
-) -> Explanation | None:
+def standing(changed: Dynamics, entries: Sequence[str], explanation: Explanation, before: Before) -> Explanation | None:
     """Return a repair with the claims it leaves undecided or refuted; None if the change refutes a required claim.
 
     Claims that `changes.proved` decides are not decided again. A claim that reads nothing of what is changed keeps its
@@ -34,7 +31,6 @@ def standing(
         entries: what was changed.
         explanation: the repair.
         before: the verdicts on the document as it was.
-        end: the processor time at which deciding ends.
     """
     heads = frozenset(head(entry) for entry in entries)
     subject = subject_of(changed)
@@ -45,7 +41,7 @@ def standing(
         if not claim.required or claim.rechecked_by_repairs:
             continue
         touched = bool(_read(claim, heads) & heads)
-        found = _decided(claim, subject, end) if touched else before.get(claim.id)
+        found = _decided(claim, subject) if touched else before.get(claim.id)
         if found is None:
             open_ += [claim.says] if touched else []
             continue
@@ -65,10 +61,8 @@ def _read(claim: Claim[Subject, Dynamics], heads: frozenset[str]) -> frozenset[s
     return frozenset().union(*(_HEADS.get(entry, {entry}) for entry in (*claim.reads, *claim.also_reads)))
 
 
-def _decided(claim: Claim[Subject, Dynamics], subject: Subject, end: float) -> Finding | None:
-    """Return what a claim comes to, None where there is no time left or nothing can be said."""
-    if time.process_time() > end:
-        return None
+def _decided(claim: Claim[Subject, Dynamics], subject: Subject) -> Finding | None:
+    """Return what a claim comes to, None where nothing can be said."""
     try:
         return claim.finding(under_sizes(claim, subject.dynamics, find(decider(claim), subject)))
     except DocumentError:
