@@ -49,16 +49,3 @@ def column_apart(apart: Formula) -> Formula | None:
             return x
         case _:
             return None
-
-
-def read_exp_quad(formula: Formula) -> ExpQuad | None:
-    """Return the points, alpha and rho of a formula that is such a covariance, as `ExpQuad` writes it; else None."""
-    match formula:
-        case ex.Multiply(
-            ex.Power(alpha),
-            ex.Apply("exp", (ex.Multiply(ex.Multiply(_, ex.Power(rho)), ex.Multiply(ex.Add((ex.MatMul(x), _)))),)),
-        ):
-            found = ExpQuad(x, alpha, rho)
-            return found if found.formula == formula else None
-        case _:
-            return None

@@ -81,7 +81,7 @@ def test_a_plan_that_keeps_to_its_time_is_the_same_whatever_the_time(tmp_path: P
     first, other = (planned(build(tmp_path, run)) for run in ("", ", warmup_seconds: 1000"))
     assert first.says == other.says
     assert first.yaml(Path()) == other.yaml(Path())
-    assert "warmup_seconds" not in first.yaml
+    assert "warmup_seconds" not in first.yaml(Path())
 
 
 def test_what_is_not_read_back_is_refused_before_chains_warm_up(

@@ -88,7 +88,7 @@ def test_chains_that_do_not_agree_are_refused() -> None:
         return z - np.sign(z[0]) * centre
 
     starts = (Start("left", -centre), Start("right", centre))
-    with pytest.raises(RunError, match=r"8 chains of \d+ moves .* do not agree \(R-hat of a "):
+    with pytest.raises(RunError, match=r"8 chains of \d+ Metropolis moves do not agree \(R-hat of a "):
         exact_draws(lambda z: float(far(z) @ far(z)) / 2.0, far, starts, 30, ("a", "b"), Budget(math.inf))
 
 
