@@ -8,12 +8,13 @@ full gradients. What it names of the parameters and data stays any; all others a
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
+from recipe_compiler.algebra.scalars.symbols import extent
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula import build as make
-from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Parameter
-from recipe_compiler.formula.expression import Entry, Explicit, Formula, FunctionAt, Number, Role, Symbol
+from recipe_compiler.formula.expression import Entry, Explicit, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -87,7 +88,7 @@ def binding_of_build(source: Source, build: Build, maps: Sequence[tuple[str, str
     opened = _with_target(bound, build.target)
     ask = bind_arguments(source, opened, maps, replaces_functions=False)
     formulas = [given.formula for given in ask.given if given.formula is not None]
-    has_any = bound.potential is None or any(_holds(formula, bound.potential) for formula in formulas)
+    has_any = bound.potential is None or any(bound.potential in dependence(formula).functions for formula in formulas)
     named = frozenset(name for formula in formulas for name in dependence(formula).parameters)
     plan = _plan(build, bound, named, every_potential=has_any)
     try:
@@ -172,10 +173,6 @@ def _with_target(bound: Dynamics, target: Target) -> Dynamics:
     return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
 
 
-def _holds(formula: Formula, function: str) -> bool:
-    return any(isinstance(node, FunctionAt) and node.name == function for node in nodes(formula))
-
-
 def _is_of_batches(plan: _Plan) -> bool:
     return plan.build.variant == "minibatch" and bool(plan.rows)
 
@@ -184,19 +181,14 @@ def _is_of_batches(plan: _Plan) -> bool:
 
 
 def _plan(build: Build, bound: Dynamics, named: frozenset[str], *, every_potential: bool) -> _Plan:
-    target = build.target
-    own = {**known_sizes(build, target), **known_sizes(build, bound), **dict(build.sizes)}
-    if isinstance(build.observed, Observed):
-        own |= {
-            name: n
-            for name, n in build.observed.sizes
-            if name in (*target.declarations.sizes, *bound.declarations.sizes)
-        }
-        count = target.declarations.data[0].size if target.declarations.data else ""
-        own |= {count: build.observed.rows} if isinstance(count, str) and count else {}
-    block = _block(bound)
+    target, observed, block = build.target, build.observed, _block(bound)
     count = target.declarations.data[0].size if target.declarations.data else None
     of_target = [size for size in target.declarations.sizes if size != count]
+    own = {**known_sizes(build, target), **known_sizes(build, bound), **dict(build.sizes)}
+    if isinstance(observed, Observed):
+        names = (*target.declarations.sizes, *bound.declarations.sizes)
+        own |= {name: n for name, n in observed.sizes if name in names}
+        own |= {count: observed.rows} if isinstance(count, str) else {}
     whole = _total(target, own)
     if block is not None and whole is not None and isinstance(block.shape.rows, str):
         own.setdefault(block.shape.rows, whole)
@@ -225,16 +217,10 @@ def _total(target: Target, sizes: Sizes) -> int | None:
 
 
 def _coordinates(blocks: Sequence[Block], sizes: Sizes) -> int | None:
-    found = 0
-    for block in blocks:
-        entries = 1
-        for size in block.shape.sizes:
-            n = size if isinstance(size, int) else sizes.get(size)
-            if n is None:
-                return None
-            entries *= n
-        found += entries
-    return found
+    try:
+        return sum(prod(extent(block.shape, sizes)) for block in blocks)
+    except KeyError:  # a size that is not known
+        return None
 
 
 # What is put in.

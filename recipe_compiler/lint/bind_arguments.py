@@ -11,12 +11,14 @@ from recipe_compiler.formula.build import MINUS_ONE, apply, depends_on_state, ma
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula, FunctionAt, GradTilde, Next, Normal, Role, Symbol
+from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.source import Argument, Source
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Dynamics
 
 STEP_SIZES = ("eps", "epsilon", "step_size", "stepsize", "dt", "lr", "learning_rate", "h")
@@ -46,12 +48,12 @@ class BoundName:
     @property
     def uses_eps(self) -> bool:
         """Whether it is the step size, or a formula of it."""
-        return self.kind == "eps" or (self.formula is not None and any(map(_is_step_size, nodes(self.formula))))
+        return self.kind == "eps" or (self.formula is not None and holds_step(self.formula))
 
     @property
     def vanishes(self) -> bool:
         """Whether its form shows that it tends to zero with the step size."""
-        return self.kind == "eps" or (self.formula is not None and _vanishes(self.formula))
+        return self.kind == "eps" or (self.formula is not None and min(orders(self.formula) or {0}) > 0)
 
     @property
     def says(self) -> str:
@@ -272,12 +274,7 @@ def _with_images(given: list[BoundName], dynamics: Dynamics) -> list[BoundName]:
 
 def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
     """Return a formula, a function of the blocks that stand in it."""
-    inside: set[str] = set()
-    for node in nodes(formula):
-        if isinstance(node, FunctionAt):
-            inside |= set(node.of)
-        elif isinstance(node, Symbol) and node.role is Role.BLOCK:
-            inside.add(node.name)
+    inside = dependence(formula).blocks
     return BoundName(name, "formula", formula, tuple(b for b in dynamics.declarations.blocks if b.name in inside))
 
 
@@ -378,25 +375,3 @@ def _undone(formula: Formula, image: Formula) -> Formula | None:
     inverse = factor.args[0] if isinstance(factor, ex.Apply) and factor.fn == "inv" else None
     inverse = inverse or apply("inv", [factor], factor.shape)
     return _undone(inner, matmul(*((image, inverse) if inner is left else (inverse, image)), formula.shape))
-
-
-def _is_step_size(formula: Formula) -> bool:
-    """Whether a formula is the step size eps."""
-    return isinstance(formula, Symbol) and formula.role is Role.STEP
-
-
-def _vanishes(formula: Formula) -> bool:
-    """Whether the form of a formula shows that it tends to zero with eps."""
-    match formula:
-        case Symbol():
-            return _is_step_size(formula)
-        case ex.Multiply(left, right) | ex.MatMul(left, right):
-            return _vanishes(left) or _vanishes(right)
-        case ex.Add(terms):
-            return all(map(_vanishes, terms))
-        case ex.Power(base, ex.Number(exponent)):
-            return exponent > 0 and _vanishes(base)
-        case ex.Apply("sqrt", (inner,)):
-            return _vanishes(inner)
-        case _:
-            return False

@@ -19,8 +19,8 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.metropolis_witness import OPEN, departure
-from recipe_compiler.lint.proposal import ZERO, Proposal, proposals, whole
-from recipe_compiler.lint.read import Read, Seen, TracedProblem, not_zero
+from recipe_compiler.lint.proposal import ZERO, Proposal, Whole, proposals, whole
+from recipe_compiler.lint.read import Read, Seen, not_zero
 from recipe_compiler.lint.step_definedness import needed_at_every_step_size
 from recipe_compiler.lint.visited import NotFollowedError, replaced
 from recipe_compiler.trace.gaussian import invariance_at
@@ -45,28 +45,32 @@ class _WrongRatioError(NotFollowedError):
 def metropolis(read: Read) -> Seen:
     """Return whether a step with an acceptance preserves exp(-H)."""
     problem = read.problem
-    found = _seen(problem)
+    try:
+        step = whole(problem)
+    except OPEN as reason:
+        return Seen(problem.at, reason=str(reason))
+    found = _seen(step)
     if found.holds and problem.trace.groups:
         found = replace(found, given=(NONSINGULAR,))
     if not found.holds or problem.subject.dynamics.declarations.sizes:
         return replace(found, given=(*found.given, *problem.trace.given))
-    needs = _needs(problem)
+    needs = _needs(step)
     return replace(found, given=tuple(sorted(needs.given.union(found.given))), left=needs.open)
 
 
-def _needs(problem: TracedProblem) -> Obligations:
+def _needs(step: Whole) -> Obligations:
     """Return what both ways need to be defined."""
     try:
-        region = region_at(problem.subject.dynamics.declarations, problem.sizes)
-        step = whole(problem)
-        return needed_at_every_step_size(problem.trace, step.values(), step.visited, region)
+        region = region_at(step.problem.subject.dynamics.declarations, step.problem.sizes)
+        return needed_at_every_step_size(step.problem.trace, step.plain, step.visited, region)
     except OPEN as reason:
         return Obligations(frozenset(), (str(reason),))
 
 
-def _seen(problem: TracedProblem) -> Seen:
+def _seen(step: Whole) -> Seen:
+    problem = step.problem
     try:
-        found = proposals(problem)
+        found = proposals(step)
     except OPEN as reason:
         return Seen(problem.at, reason=str(reason))
     reasons: list[str] = []

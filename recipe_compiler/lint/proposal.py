@@ -9,7 +9,6 @@ With w the draws that no one sees, a step z -> z' is looked at as two that follo
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from types import MappingProxyType
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,7 +20,6 @@ from recipe_compiler.lint.read import TracedProblem, meaning
 from recipe_compiler.lint.visited import (
     UNIFORM,
     AtState,
-    Here,
     Least,
     NotFollowedError,
     Visited,
@@ -112,16 +110,13 @@ class Whole:
     problem: TracedProblem
     meaning: Meaning
     visited: Visited
+    plain: Evaluation[Expr]
+    """Its operations at the symbols of the coordinates."""
 
     @property
     def draws(self) -> tuple[Symbol, ...]:
         """Return the symbols of all normal draws."""
         return tuple(map(drawn, range(self.problem.trace.draws)))
-
-    def values(self, here: Here | None = None, known: Mapping[int, Expr] = MappingProxyType({})) -> Evaluation[Expr]:
-        """Return the operations at a state, the symbols of the coordinates where none is given."""
-        at = {x: x for x in self.problem.z} if here is None else here
-        return Evaluation(self.problem.trace.operations, AtState(self.meaning, self.visited, at), known)
 
     def covariances(self) -> dict[tuple[Symbol, Symbol], Expr]:
         """Return the covariances of all draws that are not zero, by pairs of them.
@@ -129,7 +124,7 @@ class Whole:
         Raises:
             NotFollowedError: one depends on the state or on draws, or is not seen to be symmetric.
         """
-        draws, visited, at = self.draws, self.visited, self.values()
+        draws, visited, at = self.draws, self.visited, self.plain
         found: dict[tuple[Symbol, Symbol], Expr] = {(w, w): sympy.Integer(1) for w in draws}
         for own, places in self.problem.trace.groups:
             pairs = product([draws[k] for k in own], [draws[k] for k in own])
@@ -148,16 +143,18 @@ def whole(problem: TracedProblem) -> Whole:
     own = meaning(problem)
     plain = (e for name, entries in own.leaves.items() if not own.points.get(name) for e in entries)
     symbols = {own.eps, *(x for e in plain for x in e.free_symbols if isinstance(x, Symbol))}
-    return Whole(problem, own, Visited(frozenset(symbols - set(problem.z))))
+    visited = Visited(frozenset(symbols - set(problem.z)))
+    at = AtState(own, visited, {x: x for x in problem.z})
+    return Whole(problem, own, visited, Evaluation(problem.trace.operations, at))
 
 
-def proposals(problem: TracedProblem) -> list[Proposal]:
+def proposals(step: Whole) -> list[Proposal]:
     """Return the ways in which a step can be taken apart: what is drawn may be turned by G, or not.
 
     Raises:
         NotFollowedError: none is known.
     """
-    step, trace = whole(problem), problem.trace
+    trace = step.problem.trace
     # what is accepted is what moves the state, whichever way that is: the other leaves it, but for signs and draws
     ways = [(trace.outputs, trace.otherwise, True), (trace.otherwise, trace.outputs, False)]
     found: list[Proposal] = []
@@ -175,7 +172,7 @@ def proposals(problem: TracedProblem) -> list[Proposal]:
 
 def _apart(step: Whole, trace: Trace, left: Sequence[int], is_first: bool) -> Iterator[Proposal]:
     """Yield the ways to take a step apart where some places are those of a rejected move."""
-    visited, z, at = step.visited, step.problem.z, step.values()
+    visited, z, at = step.visited, step.problem.z, step.plain
     states = {x: at.value(k) for x, k in zip(z, left, strict=True)}
     anew = [x for x in z if visited.depends(states[x], frozenset(step.draws))]
     signs = {x: next((s for s in (1, -1) if is_same(states[x], s * x)), 0) for x in z}
@@ -186,26 +183,21 @@ def _apart(step: Whole, trace: Trace, left: Sequence[int], is_first: bool) -> It
         refreshed = _refreshed(step, {x: sympy.expand(own[x] * states[x]) for x in anew}) if anew else None
         cut = [pair for x, k in zip(z, left, strict=True) if x in anew for pair in _places(trace, k, own[x] * x)]
         old = {x: Symbol(f"{x}.old", real=True) if x in anew else x for x in z}
-        read = step.values(old, dict(cut))
+        read = Evaluation(trace.operations, AtState(step.meaning, visited, old), dict(cut))
         to = {x: read.value(k) for x, k in zip(z, (k for flat in trace.outputs for k in flat), strict=True)}
         L, is_below = log_ratio(*map(read.value, trace.compared))
         reads = (*to.values(), L)
-        if any(e.has(Least) or any(x.name.startswith(UNIFORM) for x in _symbols(e)) for e in reads):
+        inside = frozenset[Symbol]().union(*map(visited.inside, reads))
+        if any(x.name.startswith(UNIFORM) for x in inside) or any(e.has(Least) for e in reads):
             raise NotFollowedError("the smaller of two values, or a uniform draw, outside the condition for acceptance")
         used = frozenset() if refreshed is None else refreshed.draws
-        if anew and any(visited.depends(e, used.union(old[x] for x in anew)) for e in reads):
+        if anew and not inside.isdisjoint(used.union(old[x] for x in anew)):
             raise NotFollowedError(f"{anew[0]}, or its draw, is used before it is refreshed")
-        hidden = tuple(
-            w for w in step.draws if w not in used and any(visited.depends(e, frozenset((w,))) for e in reads)
-        )
+        hidden = tuple(w for w in step.draws if w not in used and w in inside)
         P = _precision(step, hidden)
         yield Proposal(
             step.problem, step.meaning, visited, trace, to, own, L, is_below == is_first, refreshed, hidden, P
         )
-
-
-def _symbols(e: Expr) -> list[Symbol]:
-    return [x for x in e.free_symbols if isinstance(x, Symbol)]
 
 
 def _places(trace: Trace, place: int, value: Expr) -> Iterator[tuple[int, Expr]]:

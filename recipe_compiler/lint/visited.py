@@ -157,10 +157,14 @@ class Visited:
         left = expanded(x - y)
         return bool(left == 0) or is_same(self.plain(left), sympy.Integer(0))
 
+    def inside(self, e: Expr) -> frozenset[Symbol]:
+        """Return the symbols in an expression, and in the points that it takes functions at."""
+        points = (y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])
+        return frozenset(x for y in (e, *points) for x in y.free_symbols if isinstance(x, Symbol))
+
     def depends(self, e: Expr, on: frozenset[Symbol]) -> bool:
         """Whether symbols stand in an expression, or in a point that it takes a function at."""
-        points = (y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])
-        return any(not on.isdisjoint(y.free_symbols) for y in (e, *points))
+        return not on.isdisjoint(self.inside(e))
 
 
 def _calls(e: Expr) -> set[Expr]:
