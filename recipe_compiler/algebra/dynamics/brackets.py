@@ -5,7 +5,7 @@ with b and among themselves, span all directions (Hoermander 1967; Oleinik, Radk
 is left out of the span.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -21,9 +21,9 @@ from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import Fact, names_of
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate, rationals
+from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate
 from recipe_compiler.algebra.scalars.matrices import determinant, dot, total
-from recipe_compiler.algebra.scalars.rational_matrices import echelon, matrix, rank
+from recipe_compiler.algebra.scalars.rational_matrices import rank
 
 LARGEST = 12
 """Coordinates up to which brackets are formed."""
@@ -122,17 +122,22 @@ def rank_at(s: System, at: Point) -> int:
     Fields (vectors of n scalars) without a value there do not count. Of values that are not rational, balls contain the
     determinant (Johansson 2017).
     """
-    found: list[tuple[Value, ...]] = []
-    for v in fields(s):
+    return len(_independent(fields(s), at, len(s.z)))
+
+
+def _independent(every: Iterable[Vector], at: Point, n: int) -> list[Vector]:
+    """Return the first fields, n at most, that are certainly linearly independent at a point."""
+    found: list[tuple[Vector, tuple[Value, ...]]] = []
+    for v in every:
         try:
             row = tuple(evaluate(x, at.leaf) for x in v)
         except NoValueError:
             continue
-        if _are_independent((*found, row)):
-            found.append(row)
-            if len(found) == len(s.z):
+        if _are_independent((*(known for _, known in found), row)):
+            found.append((v, row))
+            if len(found) == n:
                 break
-    return len(found)
+    return [v for v, _ in found]
 
 
 def _are_independent(rows: tuple[tuple[Value, ...], ...]) -> bool:
@@ -156,15 +161,13 @@ def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
     if n > LARGEST_MINOR:
         return None
     every = sorted(fields(s), key=lambda v: (sum(x.count_ops() for x in v), str(v)))
-    tried: set[tuple[int, ...]] = set()
+    tried: list[list[Vector]] = []
     for place in at:
-        values = [rationals(v, place.leaf) for v in every]
-        known = [(k, row) for k, row in enumerate(values) if row is not None]
-        chosen = _independent(known, n)
+        chosen = _independent(every, place, n)
         if len(chosen) < n or chosen in tried:
             continue
-        tried.add(chosen)
-        minor = determinant(tuple(every[k] for k in chosen))
+        tried.append(chosen)
+        minor = determinant(tuple(chosen))
         if minor.count_ops() < LARGEST_FIELD and never_zero(minor):
             return sympy.expand(minor)
     return None
@@ -180,10 +183,3 @@ def never_zero(e: Expr) -> bool:
     )
     region = tuple(Fact(x, op, "") for x, known in signs for op, holds in known.items() if holds)
     return scalar(e, "!=", region, light=True) is not None
-
-
-def _independent(rows: list[tuple[int, tuple[Fraction, ...]]], n: int) -> tuple[int, ...]:
-    """Return the numbers of the first rows that are linearly independent: the columns that lead in the transpose."""
-    columns = tuple(zip(*(row for _, row in rows), strict=True))
-    leading = echelon(matrix(columns, len(rows)))[1] if rows else []
-    return tuple(rows[k][0] for k in leading[:n])

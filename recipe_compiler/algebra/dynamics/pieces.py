@@ -15,7 +15,6 @@ from recipe_compiler.algebra.dynamics.system import System, Vector, gradient
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, product, total, transpose
 from recipe_compiler.algebra.scalars.rationals import rational
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 
 Pieces = tuple[str, ...]
 Apply = Callable[[str, Expr], Expr]
@@ -39,14 +38,14 @@ def share_of_correction(A: Rows, z: Sequence[Symbol], rows: Sequence[Symbol], co
     """
     found: list[Expr] = []
     for x, row in zip(z, A, strict=True):
-        parts = [slope(off_kinks(a), y) for a, y in zip(row, z, strict=True) if x in rows and y in columns]
+        parts = [slope(a, y) for a, y in zip(row, z, strict=True) if x in rows and y in columns]
         found.append(total(parts))
     return tuple(found)
 
 
 def divergence(f: Vector, z: Sequence[Symbol]) -> Expr:
     """Return div f = sum_i df_i/dz_i, a scalar: the flow of dz = f dt keeps volume iff it is 0 (Liouville)."""
-    return total([slope(off_kinks(x), y) for x, y in zip(f, z, strict=True)])
+    return total([slope(x, y) for x, y in zip(f, z, strict=True)])
 
 
 def change_of_form(f: Vector, Q: Rows, z: Sequence[Symbol]) -> Rows:
@@ -63,13 +62,13 @@ def change_of_form(f: Vector, Q: Rows, z: Sequence[Symbol]) -> Rows:
         >>> change_of_form(f, Q, z)[2:]
         ((0, 0, 0, 4), (0, 0, -4, 0))
     """
-    F = tuple(tuple(slope(off_kinks(x), y) for y in z) for x in f)
+    F = tuple(tuple(slope(x, y) for y in z) for x in f)
     return add((product(F, Q), transpose(product(F, transpose(Q)))))
 
 
 def centre(H: Expr, x: Symbol) -> Expr:
     """Return the m at which dH/dx vanishes if H is quadratic in x; otherwise 0."""
-    g = slope(off_kinks(H), x)
+    g = slope(H, x)
     curvature = slope(g, x)
     if curvature == 0 or slope(curvature, x) != 0:
         return sympy.Integer(0)

@@ -11,7 +11,6 @@ from sympy import Expr, Symbol
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, total
-from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
@@ -71,13 +70,12 @@ def block_vector(blocks: tuple[Formula, ...], at: Setting) -> Vector:
 
 def gradient(f: Expr, z: tuple[Symbol, ...]) -> Vector:
     """Return dH/dz, one scalar for each of the n coordinates."""
-    smooth = off_kinks(f)
-    return tuple(slope(smooth, x) for x in z)
+    return tuple(slope(f, x) for x in z)
 
 
 def correction(A: Rows, z: tuple[Symbol, ...]) -> Vector:
     """Return Gamma_i = sum_j dA_ij/dz_j of A = D + Q, n x n over n coordinates (Ma, Chen, Fox 2015, Eq. 3)."""
-    return tuple(total([slope(off_kinks(a), x) for a, x in zip(row, z, strict=True)]) for row in A)
+    return tuple(total([slope(a, x) for a, x in zip(row, z, strict=True)]) for row in A)
 
 
 def drift(s: System) -> Vector:
@@ -110,9 +108,9 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
         [0, 2*x*y]
     """
     g = gradient(s.H, s.z)
-    terms = [dot(f, g), *(-slope(off_kinks(f_i), x) for f_i, x in zip(f, s.z, strict=True))]
+    terms = [dot(f, g), *(-slope(f_i, x) for f_i, x in zip(f, s.z, strict=True))]
     for i, row in enumerate(s.D if D is None else D):
-        for j, entry in enumerate(map(off_kinks, row)):
+        for j, entry in enumerate(row):
             if entry == 0:
                 continue
             along_i, along_j = slope(entry, s.z[i]), slope(entry, s.z[j])

@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
-from recipe_compiler.algebra.scalars.sign_cells import Cell
+from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
 REMEMBERED = 2**16
@@ -24,19 +24,21 @@ _OF_ONE_ARGUMENT = tuple(row.of for row in SCALAR_FUNCTIONS.values() if row.corn
 """Smooth functions whose derivative SymPy states by `fdiff`."""
 
 
-@lru_cache(maxsize=REMEMBERED)
 def slope(e: Expr, x: Symbol) -> Expr:
-    """Return de/dx of a scalar, a scalar.
+    """Return de/dx of a scalar off its kinks, a scalar: of |x| the cell of x."""
+    return smooth_slope(off_kinks(e), x)
 
-    Kinks must have been replaced by cells before (`sign_cells.off_kinks`). Every subexpression is differentiated once.
-    """
+
+@lru_cache(maxsize=REMEMBERED)
+def smooth_slope(e: Expr, x: Symbol) -> Expr:
+    """Return de/dx of a scalar without kinks, every subexpression differentiated once."""
     match e:
         case Symbol():
             return sympy.Integer(int(e == x))
         case _ if not e.args:
             return ZERO
         case sympy.Add():
-            return sympy.Add(*[slope(term, x) for term in e.args])
+            return sympy.Add(*[smooth_slope(term, x) for term in e.args])
         case sympy.Mul():
             return _of_product(e.args, x)
         case sympy.Pow():
@@ -70,7 +72,7 @@ def _of_unknown(e: AppliedUndef | sympy.Derivative, x: Symbol) -> Expr:
 
 def _chained(outer: Expr, inner: Expr, x: Symbol) -> Expr:
     """Return `outer * d inner/dx`."""
-    along = slope(inner, x)
+    along = smooth_slope(inner, x)
     return ZERO if along == 0 else outer * along
 
 
@@ -78,7 +80,7 @@ def _of_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
     """Return the sum of the product with one factor differentiated at a time."""
     terms: list[Expr] = []
     for k, factor in enumerate(factors):
-        along = slope(factor, x)
+        along = smooth_slope(factor, x)
         if along != 0:
             terms.append(sympy.Mul(*factors[:k], along, *factors[k + 1 :]))
     return sympy.Add(*terms)
@@ -86,7 +88,7 @@ def _of_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
 
 def _of_power(e: sympy.Pow, x: Symbol) -> Expr:
     """Return d(b**n) = n b**(n-1) db + b**n log(b) dn; a base with varying exponent is positive wherever it is real."""
-    base, exponent = slope(e.base, x), slope(e.exp, x)
+    base, exponent = smooth_slope(e.base, x), smooth_slope(e.exp, x)
     terms: list[Expr] = []
     if base != 0:
         terms.append(e.exp * e.base ** (e.exp - 1) * base)

@@ -18,7 +18,7 @@ from recipe_compiler.algebra.scalars import elementwise, matrices
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
-from recipe_compiler.algebra.scalars.sign_cells import chosen, off_kinks
+from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, extent, length, positions
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
@@ -218,12 +218,12 @@ def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     if not isinstance(item, Block):
         raise NotScalarisableError(f"{fn} needs a block of the state")
     z = coordinates(item, at.sizes)
-    a = tuple(tuple(map(off_kinks, row)) for row in rows(args[0], at))
+    a = rows(args[0], at)
     match fn:
         case "grad":
             return _arranged([slope(a[0][0], x) for x in z], item.shape, at)
         case "hessian":
-            return tuple(tuple(slope(off_kinks(slope(a[0][0], x)), y) for y in z) for x in z)
+            return tuple(tuple(slope(slope(a[0][0], x), y) for y in z) for x in z)
         case _:
             lines = matrices.transpose(a) if args[0].shape.cols is None and len(z) == len(a) else a
             return tuple((matrices.total([slope(x, y) for x, y in zip(line, z, strict=True)]),) for line in lines)

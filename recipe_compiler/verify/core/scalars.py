@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import product
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows, inverse
@@ -26,7 +26,7 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
         CompilerError: a name that is not a block, or not declared.
     """
 
-    def coordinate_symbol(place: Coordinate) -> Expr:
+    def coordinate_symbol(place: Coordinate) -> Symbol:
         block = declarations.find(place.block)
         if not isinstance(block, Block):
             raise CompilerError(f"{place.block} is not a block")
