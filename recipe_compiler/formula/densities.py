@@ -89,6 +89,8 @@ class Density:
     """Its sigma; of vectors a covariance matrix, or its factor."""
     tail: str = ""
     """k, where that density falls as abs(x)**-(k + 1); empty where it falls as exp(-abs(x)) at least."""
+    at_zero: str = ""
+    """The log probability of 0, of the other arguments."""
     of_logarithm: bool = False
     written: tuple[tuple[str, str], ...] = ()
     """Other ways to write it but for a constant, and what its scale is then, of the same arguments."""
@@ -331,13 +333,13 @@ _ROWS = (
     ),
     Density(
         name="poisson", arguments=("y", "mu"), words="the Poisson distribution, mean mu",
-        value="y*log(mu) - mu - loggamma(y + 1)", support=("y >= 0",), needs=("mu > 0",), discrete=True,
+        value="y*log(mu) - mu - loggamma(y + 1)", support=("y >= 0",), needs=("mu > 0",), discrete=True, at_zero="-mu",
         bounds=(Bound(over=("y", "mu"), at_most="0"),),
         draw=lambda rng, size, mu: rng.poisson(mu, size),
     ),
     Density(
         name="poisson_log", arguments=("y", "eta"), words="the Poisson distribution, mean exp(eta)",
-        value="y*eta - exp(eta) - loggamma(y + 1)", support=("y >= 0",), discrete=True,
+        value="y*eta - exp(eta) - loggamma(y + 1)", support=("y >= 0",), discrete=True, at_zero="-exp(eta)",
         bounds=(Bound(over=("y", "eta"), at_most="0"),),
         draw=lambda rng, size, eta: rng.poisson(_exp(eta), size),
     ),

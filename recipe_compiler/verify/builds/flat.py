@@ -23,6 +23,7 @@ from recipe_compiler.formula.density_terms import log_density
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
+    Filled,
     Formula,
     MatMul,
     Multiply,
@@ -34,6 +35,7 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.verify.builds.at_data import Response, responses, why_bounded
@@ -46,6 +48,7 @@ from recipe_compiler.verify.builds.proper_prior import (
     parts_of,
     prior_products,
 )
+from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, full
 from recipe_compiler.verify.from_data.ranks import (
     are_independent,
@@ -132,6 +135,8 @@ def decide_flat(target: Target, rows: Rows) -> Shown | Infinite | None:
     if target.recursion or target.potential is not None:
         return None
     try:
+        if (infinite := at_no_scale(target)) is not None:
+            return infinite
         model = _model(target, rows)
         if model is None or not _gather(model):
             return None
@@ -371,6 +376,42 @@ def _is_in_span(columns: Sequence[Any], ys: Any, count: int) -> bool:
     """Whether y is exactly in the span of independent columns."""
     found = kernel(matrix([*columns, ys], count), len(columns) + 1)
     return found is not None and found[-1] != 0
+
+
+def at_no_scale(target: Target) -> Infinite | None:
+    """Return that a prior sigma**k, k <= -1, has an infinite integral at 0, all else being positive and continuous.
+
+    theta = m + sigma z has the law of z in the place of p(theta | m, sigma), and the rest has a limit at theta = m.
+    With normal(theta, mu, tau), the likelihood of known scales and tau**-1 it is at least C dtau/tau.
+    """
+    declared, prior = target.declarations, prior_products(target, target.stated.densities)
+    kept = {block.name for block in declared.blocks if block.domain.name is DomainName.REAL and not block.constraint}
+    for block in declared.blocks if len(prior) == 1 and not declared.assume else ():
+        sigma = Symbol(block.name, SCALAR, Role.BLOCK)
+        log = Apply("log", (sigma,), SCALAR)
+        if block.domain.name not in HALF_LINE or sum(c for c, term in prior[0].rest if term == log) > -1:
+            continue
+        left = [term for _, term in prior[0].rest if term != log]
+        put: dict[str, Formula] = {block.name: Number(Fraction(0))}
+        for law in prior[0].laws:
+            row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
+            if row.location and not (row.matrices or row.of_logarithm) and _scale(law.stated) == sigma:
+                m = law.stated.arguments[row.arguments.index(row.location)]
+                if not isinstance(first, Symbol) or first.name not in kept or m.shape not in (SCALAR, first.shape):
+                    return None
+                put[first.name] = m if m.shape == first.shape else multiply(m, Filled(1, first.shape), first.shape)
+            else:
+                left.append(log_density(row, law.stated.arguments, declared))
+        formulas = [*left, *([] if target.log_likelihood is None else [target.log_likelihood])]
+        if any(put.keys() & {*dependence(m).blocks} for m in put.values()):
+            continue
+        try:
+            open_ = smoothness([substitute(formula, put) for formula in formulas], declared).open
+        except ZeroDivisionError:
+            continue
+        if not open_:
+            return Infinite("power counting", (("towards", f"{block.name} -> 0"),))
+    return None
 
 
 def without_residual(target: Target, rows: Rows) -> Infinite | None:

@@ -28,7 +28,6 @@ from recipe_compiler.formula.expression import (
     MatMul,
     Multiply,
     Next,
-    Normal,
     Transpose,
 )
 from recipe_compiler.formula.orders import orders, terms_of
@@ -170,16 +169,8 @@ def _degree(formula: Formula, new: Update) -> int:
             return 1
         case Add(terms):
             return max(_degree(term, new) for term in terms)
-        case Multiply(left, right) | MatMul(left, right):
-            return min(2, _degree(left, new) + _degree(right, new))
-        case Transpose(arg):
-            return _degree(arg, new)
-        case Normal(cov):
-            return 2 if _degree(cov, new) else 0
-        case Apply("sum" | "trace", (arg,)):
-            return _degree(arg, new)
-        case Apply("outer" | "dot", args):
-            return min(2, sum(_degree(arg, new) for arg in args))
+        case Multiply() | MatMul() | Transpose() | Apply("sum" | "trace" | "outer" | "dot"):
+            return min(2, sum(_degree(part, new) for part in parts(formula)))
         case Next(block) if block in new:
             return 0 if _is_small(new[block], new) else 1  # what that update itself reuses is said of it
         case FunctionAt():

@@ -14,11 +14,10 @@ seen, and z not. At z = 0 what is left of z is -c (1 - p), and m = c (1 - p): V 
 """
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from typing import overload
 
-from recipe_compiler.formula.build import add, apply, matmul, multiply, negate, power
+from recipe_compiler.formula.build import add, matmul, multiply, negate, parts, rebuild
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import comparisons, log_density
@@ -31,7 +30,6 @@ from recipe_compiler.formula.expression import (
     Formula,
     MatMul,
     Multiply,
-    Number,
     Power,
     Role,
     Symbol,
@@ -194,30 +192,18 @@ def _of_one(formula: Formula, declared: Declarations) -> Formula | None:
     if not {*fields, *rows} & {*dependence(formula).names} and formula.shape == SCALAR:
         return formula
 
-    def each(*parts: Formula) -> list[Formula] | None:
-        found = [_of_one(part, declared) for part in parts]
-        return None if None in found else [one for one in found if one is not None]
-
     match formula:
         case Symbol(name, Shape(rows=count)) if name in fields and count == size:
             field = fields[name]
             return Symbol(name, field.shape, Role.INDEX if field.is_index else Role.DATUM)
         case Symbol(name, Shape(rows=count)) if name in rows and count == size:
             return Symbol(name, SCALAR, Role.BLOCK)
-        case Filled(value, Shape(rows=count, cols=None)) if count == size:
-            return Number(Fraction(value))
-        case Add(terms, Shape(rows=count, cols=None)) if count == size:
-            found = each(*terms)
-            return None if found is None else add(found, SCALAR)
-        case Multiply(left, right, Shape(rows=count, cols=None)) if count == size:
-            found = each(left, right)
-            return None if found is None else multiply(found[0], found[1], SCALAR)
-        case Power(base, exponent, Shape(rows=count, cols=None)) if count == size:
-            found = each(base, exponent)
-            return None if found is None else power(found[0], found[1], SCALAR)
-        case Apply(fn, (arg,), Shape(rows=count, cols=None)) if count == size and fn in ELEMENTWISE:
-            found = each(arg)
-            return None if found is None else apply(fn, found, SCALAR)
+        case Filled() | Add() | Multiply() | Power() | Apply() if formula.shape == Shape(size):
+            if isinstance(formula, Apply) and formula.fn not in ELEMENTWISE:
+                return None
+            found = [_of_one(part, declared) for part in parts(formula)]
+            whole = [one for one in found if one is not None]
+            return rebuild(formula, whole, lambda shape: SCALAR) if len(whole) == len(found) else None
         case MatMul(Symbol(name) as left, right) if name in fields and right.shape == Shape(fields[name].shape.cols):
             row = _of_one(left, declared)
             reads = {*fields, *rows} & {*dependence(right).names}

@@ -8,7 +8,7 @@ from functools import cache
 from recipe_compiler.formula.build import add, depends_on_state, multiply, parts
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import at_most
-from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Power, Role, Symbol
+from recipe_compiler.formula.expression import HOLDS, Add, Apply, Formula, Multiply, Number, Power, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import StatedDensity
@@ -33,7 +33,20 @@ def with_laws(product: Product) -> Product:
                 break
             rest = tuple(one for k, one in enumerate(product.rest) if k not in used)
             product = replace(product, laws=(*product.laws, law), rest=rest)
-    return _with_student(product)
+    return _without_zero(_with_student(product))
+
+
+def _without_zero(product: Product) -> Product:
+    """Return a product without probabilities of y given y != 0: p(y)/(1 - p(0)) is at most 1."""
+    for law in product.laws:
+        row, args = DENSITIES[law.stated.name], law.stated.arguments
+        conditions = ((one.op, one.right, holds) for one, holds in product.guards if one.left == args[0])
+        others = any(isinstance(x, Number) and HOLDS[op](Fraction(0), x.value) != holds for op, x, holds in conditions)
+        given = (Fraction(-1), at_most(row, f"log1p(-exp({row.at_zero}))", args)) if row.at_zero and others else None
+        if given in product.rest:
+            rest = tuple(one for one in product.rest if one != given)
+            return replace(product, laws=tuple(one for one in product.laws if one is not law), rest=rest)
+    return product
 
 
 def _with_student(product: Product) -> Product:
