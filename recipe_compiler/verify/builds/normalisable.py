@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.derive.marginal import blocks_in, integrate
-from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import add, multiply, negate
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS
@@ -76,76 +75,57 @@ def normalisable_target(target: Target) -> Answer:
     return replace(found, decision=replace(found.decision, given=given, data=(*fewer.data, *found.decision.data)))
 
 
-def _of_values(target: Target) -> Answer:
-    """Decide it of a target whose blocks are of real numbers."""
-    if target.recursion:
-        return _of_recursion(target)
-    sampled, target = target, standard(target)
-    if target.gradient is not None:
-        reason = Undecided((f"U is known only by its gradient, which is code: {target.gradient}",))
-        return Answer(reason, where=target.source.place("gradient"))
-    return _on_sets(target, sampled) if constrained(target) else _unconstrained(target, sampled)
-
-
-def _of_recursion(target: Target) -> Answer:
-    """Decide it by a proper prior, and rows that are densities of the data given those before, or bounded."""
-    where = target.source.place("log_likelihood")
-    proof = by_proper_prior(target)
-    if proof is None:
-        reason = f"{OPEN}, and it is not shown to be bounded, or a density of the data, beside a proper prior"
-        return Answer(Undecided((reason,)), where=where)
-    alike = read_alike(target)
-    return replace(alike, decision=proof, where=where) if isinstance(alike.decision, Proved) else alike
-
-
-def _on_sets(target: Target, stated: Target) -> Answer:
-    """Decide it of a target with blocks that lie in sets.
+def _of_values(stated: Target) -> Answer:
+    """Decide it of a target whose blocks are of real numbers, sampled as stated.
 
     Increasing columns are a part of all columns, of as many dimensions: an integral over all is at least as large.
     """
-    where = target.source.place("state")
-    proof = by_proper_prior(stated)
-    if proof is None:
-        names = ", ".join(block.name for block in constrained(target))
-        reason = f"no proper prior of all blocks was found beside {names}, with a likelihood of densities or bounded"
-        return Answer(Undecided((reason,)), where=where)
-    return _as_read(target, stated, parts_of(target), proof, where)
-
-
-def _as_read(target: Target, stated: Target, parts: list[TargetPart], proof: Proved, where: Place | None) -> Answer:
-    """Return a proof by named densities where both engines read the other formulas alike."""
-    answer = agreed(target, parts) if stated.stated.others else Answer(proof)
-    return replace(answer, decision=proof, where=where) if isinstance(answer.decision, Proved) else answer
-
-
-def _unconstrained(target: Target, stated: Target) -> Answer:
-    """Decide it of a target as declared; `stated` has its named densities."""
-    declarations = target.declarations
-    if target.potential is not None and not declarations.data:
+    target = standard(stated)
+    if target.gradient is not None:
+        reason = Undecided((f"U is known only by its gradient, which is code: {target.gradient}",))
+        return Answer(reason, where=target.source.place("gradient"))
+    is_plain = not (target.recursion or constrained(target))
+    if is_plain and target.potential is not None and not target.declarations.data:
         return _of_potential(target, target.potential)
-    parts = parts_of(target)
+    parts = [] if target.recursion else parts_of(target)
+    found, kept = _by_growth(target, parts) if is_plain else (Finite((_why_open(target),)), parts)
+    proof = by_proper_prior(stated) if found.reasons else Proved(METHOD, (), found.data)
     places = dict(target.source.places)
     where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
-    found, kept = _finite(target, [part.energy for part in parts]), parts
+    if proof is not None:
+        is_read = not found.reasons or target.recursion or stated.stated.others
+        return replace(_as_read(target, kept, proof) if is_read else Answer(proof), where=where)
+    ways = (lambda: _of_prior(target, stated, parts), lambda: _fails(target, stated, found.needed))
+    others = (way() for way in ways) if is_plain else ()
+    other = next((one for one in others if one is not None), Answer(Undecided(_reasons(stated, found.reasons))))
+    return replace(other, where=where)
+
+
+def _why_open(target: Target) -> str:
+    """Return what is said where a target with sets or a recursion has no proper prior beside densities of the data."""
+    if target.recursion:
+        return f"{OPEN}, and it is not shown to be bounded, or a density of the data, beside a proper prior"
+    names = ", ".join(block.name for block in constrained(target))
+    return f"no proper prior of all blocks was found beside {names}, with a likelihood of densities or bounded"
+
+
+def _as_read(target: Target, parts: list[TargetPart], proof: Proved) -> Answer:
+    """Return a proof where both engines read the formulas alike; what it rests on is theirs if it has nothing of it."""
+    answer = read_alike(target) if target.recursion else agreed(target, parts)
+    if not isinstance(answer.decision, Proved):
+        return answer
+    return replace(answer, decision=proof if proof.given else replace(proof, given=answer.decision.given))
+
+
+def _by_growth(target: Target, parts: list[TargetPart]) -> tuple[Finite, list[TargetPart]]:
+    """Return whether growth shows it, without what only helps if need be, and the parts that are then used."""
+    found = _finite(target, [part.energy for part in parts])
     for fewer, helping in _fewer(parts) if found.reasons else ():
         without = _finite(target, [part.energy for part in fewer])
         if not without.reasons:
-            found, kept = Finite((), (*without.data, helping)), [*parts, *(part for part in fewer if part not in parts)]
-            break
-    by_prior = by_proper_prior(stated) if found.reasons else None
-    if by_prior is not None:
-        return _as_read(target, stated, parts, by_prior, where)
-    if found.reasons:
-        alone = _of_prior(target, stated, parts)
-        other = _fails(target, stated, found.needed) if alone is None else alone
-        if other is not None:
-            return replace(other, where=where)
-        return Answer(Undecided(_reasons(stated, found.reasons)), where=where)
-    answer = agreed(target, kept)
-    decision = answer.decision
-    if isinstance(decision, Proved):
-        decision = Proved(METHOD, decision.given, found.data)
-    return Answer(decision, answer.for_d, answer.checked_at, where)
+            kept = [*parts, *(part for part in fewer if part not in parts)]
+            return Finite((), (*without.data, helping)), kept
+    return found, parts
 
 
 def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer | None:
@@ -160,15 +140,13 @@ def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer
     found = normalisable(subject_of(Dynamics(target.name, declarations, negate(target.log_prior), None, None)))
     match found.decision:
         case Proved(data=data) as proof if not alone:
-            answer = agreed(target, parts)
-            shown = ("log_likelihood", "bounded above, so it can only help")
-            proof = replace(proof, data=(*data, shown))
-            return replace(answer, decision=proof) if isinstance(answer.decision, Proved) else answer
+            helps = ("log_likelihood", "bounded above, so it can only help")
+            return _as_read(target, parts, replace(proof, data=(*data, helps)))
         case Refuted() if not alone or not lies_in_supports(stated):
             return None
         case Undecided():
             return None
-        case Proved() | Refuted():
+        case _:
             return found
 
 
