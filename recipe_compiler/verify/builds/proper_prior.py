@@ -184,8 +184,9 @@ class Parts:
 
 def prior_of(target: Target, densities: Sequence[StatedDensity], latent: frozenset[str] = frozenset()) -> Prior | None:
     """Return the proof that a log prior has a finite integral over all blocks but some; None where there is none."""
-    found: list[Prior] = []
     every: list[Parts] = []
+    given: set[str] = set()
+    order: list[str] = []
     for product in prior_products(target, densities):
         own = parts_of(product, target.declarations)
         if own is None or any(latent & {*dependence(x).blocks} for law in own.laws.values() for x in law.arguments):
@@ -194,15 +195,14 @@ def prior_of(target: Target, densities: Sequence[StatedDensity], latent: frozens
         finite = [finite_group(group, target.declarations) for group in groups]
         if any(one is None for one in finite):
             return None
-        given = frozenset[str]().union(*(one or frozenset[str]() for one in finite))
+        given = given.union(*(one or frozenset[str]() for one in finite))
         lawless = (block.name for blocks, _ in groups for block in blocks)
+        order = order or [*sorted(latent), *own.order, *lawless]
         every.append(own)
-        found.append(Prior((*sorted(latent), *own.order, *lawless), own.moments, own.absorbed, given, (own,)))
-    moments = {name: frozenset.intersection(*(one.moments.get(name, frozenset()) for one in found))
-               for name in found[0].moments}  # fmt: skip
-    absorbed = frozenset[str]().union(*(one.absorbed for one in found))
-    given = frozenset[str]().union(*(one.given for one in found))
-    return Prior(found[0].order, moments, absorbed, given, tuple(every))
+    moments = {name: frozenset.intersection(*(one.moments.get(name, frozenset()) for one in every))
+               for name in every[0].moments}  # fmt: skip
+    absorbed = frozenset[str]().union(*(one.absorbed for one in every))
+    return Prior(tuple(order), moments, absorbed, frozenset(given), tuple(every))
 
 
 def prior_products(target: Target, densities: Sequence[StatedDensity]) -> tuple[Product, ...]:
@@ -386,41 +386,7 @@ def _is_above(c: Formula, declared: Declarations) -> bool:
     if dependence(c).blocks:
         return False
     one = Number(Fraction(1))
-    shifted = add([c, one if c.shape == SCALAR else Filled(1, c.shape)], c.shape)
-    return _is_positive_sum(_constants(shifted), declared)
-
-
-def _constants(formula: Formula) -> Iterator[tuple[Fraction, Formula]]:
-    match formula:
-        case Add(terms):
-            for term in terms:
-                yield from _constants(term)
-        case Multiply(Number(a), Multiply(Number(b), inner)):
-            yield from _constants(Multiply(Number(a * b), inner, formula.shape))
-        case Multiply(Number(a), Add(terms)):
-            for term in terms:
-                yield from _constants(Multiply(Number(a), term, formula.shape))
-        case Number(value):
-            yield value, Number(Fraction(1))
-        case Filled(value):
-            yield Fraction(value), Number(Fraction(1))
-        case Multiply(Number(value), Filled(one)) | Multiply(Filled(one), Number(value)):
-            yield value * one, Number(Fraction(1))
-        case Multiply(Number(value), inner):
-            yield value, inner
-        case _:
-            yield Fraction(1), formula
-
-
-def _is_positive_sum(terms: Iterable[tuple[Fraction, Formula]], declared: Declarations) -> bool:
-    number, signs = Fraction(0), []
-    for c, term in terms:
-        if isinstance(term, Number):
-            number += c * term.value
-        else:
-            signs.append(sign(multiply(Number(c), term, term.shape), declared))
-    nonnegative = all(one.nonnegative for one in signs)
-    return nonnegative and (number > 0 or (number == 0 and any(one.positive for one in signs)))
+    return sign(add([c, one if c.shape == SCALAR else Filled(1, c.shape)], c.shape), declared).positive
 
 
 # The likelihood
