@@ -8,6 +8,7 @@ always enough: it takes range(B_hat) in range(D), and then eps <= 2 / lambda_max
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial, reduce
 
 from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
 from recipe_compiler.derive.noise import gradient_covariance
@@ -203,7 +204,8 @@ def _core(budget: Budget) -> Formula | None:
     if inner < 0 or factors[: len(left)] != left or factors[len(factors) - len(left) :] != right:
         return None
     size = V.shape.rows
-    X = _chained(factors[len(left) : len(left) + inner], square) if inner else Identity(size or 1)
+    inside = factors[len(left) : len(left) + inner]
+    X = reduce(partial(matmul, shape=square), inside) if inside else Identity(size or 1)
     drawn = _scaled(scale, X, square)
     return _less(drawn, _scaled((*share, *share), V, square), budget.eps)
 
@@ -222,40 +224,12 @@ def _factors(formula: Formula) -> list[Formula]:
 
 
 def _less(drawn: Formula, taken: Formula, eps: Fraction) -> Formula:
-    """Return `2 drawn - eps taken`, multiples of one matrix put together."""
+    """Return `2 drawn - eps taken`."""
     shape = taken.shape
-    two, minus = Number(Fraction(2)), Number(-eps)
-    (a, X), (b, Y) = _multiple(drawn), _multiple(taken)
-    if X == Y:
-        both = add([multiply(two, a, Shape()), multiply(minus, b, Shape())], Shape())
-        return multiply(both, X, shape) if shape.sizes else both
-    return add([multiply(two, drawn, shape), multiply(minus, taken, shape)], shape)
-
-
-def _multiple(formula: Formula) -> tuple[Formula, Formula]:
-    """Return a scalar and the matrix that it multiplies; a scalar is a multiple of 1."""
-    one: Formula = Number(Fraction(1))
-    if not formula.shape.sizes:
-        return formula, one
-    match formula:
-        case Multiply(left, right, _) if not left.shape.sizes:
-            inner, matrix = _multiple(right)
-            return multiply(left, inner, Shape()), matrix
-        case Multiply(left, right, _) if not right.shape.sizes:
-            inner, matrix = _multiple(left)
-            return multiply(right, inner, Shape()), matrix
-        case _:
-            return one, formula
+    return add([multiply(Number(c), x, shape) for c, x in ((Fraction(2), drawn), (-eps, taken))], shape)
 
 
 def _scaled(scalars: Iterable[Formula], matrix: Formula, shape: Shape) -> Formula:
     for scalar in scalars:
         matrix = multiply(scalar, matrix, shape)
     return matrix
-
-
-def _chained(factors: tuple[Formula, ...], shape: Shape) -> Formula:
-    found = factors[0]
-    for factor in factors[1:]:
-        found = matmul(found, factor, shape)
-    return found
