@@ -6,7 +6,7 @@ decided at the values and sizes that the build gives; a refutation then names no
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial, wraps
+from functools import cached_property, lru_cache, partial, wraps
 
 from recipe_compiler.algebra.points.admissible_point import written
 from recipe_compiler.algebra.scalars.rationals import rational
@@ -31,54 +31,34 @@ LISTED = 64
 """Numbers up to which a value is listed in a witness."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Stages:
     """The bound dynamics of a build: for all values as declared, and at the build's values; each made when needed."""
 
-    build: Build
-    bound: Dynamics
+    def __init__(self, build: Build, bound: Dynamics) -> None:
+        self.build, self.bound = build, bound
+        self.sizes = known_sizes(build, bound)
 
-    @property
-    def sizes(self) -> Sizes:
-        """The sizes of the dynamics that the build fixes."""
-        return known_sizes(self.build, self.bound)
-
-    @property
+    @cached_property
     def declared(self) -> Subject:
         """The subject for all values as declared, at the sizes of the build."""
-        return _declared(self)
+        return at_sizes(subject_of(self.bound), self.sizes)
 
-    @property
+    @cached_property
     def valued(self) -> Subject | None:
         """The subject at the values of the build, None where it gives none."""
-        return _valued(self)
+        return subject_at_values(self.build)
 
-    @property
+    @cached_property
     def numbers(self) -> "Numbers":
         """What the build says of the numbers of its dynamics."""
         return numbers_of(self.build, self.bound, self.bound if self.valued is None else self.valued.dynamics)
 
-    @property
+    @cached_property
     def valued_parts(self) -> tuple[Subject, ...]:
         """The subject at the values of the build, once for each part of the target that a word moves."""
-        return _valued_parts(self)
-
-
-@lru_cache(maxsize=KEPT)
-def _declared(stages: Stages) -> Subject:
-    return at_sizes(subject_of(stages.bound), stages.sizes)
-
-
-@lru_cache(maxsize=KEPT)
-def _valued(stages: Stages) -> Subject | None:
-    return subject_at_values(stages.build)
-
-
-@lru_cache(maxsize=KEPT)
-def _valued_parts(stages: Stages) -> tuple[Subject, ...]:
-    found = [stages.valued, *map(subject_at_values, parts_of(stages.build)[1:])]
-    known = tuple(subject for subject in found if subject is not None)
-    return known if len(known) == len(found) else ()
+        found = [self.valued, *map(subject_at_values, parts_of(self.build)[1:])]
+        known = tuple(subject for subject in found if subject is not None)
+        return known if len(known) == len(found) else ()
 
 
 def subject_at_values(build: Build) -> Subject | None:
