@@ -34,8 +34,9 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Target
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.transformed import law_is_kept
+from recipe_compiler.verify.core.conjunction import each_of
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.sizes import Sizes
 
@@ -59,18 +60,10 @@ def keeps_law(target: Target) -> Answer:
     = sum_(k>=1) u_k.
     """
     where = target.source.place("state")
-    answers = [_of_block(target, block) for block in constrained(target)]
+    found = [(block.name, _of_block(target, block)) for block in constrained(target)]
     if target.transforms and target.gradient is None:
-        answers.append(law_is_kept(target))
-    for wanted in (Refuted, Undecided):
-        first = next((one for one in answers if isinstance(one.decision, wanted)), None)
-        if first is not None:
-            return replace(first, where=where)
-    proofs = [one.decision for one in answers if isinstance(one.decision, Proved)]
-    given = tuple(sorted({fact for proof in proofs for fact in proof.given}))
-    checked = next((one.checked_at for one in answers if one.checked_at), ())
-    by = "; ".join(dict.fromkeys(part for proof in proofs for part in proof.by.split("; ")))
-    return Answer(Proved(by, given), "all", checked, where)
+        found.append(("transformed blocks", law_is_kept(target)))
+    return replace(each_of(found), where=where)
 
 
 def _of_block(target: Target, block: Block) -> Answer:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
-from recipe_compiler.formula.build import add, depends_on_state, multiply, parts
+from recipe_compiler.formula.build import add, depends_on_state, multiply, nodes, parts
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import at_most
 from recipe_compiler.formula.expression import HOLDS, Add, Apply, Formula, Multiply, Number, Power, Role, Symbol
@@ -94,16 +94,13 @@ def _patterns() -> tuple[tuple[Density, Summands, Formula], ...]:
         names = [Symbol(f"{ANY}{name}", SCALAR, Role.PARAMETER) for name in row.arguments]
         for text, scale in ((row.value, row.scale), *row.written):
             summands = written_out(((Fraction(1), at_most(row, text, names)),))
-            moving = tuple((c, core) for c, core in summands if any(_names(core)))
+            moving = tuple((c, core) for c, core in summands if _is_open(core))
             found.append((row, moving, at_most(row, scale, names)))
     return tuple(found)
 
 
-def _names(formula: Formula) -> Iterator[str]:
-    if isinstance(formula, Symbol) and formula.name.startswith(ANY):
-        yield formula.name
-    for part in parts(formula):
-        yield from _names(part)
+def _is_open(formula: Formula) -> bool:
+    return any(isinstance(node, Symbol) and node.name.startswith(ANY) for node in nodes(formula))
 
 
 def _matches(
@@ -131,9 +128,8 @@ def _unified(pattern: Formula, formula: Formula, binding: Binding) -> Iterator[B
         case _ if pattern == formula:
             yield binding
         case Multiply(left, right) if isinstance(formula, Multiply):
-            for a, b in ((formula.left, formula.right), (formula.right, formula.left)):
-                for one in _unified(left, a, binding):
-                    yield from _unified(right, b, one)
+            for both in ((formula.left, formula.right), (formula.right, formula.left)):
+                yield from _all_unified((left, right), both, binding)
         case _ if type(pattern) is type(formula) and getattr(pattern, "fn", "") == getattr(formula, "fn", ""):
             yield from _all_unified(parts(pattern), parts(formula), binding)
         case _:
@@ -141,14 +137,11 @@ def _unified(pattern: Formula, formula: Formula, binding: Binding) -> Iterator[B
 
 
 def _all_unified(patterns: Sequence[Formula], formulas: Sequence[Formula], binding: Binding) -> Iterator[Binding]:
-    if len(patterns) != len(formulas) or not patterns:
-        return
-    first, *others = patterns
-    for one in _unified(first, formulas[0], binding):
-        if others:
-            yield from _all_unified(others, formulas[1:], one)
-        else:
-            yield one
+    if len(patterns) == len(formulas) == 1:
+        yield from _unified(patterns[0], formulas[0], binding)
+    elif len(patterns) == len(formulas) > 1:
+        for one in _unified(patterns[0], formulas[0], binding):
+            yield from _all_unified(patterns[1:], formulas[1:], one)
 
 
 def _law(row: Density, binding: Binding, scale: Formula) -> Law | None:
