@@ -257,7 +257,7 @@ class _Residuals:
         except NotReadError:
             parts, apart = [rows], True
         for part in parts:
-            forms = tuple(_form(one, n) for one in responses(row, law.stated, part) for n in range(part.count))
+            forms = tuple(form_at(one, n) for one in responses(row, law.stated, part) for n in range(part.count))
             same = [one for one in self.found if one.scale == scale] if not apart and not dependence(scale).data else []
             self.found = [one for one in self.found if one not in same]
             joined = tuple(form for one in same for form in one.forms)
@@ -265,7 +265,7 @@ class _Residuals:
             self.found.append(Vanishing(of, (*joined, *forms), apart, None if apart else scale))
 
 
-def _form(response: Response, n: int) -> Sum:
+def form_at(response: Response, n: int) -> Sum:
     """Return the residual of one row.
 
     Raises:

@@ -23,7 +23,6 @@ from recipe_compiler.formula.density_terms import log_density
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
-    Filled,
     Formula,
     MatMul,
     Multiply,
@@ -38,7 +37,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
-from recipe_compiler.verify.builds.at_data import Response, responses, why_bounded
+from recipe_compiler.verify.builds.at_data import Response, form_at, responses, why_bounded
 from recipe_compiler.verify.builds.bounded_terms import Limits
 from recipe_compiler.verify.builds.products import Law, TooManyError, numbered, written_out
 from recipe_compiler.verify.builds.proper_prior import (
@@ -135,7 +134,7 @@ def decide_flat(target: Target, rows: Rows) -> Shown | Infinite | None:
     if target.recursion or target.potential is not None:
         return None
     try:
-        if (infinite := at_no_scale(target)) is not None:
+        if (infinite := infinite_at_zero(target, rows)) is not None:
             return infinite
         model = _model(target, rows)
         if model is None or not _gather(model):
@@ -378,91 +377,57 @@ def _is_in_span(columns: Sequence[Any], ys: Any, count: int) -> bool:
     return found is not None and found[-1] != 0
 
 
-def at_no_scale(target: Target) -> Infinite | None:
-    """Return that a prior sigma**k, k <= -1, has an infinite integral at 0, all else being positive and continuous.
+def infinite_at_zero(target: Target, rows: Rows) -> Infinite | None:
+    """Return that an integral is infinite towards a scale 0 where all else is positive there; None where not shown.
 
-    theta = m + sigma z has the law of z in the place of p(theta | m, sigma), and the rest has a limit at theta = m.
-    With normal(theta, mu, tau), the likelihood of known scales and tau**-1 it is at least C dtau/tau.
+    Where N residuals A theta - y of a scale sigma vanish together, A of rank r, and the rest is sigma**k times what is
+    positive and continuous at 0, it is at least c int sigma**(k + r - N) dsigma: infinite for N > r + k. Data on a line
+    have N > 2; normal(theta, mu, tau) has N = r, and tau**-1 in its prior k = -1.
     """
-    declared, prior = target.declarations, prior_products(target, target.stated.densities)
-    kept = {block.name for block in declared.blocks if block.domain.name is DomainName.REAL and not block.constraint}
-    for block in declared.blocks if len(prior) == 1 and not declared.assume else ():
+    declared, densities = target.declarations, target.stated.densities
+    prior, likelihood = prior_products(target, densities), likelihood_products(target, densities)
+    one_of_each = len(prior) == len(likelihood) == 1 and not likelihood[0].guards
+    if not (one_of_each and rows.is_whole) or target.recursion or declared.assume:
+        return None
+    laws = [*((law, rows.at_one()) for law in prior[0].laws), *((law, rows) for law in likelihood[0].laws)]
+    lines = {b.name for b in declared.blocks if b.domain.name is DomainName.REAL and b.constraint is None}
+    for block in (b for b in declared.blocks if b.domain.name in HALF_LINE and b.shape == SCALAR):
         sigma = Symbol(block.name, SCALAR, Role.BLOCK)
         log = Apply("log", (sigma,), SCALAR)
-        if block.domain.name not in HALF_LINE or sum(c for c, term in prior[0].rest if term == log) > -1:
-            continue
-        left = [term for _, term in prior[0].rest if term != log]
-        put: dict[str, Formula] = {block.name: Number(Fraction(0))}
-        for law in prior[0].laws:
-            row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
-            if row.location and not (row.matrices or row.of_logarithm) and _scale(law.stated) == sigma:
-                m = law.stated.arguments[row.arguments.index(row.location)]
-                if not isinstance(first, Symbol) or first.name not in kept or m.shape not in (SCALAR, first.shape):
-                    return None
-                put[first.name] = m if m.shape == first.shape else multiply(m, Filled(1, first.shape), first.shape)
-            else:
-                left.append(log_density(row, law.stated.arguments, declared))
-        formulas = [*left, *([] if target.log_likelihood is None else [target.log_likelihood])]
-        if any(put.keys() & {*dependence(m).blocks} for m in put.values()):
-            continue
+        own = [(law, at) for law, at in laws if DENSITIES[law.stated.name].location and _scale(law.stated) == sigma]
+        others = [law for law, _ in laws if all(law is not one for one, _ in own)]
+        beside = [term for _, term in (*prior[0].rest, *likelihood[0].rest) if term != log]
+        beside += [term for law in others for _, term in _summands(law, target)]
+        power = sum((c for c, term in prior[0].rest if term == log), Fraction(0))
         try:
-            open_ = smoothness([substitute(formula, put) for formula in formulas], declared).open
-        except ZeroDivisionError:
+            residuals = [form for law, at in own for form in _forms(law, at)]
+            at_zero = [substitute(term, {block.name: Number(Fraction(0))}) for term in beside]
+        except (NotReadError, ZeroDivisionError):
             continue
-        if not open_:
+        keys = list(dict.fromkeys(key for form in residuals for key in form if key))
+        columns = [np.array([form.get(key, ZERO) for form in residuals], dtype=object) for key in keys]
+        spanning = independent_columns(columns, len(residuals), rows.clear)
+        if spanning is None or not {key[0][0] for key in keys} <= lines or smoothness(at_zero, declared).open:
+            continue
+        ends = np.array([form[()] for form in residuals], dtype=object)
+        fits = not residuals or _is_in_span(spanning, ends, len(residuals))
+        if fits and power + len(spanning) - len(residuals) <= -1:
             return Infinite("power counting", (("towards", f"{block.name} -> 0"),))
     return None
 
 
-def without_residual(target: Target, rows: Rows) -> Infinite | None:
-    """Return that an integral is infinite towards a scale 0, where locations meet all data; None where it is not shown.
+def _forms(law: Law, rows: Rows) -> list[Sum]:
+    """Return the residuals of a law, row by row.
 
-    Near the theta at which y = X theta the likelihood is at least c sigma**-N on a volume of sigma**rank(X): its
-    integral is infinite for N > rank(X), where the density of sigma at 0, and that of theta there, are positive.
+    Raises:
+        NotReadError: they are not linear in coordinates, or its tail is one of the state.
     """
-    try:
-        prior = prior_products(target, target.stated.densities)
-        parts = parts_of(prior[0], target.declarations) if len(prior) == 1 else None
-        likelihood = likelihood_products(target, target.stated.densities)
-    except TooManyError:
-        return None
-    located = [law for product in likelihood for law in product.laws if DENSITIES[law.stated.name].location]
-    if parts is None or len(likelihood) != 1 or len(located) != 1 or likelihood[0].guards or not rows.is_whole:
-        return None
-    (law,), row = located, DENSITIES[located[0].stated.name]
-    match _scale(law.stated):
-        case Symbol(name) if (name, None) in parts.laws and row.of_entry:
-            pass
-        case _:
-            return None
-    inside = [law.stated.arguments[row.arguments.index(row.location)], *(term for _, term in likelihood[0].rest)]
-    inside += [term for _, term in parts.rest]
-    inside += [x for other in (*likelihood[0].laws, *parts.others) if other is not law for x in other.stated.arguments]
-    inside += [x for (own, _), other in parts.laws.items() for x in other.arguments if own != name]
-    if any(name in dependence(formula).blocks for formula in inside) or not _is_positive_near(parts.laws[name, None]):
-        return None
-    blocks = {block.name: block for block in target.declarations.blocks}
-    try:
-        (found,) = responses(row, law.stated, rows)
-    except (NotReadError, ValueError):
-        return None
-    for key in found.location:
-        block = blocks.get(key[0][0])
-        own = [other for (of, _), other in parts.laws.items() if of == key[0][0]]
-        if len(key) > 1 or block is None or block.constraint is not None or block.domain.name is not DomainName.REAL:
-            return None
-        if not all(_is_positive_near(other) for other in own):
-            return None
-    columns = independent_columns([*found.location.values()], rows.count, rows.clear)
-    if columns is None or rows.count <= len(columns) or not _is_in_span(columns, found.y, rows.count):
-        return None
-    return Infinite("power counting", (("towards", f"{name} -> 0"),))
-
-
-def _is_positive_near(law: StatedDensity) -> bool:
-    """Whether a density is positive and continuous at every number of its support, with 0 where that is an end."""
-    row = DENSITIES[law.name]
-    return row.of_set is None and not row.discrete and row.support in ((), (f"{row.arguments[0]} >= 0",))
+    row, stated = DENSITIES[law.stated.name], law.stated
+    own = {row.arguments[0], row.location, row.scale}
+    others = [x for name, x in zip(row.arguments, stated.arguments, strict=True) if name not in own]
+    if law.is_of_entries or not row.of_entry or any(map(depends_on_state, others)):
+        raise NotReadError("a density of another form")
+    return [form_at(one, n) for one in responses(row, stated, rows) for n in range(rows.count)]
 
 
 def _names(blocks: Sequence[Block]) -> str:

@@ -17,7 +17,7 @@ from recipe_compiler.spec.model import Build, DataFile, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.at_data import why_bounded, why_open
-from recipe_compiler.verify.builds.flat import Infinite, Shown, decide_flat, without_residual
+from recipe_compiler.verify.builds.flat import Infinite, Shown, decide_flat, infinite_at_zero
 from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, outcome, posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
@@ -86,7 +86,7 @@ def _of_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, o
     if isinstance(general.decision, Undecided) and (proof := found.proved()) is not None:
         general = Answer(proof, "all", (), general.where)
     if left and lies_in_supports(build.target) and not found.target.declarations.assume:
-        infinite = without_residual(standard(build.target), rows)
+        infinite = infinite_at_zero(standard(build.target), rows)
         if infinite is not None:
             return replace(general, decision=Refuted(infinite.by, infinite.witness), for_d="all", checked_at=())
     why, is_exact = why_open(found, left, rows)
