@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import permutations, product
 
 from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import depends_on_state, multiply
+from recipe_compiler.formula.build import add, depends_on_state, multiply
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES, EXPONENTIALS, INVERSE, POWERS
 from recipe_compiler.formula.density_terms import at_most
@@ -21,9 +22,15 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.verify.builds.one_datum import datum_of
 from recipe_compiler.verify.builds.products import Law, Summands, written_out
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
+MOST_SHARES = 5
+"""Gamma functions above and below a line that are paired."""
 Moments = Mapping[str, frozenset[str]]
 """Blocks to the names of the moments that their priors have, whatever the state is."""
 
@@ -45,10 +52,12 @@ class Limits:
         Each summand is at most a constant; or two are, as x - log(1 + exp(x)) is at most 0; or it is a multiple of h,
         or of log v, whose exponential has a mean under the prior.
         """
-        left = _merged(self._with_logarithms(written_out(summands)))
+        moving = (one for one in written_out(summands) if depends_on_state(one[1]))
+        left = _merged(self._with_logarithms(moving))
         for core in list(left):
             if core in left and left[core] < 0:
                 _take_pair(left, core)
+        _take_urn(left, self.declarations)
         found: set[str] = set()
         for core, c in left.items():
             if self._is_bounded(core, c):
@@ -125,7 +134,7 @@ def _merged(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formula, Fract
     found: dict[Formula, Fraction] = {}
     for c, term in summands:
         found[term] = found.get(term, Fraction(0)) + c
-    return {term: c for term, c in found.items() if c and depends_on_state(term)}
+    return {term: c for term, c in found.items() if c}
 
 
 def _take_pair(left: dict[Formula, Fraction], core: Formula) -> None:
@@ -150,6 +159,39 @@ def _take_pair(left: dict[Formula, Fraction], core: Formula) -> None:
                         del left[term]
             del left[core]
             return
+
+
+def _take_urn(left: dict[Formula, Fraction], declared: Declarations) -> None:
+    """Take an urn's law away: prod_i G(a_i + y_i)/G(a_i) G(a)/G(a + y) = E prod_i p_i**y_i <= 1, y_i >= 0, p of shares.
+
+    a and y are the sums of a_i and y_i, and p is Dirichlet(a) (Polya). Taken are all logarithms of G, or none.
+    """
+    found = [(c, core) for core, c in left.items() if isinstance(core, Apply) and core.fn == "loggamma"]
+    above = [core.args[0] for c, core in found for _ in range(int(c)) if isinstance(core, Apply)]
+    below = [core.args[0] for c, core in found for _ in range(int(-c)) if isinstance(core, Apply)]
+    if any(c.denominator > 1 for c, _ in found) or not 0 < len(above) == len(below) <= MOST_SHARES:
+        return
+
+    def less(x: Formula, y: Formula) -> Formula:
+        terms = _merged(written_out(((Fraction(1), x), (Fraction(-1), y))))
+        return add([multiply(Number(c), term, SCALAR) for term, c in terms.items()] or [Number(Fraction(0))], SCALAR)
+
+    def is_count(y: Formula) -> bool:
+        return not depends_on_state(y) and sign(y, declared).nonnegative
+
+    for first, order in product(range(len(above)), permutations(below)):
+        (whole, more), *shares = zip((*above[first:], *above[:first]), order, strict=True)
+        ys = [less(more, whole), *(less(up, down) for up, down in shares)]
+        sums = less(whole, add([down for _, down in shares], SCALAR)), less(ys[0], add(ys[1:], SCALAR))
+        if all(map(is_count, ys)) and all(_is_zero(one, declared) for one in sums):
+            for _, core in found:
+                del left[core]
+            return
+
+
+def _is_zero(formula: Formula, declared: Declarations) -> bool:
+    c, datum = calculus(declared), datum_of(declared)
+    return c.is_zero(convert(formula, declared, datum=datum))
 
 
 def _entries(column: Formula, left: Iterable[Formula]) -> Iterator[Formula]:
