@@ -17,7 +17,9 @@ from recipe_compiler.spec.model import Build, DataFile, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.at_data import why_bounded, why_open
-from recipe_compiler.verify.builds.flat import Infinite, Shown, decide_flat, infinite_at_zero
+from recipe_compiler.verify.builds.flat import decide_flat
+from recipe_compiler.verify.builds.flat_model import Infinite, Shown
+from recipe_compiler.verify.builds.flat_scale import infinite_at_zero
 from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, outcome, posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes

@@ -1,0 +1,242 @@
+"""Coefficients without a proper law: what they stand in, of the prior and at the rows of the data."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from flint import fmpq
+
+from recipe_compiler.formula.build import depends_on_state, multiply
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.densities import DENSITIES, Density
+from recipe_compiler.formula.density_terms import log_density
+from recipe_compiler.formula.expression import (
+    Apply,
+    Formula,
+    Number,
+    Power,
+    Role,
+    Symbol,
+)
+from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import StatedDensity, Target
+from recipe_compiler.verify.builds.at_data import why_bounded
+from recipe_compiler.verify.builds.bounded_terms import Limits
+from recipe_compiler.verify.builds.products import Law, numbered, written_out
+from recipe_compiler.verify.builds.proper_prior import (
+    Parts,
+    finite_group,
+    likelihood_products,
+    parts_of,
+    prior_products,
+)
+from recipe_compiler.verify.from_data.columns import Atom, Rows
+from recipe_compiler.verify.integrability.bounded import bounded_above
+
+ONE, ZERO = fmpq(1), fmpq(0)
+NOT_GROWING = "a direction along which a convex energy does not grow"
+HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The integral is finite, by facts of the data: each in words, and how it was decided."""
+
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Infinite:
+    """The integral is infinite, at the data."""
+
+    by: str
+    witness: tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class FlatModel:
+    """What flat coefficients stand in: rows of the data with locations of one scale, and other summands."""
+
+    target: Target
+    rows: Rows
+    parts: Parts
+    coefficients: tuple[Block, ...]
+    scale: Block | None
+    power: Fraction
+    """k, where the prior of the scale holds k log sigma."""
+    is_exact: bool
+    """Whether nothing was left out that depends on what is flat."""
+    located: list[tuple[StatedDensity, Rows]] = field(default_factory=list[tuple[StatedDensity, Rows]])
+    summands: list[tuple[Fraction, Formula, Rows]] = field(default_factory=list[tuple[Fraction, Formula, Rows]])
+
+    @property
+    def flat_blocks(self) -> tuple[Block, ...]:
+        """What has no proper law."""
+        return (*self.coefficients, *([self.scale] if self.scale else ()))
+
+    @property
+    def flat(self) -> frozenset[str]:
+        """The names of what has no proper law."""
+        return frozenset(block.name for block in self.flat_blocks)
+
+    @property
+    def atoms(self) -> list[Atom]:
+        """The flat coordinates."""
+        return [
+            (block.name, i, j)
+            for block in self.coefficients
+            for i in range(self.rows.length(block.shape.rows))
+            for j in range(self.rows.length(block.shape.cols))
+        ]
+
+    def text_of(self, direction: Sequence[fmpq]) -> str:
+        """Return a direction as its coordinates that move."""
+        return ", ".join(f"{_name(atom, self)} = {x}" for atom, x in zip(self.atoms, direction, strict=True) if x)
+
+    def holds_flat(self, formula: Formula) -> bool:
+        """Whether something flat is in a formula."""
+        return not self.flat.isdisjoint(dependence(formula).blocks)
+
+
+def read_model(target: Target, rows: Rows) -> FlatModel | None:
+    """Return what has no proper law; None where that is nothing, or more than coefficients and one scale."""
+    prior = prior_products(target, target.stated.densities)
+    parts = parts_of(prior[0], target.declarations) if len(prior) == 1 else None
+    if parts is None or parts.absorbed:
+        return None
+    groups = [group for group in parts.groups if finite_group(group, target.declarations) is None]
+    blocks = [block for own, _ in groups for block in own]
+    scales = [block for block in blocks if block.domain.name in HALF_LINE and block.shape == SCALAR]
+    lines = [block for block in blocks if block.domain.name is DomainName.REAL]
+    if not blocks or len(scales) > 1 or len(scales) + len(lines) < len(blocks):
+        return None
+    if any(block.constraint is not None for block in blocks):
+        return None
+    found = FlatModel(target, rows, parts, tuple(lines), scales[0] if scales else None, Fraction(0), is_exact=True)
+    for _, terms in groups:
+        for c, term in terms:
+            match term:
+                case Apply("log", (Symbol(name),)) if scales and name == scales[0].name:
+                    found.power += c
+                case _:
+                    found.summands.append((c, term, rows.at_one()))
+    for law in parts.others:
+        if any(map(found.holds_flat, law.stated.arguments)):
+            found.summands += [(c, term, rows.at_one()) for c, term in summands(law, target)]
+    found.summands += [(c, term, rows.at_one()) for c, term in parts.rest if found.holds_flat(term)]
+    inside = [argument for law in parts.laws.values() for argument in law.arguments]
+    return None if any(map(found.holds_flat, inside)) else found
+
+
+def gather(model: FlatModel) -> bool:
+    """Add the likelihood to a model; whether all of it is read."""
+    target = model.target
+    limits = Limits(target.declarations)
+    for product in likelihood_products(target, target.stated.densities):
+        rows = model.rows.under(product.guards)
+        if rows.count == 0:
+            continue
+        if product.is_mixed:
+            return False
+        for law in product.laws:
+            row = DENSITIES[law.stated.name]
+            if not any(map(model.holds_flat, law.stated.arguments)):
+                if limits.of_law(law) is None and not why_bounded(product, law, model.rows):
+                    return False
+            elif not rows.is_whole and (row.tail or not (row.location or limits.of_law(law) == frozenset())):
+                return False  # other rows may have a density without a bound
+            elif row.location and not row.matrices and not _is_convex(row, law.stated):
+                if not _has_flat_location(model, row, law.stated):
+                    return False
+                model.located.append((law.stated, rows))
+            else:
+                model.summands += [(c, term, rows) for c, term in summands(law, target)]
+        for c, term in product.rest:
+            if model.holds_flat(term) and rows.is_whole:
+                model.summands.append((c, term, rows))
+            elif not bounded_above(multiply(Number(c), term, term.shape), target.declarations):
+                return False
+    return True
+
+
+def _has_flat_location(model: FlatModel, row: Density, law: StatedDensity) -> bool:
+    """Whether what is flat is in the location of a density, or is its scale, and nowhere else in it."""
+    for name, argument in zip(row.arguments, law.arguments, strict=True):
+        if name == row.scale:
+            _move_scale(model, argument)
+            if model.holds_flat(argument) and (model.scale is None or exponent_of(argument, model.scale) is None):
+                return False
+        elif name != row.location and model.holds_flat(argument):
+            return False
+    return True
+
+
+def _move_scale(model: FlatModel, scale: Formula) -> None:
+    """Take the flat logarithm of a scale for what it is, and for no coefficient: exp(s), exp(s/2)."""
+    match scale:
+        case Apply("exp", (arg,)) if model.scale is None:
+            _, core = numbered(arg)
+            own = [b for b in model.coefficients if core == Symbol(b.name, SCALAR, Role.BLOCK)]
+            if own:
+                model.scale, model.coefficients = own[0], tuple(b for b in model.coefficients if b not in own)
+        case _:
+            pass
+
+
+def _is_convex(row: Density, law: StatedDensity) -> bool:
+    """Whether the logarithm of a density of known scale is concave in its location."""
+    return not row.tail and not depends_on_state(law.arguments[row.arguments.index(row.scale)])
+
+
+def summands(law: Law, target: Target) -> Iterator[tuple[Fraction, Formula]]:
+    """Yield the summands of the logarithm of a named density."""
+    value = log_density(DENSITIES[law.stated.name], law.stated.arguments, target.declarations)
+    yield from written_out(((Fraction(1), value),))
+
+
+def only_help(model: FlatModel) -> bool:
+    """Whether summands beside locations are at most a constant; they are then left out."""
+    model.is_exact = False
+    declared = model.target.declarations
+    return all(bounded_above(multiply(Number(c), term, term.shape), declared) for c, term, _ in model.summands)
+
+
+def names_of(blocks: Sequence[Block]) -> str:
+    """Return blocks as text."""
+    return ", ".join(block.name for block in blocks)
+
+
+def _name(atom: Atom, model: FlatModel) -> str:
+    """Return a coordinate as formulas name it; a block of one by its name."""
+    block = next(one for one in model.coefficients if one.name == atom[0])
+    match len(block.shape.sizes), block.shape.rows:
+        case 0, _:
+            return atom[0]
+        case 1, rows:
+            return f"{atom[0]}[{atom[1] if rows is not None else atom[2]}]"
+        case _:
+            return f"{atom[0]}[{atom[1]}, {atom[2]}]"
+
+
+def scale_of(law: StatedDensity) -> Formula:
+    """Return the scale of a density of a location and a scale."""
+    row = DENSITIES[law.name]
+    return law.arguments[row.arguments.index(row.scale)]
+
+
+def exponent_of(scale: Formula, block: Block) -> Fraction | None:
+    """Return q of a scale v**q, or exp(q v) of a real v; None where it is neither."""
+    v = Symbol(block.name, SCALAR, Role.BLOCK)
+    match scale:
+        case Apply("exp", (arg,)) if block.domain.name is DomainName.REAL:
+            q, core = numbered(arg)
+            return q if core == v and q != 0 else None
+        case _ if block.domain.name is DomainName.REAL:
+            return None
+        case Apply("sqrt", (arg,)) if arg == v:
+            return Fraction(1, 2)
+        case Power(arg, Number(q)) if arg == v and q != 0:
+            return q
+        case _:
+            return Fraction(1) if scale == v else None

@@ -1,0 +1,202 @@
+"""Flat coefficients in locations of one scale: ranks, the power of the scale, and scales that vanish."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from recipe_compiler.formula.build import depends_on_state
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.expression import (
+    Apply,
+    Number,
+    Role,
+    Symbol,
+)
+from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Target
+from recipe_compiler.verify.builds.at_data import Response, form_at, responses
+from recipe_compiler.verify.builds.flat_model import (
+    HALF_LINE,
+    ZERO,
+    FlatModel,
+    Infinite,
+    Shown,
+    exponent_of,
+    names_of,
+    scale_of,
+    summands,
+)
+from recipe_compiler.verify.builds.products import Law
+from recipe_compiler.verify.builds.proper_prior import (
+    likelihood_products,
+    prior_products,
+)
+from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, full
+from recipe_compiler.verify.from_data.ranks import (
+    are_independent,
+    fewest_off,
+    independent_columns,
+    kernel,
+    matrix,
+    pivots,
+)
+
+
+def decide_by_scale(model: FlatModel) -> Shown | Infinite | None:
+    """Decide by ranks, and by the power of the scale."""
+    (first, _), *others = model.located
+    scale = scale_of(first)
+    if any(scale_of(law) != scale for law, _ in others) or (depends_on_state(scale) and dependence(scale).data):
+        return None
+    ys, size, columns, beside = _stacked(model)
+    p, count = len(columns), len(ys)
+    lines = matrix(columns, count) if columns else [[] for _ in ys]
+    names = names_of(model.coefficients)
+    if p and not are_independent(lines, p, model.rows.clear):
+        direction = kernel(lines, p)
+        if direction is None or not model.is_exact or model.summands:
+            return None
+        return Infinite("a direction that nothing depends on", (("direction", model.text_of(direction)),))
+    facts = [(f"forms of {names} of full rank {p}", "a minor that is not zero")] if p else []
+    if not depends_on_state(scale):
+        return None if model.scale else Shown(tuple(facts))
+    exponent = None if model.scale is None else exponent_of(scale, model.scale)
+    if model.scale is not None and exponent is None:
+        return None
+    is_logarithm = isinstance(scale, Apply) and scale.fn == "exp"
+    taken = Fraction(0) if exponent is None or is_logarithm else (model.power + 1) / exponent
+    spanning = independent_columns([*columns, *beside], count, model.rows.clear)
+    if spanning is not None and are_independent(
+        matrix([*spanning, ys], count), len(spanning) + 1, model.rows.clear, size
+    ):
+        enough = count >= p if exponent is None else count - p > taken
+        if enough and _keeps(model, columns, spanning, ys, taken):
+            words = f"residuals of scale {text(scale)} that no {names or 'state'} makes all zero"
+            return Shown((*facts, (words, "the rank of [A c] is that of A and 1")))
+    if (
+        model.scale is None
+        or exponent is None
+        or not model.is_exact
+        or model.summands
+        or model.target.declarations.assume
+    ):
+        return None
+    low = "-oo" if is_logarithm else "0"
+    ends = ("oo", low) if exponent > 0 else (low, "oo")
+    if count - p <= taken:
+        return Infinite("power counting", (("towards", f"{model.scale.name} -> {ends[0]}"),))
+    if not beside and count - p >= taken and _is_in_span(columns, ys, count):
+        return Infinite("power counting", (("towards", f"{model.scale.name} -> {ends[1]}"),))
+    return None
+
+
+def _stacked(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]]:
+    """Return the responses of all rows, their size, and the columns of flat coordinates and of other functions.
+
+    Raises:
+        NotReadError: something flat is in a location otherwise than as a coefficient.
+    """
+    atoms = model.atoms
+    found: list[tuple[Response, int]] = []
+    for law, rows in model.located:
+        found += [(one, rows.count) for one in responses(DENSITIES[law.name], law, rows)]
+    keys = list(dict.fromkeys(key for one, _ in found for key in one.location))
+    for key in keys:
+        if any(atom[0] in model.flat for atom in key) and (len(key) > 1 or key[0] not in atoms):
+            raise NotReadError("a location that is not linear")
+        is_function = len(key) > 1 or key[0] not in atoms
+        if is_function and any(name in atom[0] for atom in key for name in model.flat):
+            raise NotReadError("a function of something flat in a location")
+
+    def column(key: tuple[Atom, ...]) -> Any:
+        return [x for one, count in found for x in full(one.location.get(key, ZERO), count)]
+
+    y = np.array([x for one, _ in found for x in one.y], dtype=object)
+    others = [np.array(column(key), dtype=object) for key in keys if not (len(key) == 1 and key[0] in atoms)]
+    size = max((one.size for one, _ in found), default=0.0)
+    return y, size, [np.array(column((atom,)), dtype=object) for atom in atoms], others
+
+
+def _keeps(model: FlatModel, columns: Sequence[Any], spanning: Sequence[Any], ys: Any, taken: Fraction) -> bool:
+    """Whether densities keep a scale from 0: light tails do, heavy ones by rows that are off at every state."""
+    tails: list[Fraction] = []
+    for law, _ in model.located:
+        row = DENSITIES[law.name]
+        if not row.tail:
+            continue
+        tail = Number(Fraction(1)) if row.tail == "1" else law.arguments[row.arguments.index(row.tail)]
+        if not isinstance(tail, Number):
+            return False
+        tails.append(tail.value)
+    if not tails:
+        return True
+    count, width, p = len(ys), len(spanning), len(columns)
+    lines = matrix([*spanning, ys], count)
+    basis = set(pivots(matrix(columns, count), p))  # integrated over; the others keep the scale from 0
+    left = [line for k, line in enumerate(lines) if k not in basis]
+    return fewest_off(left, width + 1) * (1 + min(tails)) > count - p - min(taken, Fraction(0))
+
+
+def _is_in_span(columns: Sequence[Any], ys: Any, count: int) -> bool:
+    """Whether y is exactly in the span of independent columns."""
+    found = kernel(matrix([*columns, ys], count), len(columns) + 1)
+    return found is not None and found[-1] != 0
+
+
+def infinite_at_zero(target: Target, rows: Rows) -> Infinite | None:
+    """Return that an integral is infinite towards a scale 0 where all else is positive there; None where not shown.
+
+    Where N residuals A theta - y of a scale sigma vanish together, A of rank r, and the rest is sigma**k times what is
+    positive and continuous at 0, it is at least c int sigma**(k + r - N) dsigma: infinite for N > r + k. Data on a line
+    have N > 2; normal(theta, mu, tau) has N = r, and tau**-1 in its prior k = -1.
+    """
+    declared, densities = target.declarations, target.stated.densities
+    prior, likelihood = prior_products(target, densities), likelihood_products(target, densities)
+    one_of_each = len(prior) == len(likelihood) == 1 and not likelihood[0].guards
+    if not (one_of_each and rows.is_whole) or target.recursion or declared.assume:
+        return None
+    laws = [*((law, rows.at_one()) for law in prior[0].laws), *((law, rows) for law in likelihood[0].laws)]
+    lines = {b.name for b in declared.blocks if b.domain.name is DomainName.REAL and b.constraint is None}
+    for block in (b for b in declared.blocks if b.domain.name in HALF_LINE and b.shape == SCALAR):
+        sigma = Symbol(block.name, SCALAR, Role.BLOCK)
+        log = Apply("log", (sigma,), SCALAR)
+        own = [(law, at) for law, at in laws if DENSITIES[law.stated.name].location and scale_of(law.stated) == sigma]
+        others = [law for law, _ in laws if all(law is not one for one, _ in own)]
+        beside = [term for _, term in (*prior[0].rest, *likelihood[0].rest) if term != log]
+        beside += [term for law in others for _, term in summands(law, target)]
+        power = sum((c for c, term in prior[0].rest if term == log), Fraction(0))
+        try:
+            residuals = [form for law, at in own for form in _forms(law, at)]
+            at_zero = [substitute(term, {block.name: Number(Fraction(0))}) for term in beside]
+        except (NotReadError, ZeroDivisionError):
+            continue
+        keys = list(dict.fromkeys(key for form in residuals for key in form if key))
+        columns = [np.array([form.get(key, ZERO) for form in residuals], dtype=object) for key in keys]
+        spanning = independent_columns(columns, len(residuals), rows.clear)
+        if spanning is None or not {key[0][0] for key in keys} <= lines or smoothness(at_zero, declared).open:
+            continue
+        ends = np.array([form[()] for form in residuals], dtype=object)
+        fits = not residuals or _is_in_span(spanning, ends, len(residuals))
+        if fits and power + len(spanning) - len(residuals) <= -1:
+            return Infinite("power counting", (("towards", f"{block.name} -> 0"),))
+    return None
+
+
+def _forms(law: Law, rows: Rows) -> list[Sum]:
+    """Return the residuals of a law, row by row.
+
+    Raises:
+        NotReadError: they are not linear in coordinates, or its tail is one of the state.
+    """
+    row, stated = DENSITIES[law.stated.name], law.stated
+    own = {row.arguments[0], row.location, row.scale}
+    others = [x for name, x in zip(row.arguments, stated.arguments, strict=True) if name not in own]
+    if law.is_of_entries or not row.of_entry or any(map(depends_on_state, others)):
+        raise NotReadError("a density of another form")
+    return [form_at(one, n) for one in responses(row, stated, rows) for n in range(rows.count)]
