@@ -4,18 +4,16 @@ Proved by a Q, written out and judged like any other. Refuted where the claimed 
 stationary, and where one coordinate leaves no room for a skew Q.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+from sympy import Expr
+
 from recipe_compiler.algebra.dynamics.system import block_vector, drift, state
-from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import witness
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, Undecided
+from recipe_compiler.verify.core.first_witness import first_witness
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -76,18 +74,19 @@ def _not_stationary(decision: Refuted) -> Refuted:
 def _one_coordinate(problem: Subject) -> tuple[Sizes, Refuted] | None:
     """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
     stated = tuple(formula for _, formula in problem.dynamics.claims.drift or ())
-    for sizes in problem.sizes:
-        try:
-            s = problem.system(sizes)
-            claimed = block_vector(stated, problem.setting(sizes))
-            W = [f - own for f, own in zip(claimed, drift(s), strict=True)]
-            found = None if len(W) != 1 or is_zero(W[0]) else witness(W[0], problem.dynamics.declarations, sizes)
-        except (NotScalarisableError, TooLargeError, NoNormalFormError, NoInstanceError):
-            continue
-        if found is not None:
-            value = ("claimed drift less -D H' + D'", shown(found.value))
-            return sizes, Refuted("with one coordinate Q = 0, so D and H determine the drift", (*found.text, value))
-    return None
+    value = "claimed drift less -D H' + D'"
+
+    def alone(sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+        claimed, own = block_vector(stated, problem.setting(sizes)), drift(problem.system(sizes))
+        if len(claimed) == 1:
+            yield value, claimed[0] - own[0]
+
+    found = first_witness(alone, problem.dynamics.declarations, problem.sizes)
+    if found is None:
+        return None
+    sizes, _, at = found
+    by = "with one coordinate Q = 0, so D and H determine the drift"
+    return sizes, Refuted(by, (*at.text, (value, shown(at.value))))
 
 
 def _existence(problem: Subject) -> tuple[str, ...]:

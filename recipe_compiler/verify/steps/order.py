@@ -20,10 +20,6 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.pieces import Pieces, applied, generator
 from recipe_compiler.algebra.dynamics.system import drift
-from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import Witness, witness
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
@@ -37,6 +33,7 @@ from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.splitting.words import Order, order
 from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import point_text
+from recipe_compiler.verify.core.first_witness import first_witness
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
@@ -207,26 +204,14 @@ def ordered(order: int, by: str, given: tuple[str, ...], data: Data, looks: Iter
     """
     known = tuple(sorted(set(given)))
     for says, subject, deviations in looks:
-        for sizes in subject.sizes[:LOOKED_AT]:
-            off = _first_nonzero(subject, sizes, deviations(sizes))
-            if off is not None:
-                name, at = off
-                value = f"off by {shown(at.value)} eps^{order + 1} at {point_text(at.text)}"
-                beyond = ("beyond", f"E[{name}] after a step is {value}")
-                return Answer(Proved(f"weak order {order}, {says}", known, (*data, beyond)))
+        declarations, sizes = subject.dynamics.declarations, subject.sizes[:LOOKED_AT]
+        off = first_witness(deviations, declarations, sizes, subject.formulas)
+        if off is not None:
+            _, name, at = off
+            value = f"off by {shown(at.value)} eps^{order + 1} at {point_text(at.text)}"
+            beyond = ("beyond", f"E[{name}] after a step is {value}")
+            return Answer(Proved(f"weak order {order}, {says}", known, (*data, beyond)))
     return Answer(Proved(f"weak order {order} at least, by {by}", known, data))
-
-
-def _first_nonzero(subject: Subject, sizes: Sizes, functions: Iterable[tuple[str, Expr]]) -> tuple[str, Witness] | None:
-    """Return the first named function that is not zero at an exact point, with that point; None where none is found."""
-    try:
-        for name, e in functions:
-            found = witness(e, subject.dynamics.declarations, sizes, subject.formulas)
-            if found is not None:
-                return name, found
-    except (NoInstanceError, NotScalarisableError, TooLargeError):
-        pass
-    return None
 
 
 def _disagreements(split: Split, found: Order) -> Pieces | None:

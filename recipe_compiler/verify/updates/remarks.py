@@ -9,16 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import witness
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.trace.moments import amplitude, own_noise
 from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 from recipe_compiler.trace.tensors import TensorSeries
+from recipe_compiler.verify.core.first_witness import first_witness
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, step_size, written_power
 
@@ -103,15 +100,10 @@ def _finite(claimed: ClaimedStep) -> Said:
 
 def _seen(claimed: ClaimedStep) -> Iterator[tuple[str, str]]:
     """Yield an exact point where the second engine sees that the eps^1 part does not vanish."""
-    for sizes in claimed.sizes[:2]:
-        try:
-            found = witness(claimed.residual_at(sizes, TWO), claimed.declarations, sizes)
-        except (NoExpansionError, NotScalarisableError, TooLargeError, NoInstanceError):
-            return
-        if found is not None:
-            at = ", ".join(f"{name} = {value}" for name, value in found.text)
-            yield "eps^1 part at a point", f"{shown(found.value)} at {at}"
-            return
+    found = first_witness(lambda at: [("", claimed.residual_at(at, TWO))], claimed.declarations, claimed.sizes[:2])
+    if found is not None:
+        at = found[-1]
+        yield "eps^1 part at a point", f"{shown(at.value)} at {', '.join(f'{name} = {x}' for name, x in at.text)}"
 
 
 @dataclass(frozen=True, slots=True)

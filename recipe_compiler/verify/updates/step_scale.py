@@ -5,18 +5,12 @@ eps once more, a term that lacks eps. What has the right order may have the wron
 `claimed_update`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sympy import Expr
-
-from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import witness
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.algebra.points.witness import Witness
+from recipe_compiler.algebra.scalars.entries import rows
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import Formula, Next, Normal, Role, Symbol
@@ -29,16 +23,11 @@ from recipe_compiler.trace.of_scalars import scalar_moments
 from recipe_compiler.trace.series import TWO, NoExpansionError
 from recipe_compiler.trace.stated_step import Step, stated_step
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.first_witness import Named, first_witness
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.claimed_step import step_size, unit_of, values_at, written_power
-
-UNSEEN = (NotScalarisableError, TooLargeError, NoNormalFormError, NoInstanceError, NoExpansionError)
-"""What keeps the second engine from a point: other sizes are looked at then."""
-
-Conditions = Iterator[tuple[str, Expr]]
-"""Entries that must vanish, each with what it is."""
 
 
 def step_scale(subject: Subject) -> Answer:
@@ -136,19 +125,19 @@ def _small(block: _BlockStep, unit: Fraction) -> Iterator[tuple[str, str]]:
 def _failure(block: _BlockStep, unit: Fraction) -> tuple[Sizes, Refuted] | None:
     """Return the sizes and the refutation: a coefficient of a power below eps that is not zero at an exact point."""
 
-    def below(sizes: Sizes) -> Conditions:
+    def below(sizes: Sizes) -> Named:
         found = scalar_moments(block.step, sizes, (block.place,))
         for power in (power for power in found.powers(unit) if power < unit):
             part, at = values_at(found, power), f"at {written_power(power)}"
             yield from ((f"the drift {at}", x) for x in part.mean)
             yield from ((f"the noise covariance {at}", x) for row in part.covariance for x in row)
 
-    for sizes in sorted(block.sizes, key=lambda s: (min(s.values(), default=2) < 2, sum(s.values())))[:2]:
-        found = _point(block, sizes, below)
-        if found is not None:
-            says, point = found
-            return sizes, Refuted("exact witness", point, f"{says} in the update of {block.name}: {_blamed(block)}")
-    return None
+    sizes = sorted(block.sizes, key=lambda s: (min(s.values(), default=2) < 2, sum(s.values())))[:2]
+    found = first_witness(below, block.step.declarations, sizes)
+    if found is None:
+        return None
+    at, says, point = found
+    return at, Refuted("exact witness", _shown(says, point), f"{says} in the update of {block.name}: {_blamed(block)}")
 
 
 def _too_small(block: _BlockStep, unit: Fraction, subject: Subject) -> tuple[Sizes, Refuted] | None:
@@ -158,32 +147,22 @@ def _too_small(block: _BlockStep, unit: Fraction, subject: Subject) -> tuple[Siz
     noisy = block.moments is None or any(power <= unit for power in block.moments.covariance[0][0].parts)
     if D is None or not drawn or noisy or any(isinstance(node, Next) for node in nodes(formula)):
         return None
-    says, own = f"D[{block.name},{block.name}]", D[n][n]
+    place, own = f"D[{block.name},{block.name}]", D[n][n]
 
-    def entries(sizes: Sizes) -> Conditions:
-        yield from ((f"an entry of {says}", x) for row in rows(own, subject.setting(sizes)) for x in row)
+    def entries(sizes: Sizes) -> Named:
+        yield from ((f"an entry of {place}", x) for row in rows(own, subject.setting(sizes)) for x in row)
 
-    for sizes in block.sizes:
-        found = _point(block, sizes, entries)
-        if found is not None:
-            terms = ", ".join(map(text, drawn))
-            residual = f"{says} is not zero, but all noise in {block.name} is smaller than O(eps): {terms}"
-            return sizes, Refuted("powers of eps", found[1], residual)
-    return None
+    found = first_witness(entries, block.step.declarations, block.sizes)
+    if found is None:
+        return None
+    sizes, says, point = found
+    terms = ", ".join(map(text, drawn))
+    residual = f"{place} is not zero, but all noise in {block.name} is smaller than O(eps): {terms}"
+    return sizes, Refuted("powers of eps", _shown(says, point), residual)
 
 
-def _point(
-    block: _BlockStep, sizes: Sizes, entries: Callable[[Sizes], Conditions]
-) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    """Return what does not vanish at an exact point, and that point with its value."""
-    try:
-        for says, x in entries(sizes):
-            found = None if is_zero(x) else witness(x, block.step.declarations, sizes)
-            if found is not None:
-                return says, (*found.text, (says, shown(found.value)))
-    except UNSEEN:
-        pass
-    return None
+def _shown(says: str, at: Witness) -> tuple[tuple[str, str], ...]:
+    return (*at.text, (says, shown(at.value)))
 
 
 def _blamed(block: _BlockStep) -> str:
