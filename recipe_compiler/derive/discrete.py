@@ -10,14 +10,13 @@ independent of each other: a term that couples two rows leaves one of them in th
 
 from collections.abc import Callable, Iterable, Set
 from fractions import Fraction
-from itertools import count
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.tensor.atoms import ONE, everywhere, indices, moved, slots
+from recipe_compiler.tensor.atoms import ONE, everywhere, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.functions import inside_logarithm
-from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.rewrite import rewritten
 from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Delta, Index, Slot, Tensor, Term
 
 Factor = tuple[Atom, Fraction]
@@ -45,7 +44,7 @@ def at_place(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index
         here = c.coordinate(block.name, *at)
         return c.add(here, c.multiply(c.delta(at[0], row), c.subtract(there, here)))
 
-    return _Changing(c, block, entry, is_delta=row is None).tensor(tensor)
+    return _changed(c, tensor, block, entry, is_delta=row is None)
 
 
 def one_more(c: Calculus, tensor: Tensor, block: Block, row: Index | None = None) -> Tensor:
@@ -65,60 +64,39 @@ def one_more(c: Calculus, tensor: Tensor, block: Block, row: Index | None = None
         by = c.constant(1) if row is None else c.delta(at[0], row)
         return c.add(c.coordinate(block.name, *at), by)
 
-    return _Changing(c, block, entry, is_delta=False).tensor(tensor)
+    return _changed(c, tensor, block, entry)
 
 
 def with_plain_logarithms(c: Calculus, tensor: Tensor) -> Tensor:
-    """Return a tensor whose factors that are a logarithm, as log1p(x), are one by its own name, log(1 + x)."""
-    found: list[Tensor] = []
-    for term in tensor.terms:
-        over = tuple(indices(term.factors) - set(tensor.free))
-        plain = c.constant(term.coefficient)
-        for atom, exponent in term.factors:
-            inside = inside_logarithm(c, atom) if exponent == 1 else None
-            own = c.atom(atom, exponent) if inside is None else c.applied("log", inside)
-            plain = c.multiply(plain, own)
-        found.append(c.total(Tensor(sorted_indices((*tensor.free, *over)), plain.terms), *over))
-    return c.add(Tensor(tensor.free, ()), *found)
+    """Return a tensor in which what is a logarithm, as log1p(x), is one by its own name, log(1 + x)."""
+
+    def rule(atom: Atom, exponent: Fraction) -> Tensor | None:
+        inside = inside_logarithm(c, atom) if exponent == 1 else None
+        return None if inside is None else c.applied("log", inside)
+
+    return rewritten(c, tensor, rule)
 
 
-class _Changing:
-    """Entries of a block put in the place of its own; inner indices have names of their own on the way."""
+def _changed(
+    c: Calculus, tensor: Tensor, block: Block, entry: Callable[[tuple[Slot, ...]], Tensor], *, is_delta: bool = False
+) -> Tensor:
+    """Return a tensor with entries of a block put in the place of its own; powers of a delta are the delta."""
+    name = block.name
 
-    def __init__(
-        self, c: Calculus, block: Block, entry: Callable[[tuple[Slot, ...]], Tensor], *, is_delta: bool
-    ) -> None:
-        self.c, self.block, self.entry, self.is_delta, self.numbers = c, block, entry, is_delta, count()
-
-    def tensor(self, tensor: Tensor) -> Tensor:
-        if not _holds(tensor, {self.block.name}):
-            return tensor
-        found = self.c.add(*(self.term(term, tensor.free) for term in tensor.terms))
-        return Tensor(sorted_indices((*tensor.free, *found.free)), found.terms)
-
-    def term(self, term: Term, free: tuple[Index, ...]) -> Tensor:
-        bound = sorted(indices(term.factors) - set(free), key=lambda index: index.label)
-        own: dict[Index, Slot] = {index: Index(index.size, f"@z{next(self.numbers)}") for index in bound}
-        factors = [self.factor(moved(atom, own), exponent) for atom, exponent in term.factors]
-        product = self.c.multiply(self.c.constant(term.coefficient), *factors)
-        over = tuple(index for index in own.values() if isinstance(index, Index))
-        return self.c.total(Tensor(sorted_indices((*product.free, *over)), product.terms), *over)
-
-    def factor(self, atom: Atom, exponent: Fraction) -> Tensor:
-        c, name = self.c, self.block.name
+    def rule(atom: Atom, exponent: Fraction) -> Tensor | None:
         match atom:
-            case Coordinate(block, at) if block == name:
+            case Coordinate(own, at) if own == name:
                 if exponent < 0:
                     raise _open(f"found a division by an entry of {name}, which may be zero")
-                return self.entry(at) if self.is_delta else c.power(self.entry(at), exponent)
-            case Applied(fn, args):
-                return c.power(c.applied(fn, *map(self.tensor, args)), exponent)
-            case Base(arg):
-                return c.power(self.tensor(arg), exponent)
-            case _ if _holds(Tensor((), (Term(ONE, ((atom, ONE),)),)), {name}):
-                raise _open(f"found {name} in an inverse or a determinant")
-            case _:
+                return entry(at) if is_delta else c.power(entry(at), exponent)
+            case _ if not _holds(Tensor((), (Term(ONE, ((atom, ONE),)),)), {name}):
                 return c.atom(atom, exponent)
+            case Applied() | Base():
+                return None
+            case _:
+                raise _open(f"found {name} in an inverse or a determinant")
+
+    return rewritten(c, tensor, rule)
 
 
 def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block], shares: Iterable[Block] = ()) -> Tensor:

@@ -10,7 +10,8 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.order import sorted_indices
-from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Index, Slot, Tensor, Term
+from recipe_compiler.tensor.rewrite import rewritten
+from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Slot, Tensor, Term
 from recipe_compiler.trace.series import Arithmetic, NoExpansionError, Series
 
 ARGUMENT = Coordinate("x.")
@@ -43,21 +44,8 @@ def slopes(c: Calculus, fn: str) -> Callable[[Tensor], Iterator[Tensor]]:
 
 def _at(c: Calculus, tensor: Tensor, value: Tensor) -> Tensor:
     """Return a tensor without indices of its own, the formal argument replaced by a value."""
-    products = (c.multiply(*(_factor(c, *factor, value) for factor in term.factors)) for term in tensor.terms)
-    parts = [c.scale(x, term.coefficient) for x, term in zip(products, tensor.terms, strict=True)]
-    return c.add(Tensor(value.free, ()), *parts)
-
-
-def _factor(c: Calculus, atom: Atom, exponent: Fraction, value: Tensor) -> Tensor:
-    match atom:
-        case Coordinate() if atom == ARGUMENT:
-            return c.power(value, exponent)
-        case Applied(fn, args):
-            return c.power(c.applied(fn, *(_at(c, arg, value) for arg in args)), exponent)
-        case Base(arg):
-            return c.power(_at(c, arg, value), exponent)
-        case _:
-            return c.atom(atom, exponent)
+    found = rewritten(c, tensor, lambda atom, exponent: c.power(value, exponent) if atom == ARGUMENT else None)
+    return c.add(Tensor(value.free, ()), found)
 
 
 @dataclass(frozen=True, slots=True)
