@@ -120,7 +120,7 @@ class Reading:
 
     def formula(self, formula: Formula, at: tuple[Slot, ...]) -> Series[Tensor]:
         """Return the entry of a formula at the given slots."""
-        return self.series(convert(_as_coordinates(formula), self.step.declarations, *at))
+        return self.series(convert(as_coordinates(formula), self.step.declarations, *at))
 
     def series(self, tensor: Tensor) -> Series[Tensor]:
         """Return a tensor that eps, draws and next values may be in."""
@@ -190,7 +190,7 @@ class Reading:
         return self.S.add(*found)
 
 
-def _as_coordinates(formula: Formula) -> Formula:
+def as_coordinates(formula: Formula) -> Formula:
     """Return a formula with eps, draws and next values as coordinates that no document can declare."""
     match formula:
         case ex.Symbol(_, shape, Role.STEP):
@@ -200,7 +200,7 @@ def _as_coordinates(formula: Formula) -> Formula:
         case ex.Next(name, shape):
             return ex.Symbol(f"{NEXT}{name}", shape, Role.BLOCK)
         case _:
-            return rebuild(formula, [_as_coordinates(part) for part in parts(formula)], lambda shape: shape)
+            return rebuild(formula, [as_coordinates(part) for part in parts(formula)], lambda shape: shape)
 
 
 def _factors(tensor: Tensor) -> Iterator[Atom]:

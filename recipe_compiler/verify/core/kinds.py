@@ -1,13 +1,15 @@
 """Is a formula of a declared kind? By structure for every value it may take; refuted by an exact point."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import is_defined_at, points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
-from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.transposes import is_symmetric, plain
 from recipe_compiler.facts.patterns import is_diagonal, is_skew
@@ -37,9 +39,9 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
             return sign(formula, declarations).nonzero
         case Kind.PD | Kind.PSD:
             found = semidefinite(formula, declarations)
-            return found is not None and (found.strict or kind is Kind.PSD) and _symmetric(formula, declarations)
+            return found is not None and (found.strict or kind is Kind.PSD)
         case Kind.SYMMETRIC:
-            return _symmetric(formula, declarations)
+            return not formula.shape.sizes or is_symmetric(formula, declarations)
         case Kind.SKEW:
             return is_skew(plain(formula, declarations), declarations)
         case Kind.DIAGONAL:
@@ -57,28 +59,40 @@ def counterexample(
     arithmetic; it satisfies the declarations, and the formula has a value there. The values are pairs of a name and its
     text, sizes included.
     """
-    for size in sizes:
-        try:
-            setting = Setting(declarations, size)
-            a = rows(formula, setting)
-            for at in points(declarations, size, POINTS):
-                if _violates(a, kind, at) and is_defined_at((formula,), setting, at.leaf):
-                    return at.text
-        except (NotScalarisableError, TooLargeError, NoInstanceError):
-            continue
+    for setting, at, values in _instances(formula, declarations, sizes):
+        if _violates(values, kind) and is_defined_at((formula,), setting, at.leaf):
+            return at.text
     return None
 
 
-def _violates(a: Rows, kind: Kind, at: Point) -> bool:
-    try:
-        values = [[evaluate(x, at.leaf) for x in row] for row in a]
-    except NoValueError:
-        return False
+def is_of_kind_somewhere(formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]) -> bool:
+    """Whether an exact point is known at which a formula is of a kind."""
+    found = (_rational(values) for _, _, values in _instances(formula, declarations, sizes))
+    return any(exact is not None and not violates_exactly(exact, kind) for exact in found)
+
+
+def _instances(
+    formula: Formula, declarations: Declarations, sizes: tuple[Sizes, ...]
+) -> Iterator[tuple[Setting, Point, list[list[Value]]]]:
+    """Yield the values of a formula at admissible points, of some sizes in turn."""
+    for size in sizes:
+        setting = Setting(declarations, size)
+        try:
+            entries = rows(formula, setting)
+            for at in points(declarations, size, POINTS):
+                with suppress(NoValueError):
+                    yield setting, at, [[evaluate(x, at.leaf) for x in row] for row in entries]
+        except (NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+
+
+def _rational(values: list[list[Value]]) -> tuple[tuple[Fraction, ...], ...] | None:
     exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
-    if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)):
+    return exact if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)) else None
+
+
+def _violates(values: list[list[Value]], kind: Kind) -> bool:
+    exact = _rational(values)
+    if exact is not None:
         return violates_exactly(exact, kind)
     return kind in {Kind.POSITIVE, Kind.NONNEGATIVE} and any(is_certainly(x, -1) for row in values for x in row)
-
-
-def _symmetric(formula: Formula, declarations: Declarations) -> bool:
-    return not formula.shape.sizes or is_symmetric(formula, declarations)

@@ -3,22 +3,17 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
-from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.orders import HALF, holds_step
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Index
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
-from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
+from recipe_compiler.verify.core.kinds import counterexample, is_of_kind, is_of_kind_somewhere
 from recipe_compiler.verify.core.premises import assumptions, facts
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.updates.small_covariances import is_definite_somewhere, is_even, stays_semidefinite
+from recipe_compiler.verify.updates.small_covariances import is_symmetric, stays_semidefinite
 
 ZERO, ONE = ex.Number(Fraction(0)), ex.Number(Fraction(1))
 
@@ -70,10 +65,13 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             continue
         _, first = found
         small = stays_semidefinite(_before(item.covariance), first, step.declarations)
-        if _is_covariance(first, step.declarations):
-            if holds_step(item.covariance) and not is_even(item.covariance, step.declarations):
+        if is_of_kind(first, item.kind, step.declarations):
+            if holds_step(item.covariance) and not is_symmetric(item.covariance, step.declarations):
                 return Laws(crooked=item.says)
-            if not (small or is_definite_somewhere(first, step.declarations, sizes)):
+            # outer(v, v) is definite at a size of 1 only
+            large = tuple(size for size in sizes if min(size.values(), default=2) > 1) or sizes
+            strict = Kind.PD if first.shape.sizes else Kind.POSITIVE
+            if not (small or is_of_kind_somewhere(first, strict, step.declarations, large)):
                 left.append(UnshownDraw(item.says, None))
             given |= facts([first], step.declarations) | _for_small_steps(item, step) | assumptions(step.declarations)
             continue
@@ -82,18 +80,6 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             return Laws(refuted=(f"the covariance of {item.says}, to leading order {text(first)}", point))
         left.append(UnshownDraw(item.says, first if small else None))
     return Laws(frozenset(given), tuple(left))
-
-
-def _is_covariance(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a formula is positive semidefinite by structure, and symmetric by index calculus."""
-    if not formula.shape.sizes:
-        return is_of_kind(formula, Kind.NONNEGATIVE, declarations)
-    if semidefinite(formula, declarations) is None:
-        return False
-    c = calculus(declarations)
-    i, j = (Index(formula.shape.sizes[0], label) for label in ("i", "j"))
-    entry = convert(formula, declarations, i, j)
-    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))
 
 
 def _as_declared(item: ClaimedDraw, step: Step) -> set[str]:

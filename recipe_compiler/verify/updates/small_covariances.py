@@ -10,22 +10,17 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import points
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import rational_rows
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.transposes import plain, transposed
-from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
 from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Index
+from recipe_compiler.trace.of_formulas import as_coordinates
 from recipe_compiler.verify.core.kinds import is_of_kind
-from recipe_compiler.verify.core.sizes import Sizes
 
-POINTS = 8
 LARGEST = 64
 """Products beyond which a covariance is not taken apart."""
 
@@ -47,48 +42,20 @@ def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declar
     Both are [n, n], or scalars. 2 D - eps V is if D is definite, and is not where D is singular along a v with v.T V v
     > 0. 2 D - eps D Y D is for every D >= 0, since |v.D Y D v| <= |Y| |D| v.D v. False may mean that it was not shown.
     """
-    kind = Kind.PSD if covariance.shape.sizes else Kind.NONNEGATIVE
-    if not holds_step(covariance) or is_of_kind(covariance, kind, declarations):
+    weak, strict = (Kind.PSD, Kind.PD) if covariance.shape.sizes else (Kind.NONNEGATIVE, Kind.POSITIVE)
+    if not holds_step(covariance) or is_of_kind(covariance, weak, declarations):
         return True
-    whole = plain(covariance, declarations)
-    return _is_strict(first, declarations) or _is_outweighed(whole, declarations)
+    return is_of_kind(first, strict, declarations) or _is_outweighed(plain(covariance, declarations), declarations)
 
 
-def is_even(covariance: Formula, declarations: Declarations) -> bool:
-    """Whether a covariance, multiplied out, equals its transpose: A B + B A does for symmetric A, B; A B does not."""
-    products = _products(plain(covariance, declarations))
-    if not covariance.shape.sizes or products is None:
-        return not covariance.shape.sizes
-    total: dict[object, Fraction] = {}
-    for product in products:
-        scalars = frozenset(Counter(product.scalars).items())
-        mirrored = tuple(transposed(factor, declarations) for factor in reversed(product.factors))
-        for factors, number in ((product.factors, product.number), (mirrored, -product.number)):
-            total[scalars, factors] = total.get((scalars, factors), Fraction(0)) + number
-    return not any(total.values())
-
-
-def is_definite_somewhere(first: Formula, declarations: Declarations, sizes: tuple[Sizes, ...]) -> bool:
-    """Whether an exact point is known at which a leading coefficient is positive definite."""
-    kind = Kind.PD if first.shape.sizes else Kind.POSITIVE
-    # outer(v, v) is definite at a size of 1 only
-    for size in [s for s in sizes if min(s.values(), default=2) > 1] or sizes:
-        try:
-            entries = rows(first, Setting(declarations, size))
-            for at in points(declarations, size, POINTS):
-                values = rational_rows(entries, at.leaf)
-                if values and not violates_exactly(values, kind):
-                    return True
-        except (NotScalarisableError, TooLargeError, NoInstanceError):
-            continue
-    return False
-
-
-def _is_strict(first: Formula, declarations: Declarations) -> bool:
-    if not first.shape.sizes:
-        return sign(first, declarations).positive
-    found = semidefinite(first, declarations)
-    return found is not None and found.strict
+def is_symmetric(covariance: Formula, declarations: Declarations) -> bool:
+    """Whether a covariance equals its transpose: A B + B A does for symmetric A, B; A B does not."""
+    if not covariance.shape.sizes:
+        return True
+    c = calculus(declarations)
+    i, j = (Index(covariance.shape.sizes[0], label) for label in ("i", "j"))
+    entry = convert(as_coordinates(covariance), declarations, i, j)
+    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))
 
 
 def _is_outweighed(covariance: Formula, declarations: Declarations) -> bool:
