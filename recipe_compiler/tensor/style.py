@@ -3,85 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.latex import latex_name
-
-
-class Style(Protocol):
-    """How names, indices, powers and products are written."""
-
-    @property
-    def times(self) -> str:
-        """Between factors in index notation."""
-        ...
-
-    @property
-    def chain(self) -> str:
-        """Between matrices and vectors that are multiplied."""
-        ...
-
-    @property
-    def scalar_times(self) -> str:
-        """Between scalars, and between a scalar and a vector."""
-        ...
-
-    def symbol(self, name: str) -> str:
-        """Write a name."""
-        ...
-
-    def at(self, name: str, places: Sequence[str]) -> str:
-        """Write a component of something written."""
-        ...
-
-    def partial(self, block: str, places: Sequence[str]) -> str:
-        """Write a partial derivative by a coordinate."""
-        ...
-
-    def total(self, letters: Sequence[str]) -> str:
-        """Write the sign of a sum over indices."""
-        ...
-
-    def power(self, base: str, exponent: Fraction, *, simple: bool) -> str:
-        """Write a power; `simple` says that the base needs no parentheses."""
-        ...
-
-    def call(self, fn: str, args: Sequence[str]) -> str:
-        """Write a function of arguments."""
-        ...
-
-    def ratio(self, above: str, below: str, *, compound: bool) -> str:
-        """Write a fraction; `compound` says that the denominator is a product."""
-        ...
-
-    def delta(self, places: Sequence[str]) -> str:
-        """Write Kronecker's delta."""
-        ...
-
-    def group(self, scalar: str) -> str:
-        """Write a scalar product of matrices as one factor among others."""
-        ...
-
-    def factor(self, link: str) -> str:
-        """Write something of several parts as one factor of a matrix product."""
-        ...
-
-    def inverse(self, matrix: str, *, simple: bool) -> str:
-        """Write the inverse of a matrix."""
-        ...
-
-    def transpose(self, matrix: str) -> str:
-        """Write the transpose of a matrix or column."""
-        ...
-
-    def gradient(self, function: str, block: str, order: int) -> str:
-        """Write the gradient (order 1) or Hessian (order 2) by a block."""
-        ...
-
-    def divergence(self, matrix: str, block: str) -> str:
-        """Write the divergence of a matrix field."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +164,8 @@ class Latex:
         return rf"\nabla_{{{self.symbol(block)}}} \cdot {matrix}"
 
 
+Style = Plain | Latex
+"""How names, indices, powers and products are written."""
 PLAIN = Plain()
 LATEX = Latex()
 
