@@ -10,6 +10,7 @@ from fractions import Fraction
 from random import Random
 
 from sympy import Expr
+from sympy.utilities.iterables import connected_components
 
 from recipe_compiler.algebra.dynamics.brackets import circulation
 from recipe_compiler.algebra.dynamics.system import System, gradient
@@ -98,19 +99,11 @@ def _values(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
 
 def _groups(s: System, grad_H: tuple[Expr, ...]) -> list[tuple[int, ...]]:
     """Return the coordinates in groups that neither D, Q nor H ties together."""
-    n = len(s.z)
-    left = set(range(n))
-    groups: list[tuple[int, ...]] = []
+    n = range(len(s.z))
 
     def tied(i: int, j: int) -> bool:
         coupled = slope(grad_H[i], s.z[j])
         return any(x != 0 and not is_zero(x) for x in (s.D[i][j], s.D[j][i], s.Q[i][j], s.Q[j][i], coupled))
 
-    while left:
-        group, fresh = set[int](), {min(left)}
-        while fresh:
-            group |= fresh
-            fresh = {j for i in fresh for j in left - group if tied(i, j)}
-        groups.append(tuple(sorted(group)))
-        left -= group
-    return groups
+    pairs = [(i, j) for i in n for j in n if i < j and tied(i, j)]
+    return sorted(tuple(sorted(group)) for group in connected_components(([*n], pairs)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq, fmpq_mpoly
 from sympy import Expr
+from sympy.utilities.iterables import connected_components
 
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem, shown
 from recipe_compiler.algebra.positivity.region import Region
@@ -36,16 +37,9 @@ def connected(problem: PolynomialProblem) -> tuple[tuple[int, ...], ...]:
 
     [[a, 0, b], [0, c, 0], [b, 0, d]] has {0, 2} and {1}.
     """
-    a = problem.matrix
-    left = set(range(len(a)))
-    groups: list[tuple[int, ...]] = []
-    while left:
-        group = {min(left)}
-        while more := {j for i in group for j in left if not (a[i][j].is_zero() and a[j][i].is_zero())} - group:
-            group |= more
-        groups.append(tuple(sorted(group)))
-        left -= group
-    return tuple(groups)
+    n = range(len(problem.matrix))
+    coupled = [(i, j) for i in n for j in n if not problem.matrix[i][j].is_zero()]
+    return tuple(sorted(tuple(sorted(group)) for group in connected_components(([*n], coupled))))
 
 
 def coefficients(problem: PolynomialProblem) -> tuple[fmpq_mpoly, ...]:

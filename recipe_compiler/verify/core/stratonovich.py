@@ -9,6 +9,8 @@ every root that is a function of D (symmetric, Cholesky) is sqrt(2 g) times a co
 
 from fractions import Fraction
 
+from sympy.utilities.iterables import connected_components
+
 from recipe_compiler.derive.recipe import col_slots, matrix, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Role, Symbol
@@ -58,11 +60,8 @@ def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
 
 def _parts(tensors: Tensors, noisy: list[int]) -> list[list[int]]:
     """Return the noisy blocks in groups that D does not couple with each other."""
-    found: list[list[int]] = []
-    for a in noisy:
-        coupled = [part for part in found if any(tensors[a][b].terms or tensors[b][a].terms for b in part)]
-        found = [*(part for part in found if part not in coupled), [*(b for part in coupled for b in part), a]]
-    return found
+    coupled = [(a, b) for a in noisy for b in noisy if tensors[a][b].terms]
+    return sorted(sorted(part) for part in connected_components((noisy, coupled)))
 
 
 def _has_one_root(c: Calculus, tensors: Tensors, blocks: tuple[Block, ...], part: list[int]) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain, count
 
 import sympy
+from sympy.utilities.iterables import connected_components
 
 from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.points.admissible_point import Point
@@ -202,20 +203,10 @@ def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -
 
 def _groups(subject: Subject) -> list[tuple[int, ...]]:
     """Return the blocks in groups that D couples: those between which an entry is not shown to vanish."""
-    derivation = subject.derivation
-    entries = () if derivation is None else derivation.D
-    left = set(range(len(entries)))
-    groups: list[tuple[int, ...]] = []
-    while left:
-        group = {min(left)}
-        while True:
-            more = {b for a in group for b in left if not (entries[a][b].is_zero and entries[b][a].is_zero)} | group
-            if more == group:
-                break
-            group = more
-        groups.append(tuple(sorted(group)))
-        left -= group
-    return groups
+    entries = () if subject.derivation is None else subject.derivation.D
+    n = range(len(entries))
+    coupled = [(a, b) for a in n for b in n if not entries[a][b].is_zero]
+    return sorted(tuple(sorted(group)) for group in connected_components(([*n], coupled)))
 
 
 def _part(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
