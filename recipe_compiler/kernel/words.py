@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from .field import TrustedError, UnreadError, require
+from .field import MOST_WORK, TrustedError, UnreadError, require
 from .formulas import Json, listed
 from .pages import Documents
 
@@ -67,9 +67,20 @@ def coefficient(word: Iterable[tuple[str, Any]], product: tuple[str, ...]) -> An
     return taken[-1]
 
 
-def is_right(word: list[tuple[str, fmpq]], product: tuple[str, ...]) -> bool:
-    """Whether the coefficient of a product of generators is that of exp(L_1 + L_2 + ...)."""
-    return coefficient(word, product) == fmpq(1, math.factorial(len(product)))
+def totals(word: list[tuple[str, fmpq]]) -> dict[str, fmpq]:
+    """Return the share of one step that the letters of each piece take together."""
+    names = sorted({piece for piece, _ in word})
+    return {name: sum((share for piece, share in word if piece == name), fmpq(0)) for name in names}
+
+
+def wrong_order(word: list[tuple[str, fmpq]], most: int) -> int | None:
+    """Return the least length, up to `most`, of a product whose coefficient is not that in exp(L_1 + L_2 + ...)."""
+    names = sorted({piece for piece, _ in word})
+    work = sum(len(names) ** q for q in range(1, most + 1)) * len(word)
+    require(work <= MOST_WORK, "this many products", TrustedError)
+    every = (product for q in range(1, most + 1) for product in itertools.product(names, repeat=q))
+    wrong = (len(x) for x in every if coefficient(word, x) != fmpq(1, math.factorial(len(x))))
+    return next(wrong, None)
 
 
 def kept_word(word: list[tuple[str, fmpq]], d: Documents) -> list[tuple[str, fmpq]]:
