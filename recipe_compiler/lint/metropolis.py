@@ -5,7 +5,7 @@ lead back this is a move by S(y, w) = (T(y, w), w'), judged as any other (`algeb
 H(y) + w.T P w/2, P the precision of w. What is drawn before keeps exp(-H) by itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import sympy
@@ -47,9 +47,9 @@ def metropolis(read: Read) -> Seen:
     problem = read.problem
     try:
         step = whole(problem)
+        found = _seen(step, proposals(step))
     except OPEN as reason:
         return Seen(problem.at, reason=str(reason))
-    found = _seen(step)
     if found.holds and problem.trace.groups:
         found = replace(found, given=(NONSINGULAR,))
     if not found.holds or problem.subject.dynamics.declarations.sizes:
@@ -67,12 +67,8 @@ def _needs(step: Whole) -> Obligations:
         return Obligations(frozenset(), (str(reason),))
 
 
-def _seen(step: Whole) -> Seen:
+def _seen(step: Whole, found: Sequence[Proposal]) -> Seen:
     problem = step.problem
-    try:
-        found = proposals(step)
-    except OPEN as reason:
-        return Seen(problem.at, reason=str(reason))
     reasons: list[str] = []
     left = ""
     for proposal in found:

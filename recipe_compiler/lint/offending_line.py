@@ -15,8 +15,8 @@ def offending_line(read: Read) -> int:
     trace = read.problem.trace
     flat = [place for group in trace.outputs for place in group]
     if covariance:
-        return _noise_line(trace, flat[covariance[0]])
-    return _line(trace, flat[mean[0]]) if mean else 0
+        return trace.lines[_noise_place(trace, flat[covariance[0]])]
+    return trace.lines[flat[mean[0]]] if mean else 0
 
 
 def _wrong(read: Read) -> tuple[list[int], list[int]]:
@@ -35,17 +35,9 @@ def _wrong(read: Read) -> tuple[list[int], list[int]]:
     return [k for k in wrong if k < len(n)], [(k - len(n)) // len(n) for k in wrong if k >= len(n)]
 
 
-def _noise_line(trace: Trace, place: int) -> int:
-    """Return the line at which the first draw in a value is multiplied, drawn where it is not; of none, the value's."""
-    places = inside(trace.operations, place)
-    draws = {k for k in places if trace.operations[k].op == "draw"}
-    own = [(k, trace.operations[k]) for k in places]
+def _noise_place(trace: Trace, place: int) -> int:
+    """Return where the first draw in a value is multiplied, drawn where it is not; of no draw, the place itself."""
+    own = [(k, trace.operations[k]) for k in inside(trace.operations, place)]
+    draws = {k for k, operation in own if operation.op == "draw"}
     products = [k for k, operation in own if operation.op == "mul" and draws.intersection(operation.parts)]
-    return _line(trace, min(products or draws or [place]))
-
-
-def _line(trace: Trace, place: int) -> int:
-    """Return the line of an operation; of one that the step itself does not do, that of the last one that it is of."""
-    while place >= len(trace.lines):
-        place = max((k for k in trace.operations[place].parts if k < len(trace.lines)), default=0)
-    return trace.lines[place] if trace.lines else 0
+    return min(products or draws or [place])

@@ -216,7 +216,7 @@ def meaning(problem: TracedProblem) -> Meaning:
 
 def in_blocks(trace: Trace, ask: Binding) -> Trace:
     """Return a trace whose outputs are the blocks of the document, where arguments hold linear images of them."""
-    operations = list(trace.operations)
+    operations, lines = list(trace.operations), list(trace.lines)
 
     def product(given: BoundName, flat: tuple[int, ...]) -> Iterator[int]:
         """Yield the places of the product of the inverse map with what an argument holds."""
@@ -227,6 +227,7 @@ def in_blocks(trace: Trace, ask: Binding) -> Trace:
                 leaf = Operation("leaf", (), _inverse_map(given), row * len(flat) + column)
                 sums = [] if total is None else [Operation("add", (total, k + 1))]
                 operations.extend([leaf, Operation("mul", (k, place)), *sums])
+                lines.extend([lines[place]] * (2 + len(sums)))
                 total = len(operations) - 1
             yield from () if total is None else (total,)
 
@@ -235,7 +236,7 @@ def in_blocks(trace: Trace, ask: Binding) -> Trace:
         return tuple(flat if given.inverse is None else tuple(product(given, flat)) for given, flat in pairs)
 
     outputs, otherwise = blocks(trace.outputs), blocks(trace.otherwise) if trace.otherwise else ()
-    return replace(trace, operations=tuple(operations), outputs=outputs, otherwise=otherwise)
+    return replace(trace, operations=tuple(operations), lines=tuple(lines), outputs=outputs, otherwise=otherwise)
 
 
 def _inverse_map(given: BoundName) -> str:
