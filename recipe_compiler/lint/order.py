@@ -54,14 +54,10 @@ class _AtZero(Expressions):
 
     vanishing: frozenset[str]
 
-    def entry(self, operation: Operation, point: Sequence[Expr]) -> Expr:
-        if operation.name in self.vanishing:
-            return sympy.Integer(0)
-        own = _entry(operation.name, operation.position)
-        return own if operation.op == "leaf" else UndefinedFunction(own.name, real=True)(*point)
-
-    def draw(self, k: int) -> Expr:
-        return sympy.Integer(0)
-
-    def multiply(self, a: Expr, b: Expr) -> Expr:
-        return sympy.Integer(0) if 0 in (a, b) else a * b  # without noise, whatever it is multiplied by
+    def done(self, one: Operation, parts: Sequence[Expr]) -> Expr:
+        if one.op == "draw" or one.name in self.vanishing or (one.op == "mul" and 0 in parts):
+            return sympy.Integer(0)  # without noise, whatever it is multiplied by
+        if one.op in ("leaf", "field"):
+            own = _entry(one.name, one.position)
+            return UndefinedFunction(own.name, real=True)(*parts) if parts else own
+        return Expressions.done(self, one, parts)

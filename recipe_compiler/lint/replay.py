@@ -42,6 +42,7 @@ ACCEPTED, REFUSED = 2.0**-20, 1 - 2.0**-20
 """Uniform draws by which what may be accepted, or refused, is."""
 
 PART, OTHER = Symbol("part"), Symbol("other")
+JOINED: Mapping[str, Expr] = {"add": PART + OTHER, "mul": PART * OTHER, "pow": PART**OTHER}
 ADVICE = "a step may depend on the numbers it is given and on its draws only, not on what a file keeps or a type is"
 OVERWRITTEN = "a later call overwrites an array that it returned: return a copy (np.array)"
 FED_ITSELF = "called with what it returned"
@@ -108,38 +109,27 @@ class _Balls:
     means: Meaning
     here: _Instance
 
-    def number(self, value: Fraction) -> Value:
-        return value
-
-    def pi(self) -> Value:
-        return arb.pi()
-
-    def draw(self, k: int) -> Value:
-        return arb(self.here.normal[k])
-
-    def uniform(self, k: int) -> Value:
-        return arb(self.here.uniform[k])
-
-    def entry(self, one: Operation, point: Sequence[Value]) -> Value:
-        if one.op == "leaf" and one.name in self.here.state:
-            return arb(self.here.state[one.name][one.position])
-        at = dict(zip(self.means.points[one.name], point, strict=True)) if one.op == "field" else {}
-        return _evaluated(self.means.leaves[one.name][one.position], self.here.at, at)
-
-    def add(self, a: Value, b: Value) -> Value:
-        return ball(a) + ball(b)
-
-    def multiply(self, a: Value, b: Value) -> Value:
-        return ball(a) * ball(b)
-
-    def power(self, base: Value, exponent: Value) -> Value:
-        return _evaluated(PART**OTHER, self.here.at, {PART: base, OTHER: exponent})
-
-    def least(self, a: Value, b: Value) -> Value:
-        return ball(a).min(ball(b))
-
-    def call(self, function: str, x: Value) -> Value:
-        return _evaluated(FUNCTIONS[function].scalar(PART), self.here.at, {PART: x})
+    def done(self, one: Operation, parts: Sequence[Value]) -> Value:
+        match one.op:
+            case "number":
+                return one.value
+            case "pi":
+                return arb.pi()
+            case "draw":
+                return arb(self.here.normal[one.position])
+            case "uniform":
+                return arb(self.here.uniform[one.position])
+            case "leaf" if one.name in self.here.state:
+                return arb(self.here.state[one.name][one.position])
+            case "leaf" | "field":
+                at = dict(zip(self.means.points[one.name], parts, strict=True)) if one.op == "field" else {}
+                return _evaluated(self.means.leaves[one.name][one.position], self.here.at, at)
+            case "min":
+                return ball(parts[0]).min(ball(parts[1]))
+            case "call":
+                return _evaluated(FUNCTIONS[one.name].scalar(PART), self.here.at, {PART: parts[0]})
+            case _:
+                return _evaluated(JOINED[one.op], self.here.at, dict(zip((PART, OTHER), parts, strict=True)))
 
 
 class _Run:

@@ -6,7 +6,6 @@ low degree in what was met on the way, however many there are. Points are told a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import comb, prod
 from typing import cast
 
@@ -198,41 +197,29 @@ def _is_apart(e: Expr) -> bool:
 class Expressions:
     """A carrier: expressions in symbols; what an entry of an argument is has to be said."""
 
-    def number(self, value: Fraction) -> Expr:
-        """Return a number."""
-        return rational(value)
-
-    def pi(self) -> Expr:
-        """Return pi."""
-        return sympy.pi
-
-    def draw(self, k: int) -> Expr:
-        """Return the symbol of a draw."""
-        return drawn(k)
-
-    def uniform(self, k: int) -> Expr:
-        """Return the symbol of a uniform draw."""
-        return Symbol(f"{UNIFORM}{k}", positive=True)
-
-    def add(self, a: Expr, b: Expr) -> Expr:
-        """Return a sum."""
-        return expanded(a + b)
-
-    def multiply(self, a: Expr, b: Expr) -> Expr:
-        """Return a product."""
-        return expanded(a * b)
-
-    def power(self, base: Expr, exponent: Expr) -> Expr:
-        """Return a power."""
-        return expanded(base**exponent)
-
-    def least(self, a: Expr, b: Expr) -> Expr:
-        """Return min(a, b)."""
-        return Least(a, b)
-
-    def call(self, function: str, x: Expr) -> Expr:
-        """Return an elementwise function."""
-        return FUNCTIONS[function].scalar(x)
+    def done(self, one: Operation, parts: Sequence[Expr]) -> Expr:
+        """Return the value of an operation."""
+        match one.op:
+            case "number":
+                return rational(one.value)
+            case "pi":
+                return sympy.pi
+            case "draw":
+                return drawn(one.position)
+            case "uniform":
+                return Symbol(f"{UNIFORM}{one.position}", positive=True)
+            case "add":
+                return expanded(parts[0] + parts[1])
+            case "mul":
+                return expanded(parts[0] * parts[1])
+            case "pow":
+                return expanded(parts[0] ** parts[1])
+            case "min":
+                return Least(*parts)
+            case "call":
+                return FUNCTIONS[one.name].scalar(parts[0])
+            case _:
+                raise NotFollowedError(f"{one.name}, which is not known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,18 +230,18 @@ class AtState(Expressions):
     visited: Visited
     here: Here
 
-    def entry(self, operation: Operation, point: Sequence[Expr]) -> Expr:
-        """Return an entry of an argument at the state, or at a point."""
-        entries = self.meaning.leaves.get(operation.name, ())
-        of = self.meaning.points.get(operation.name, ())
-        if operation.position >= len(entries) or (operation.op == "field" and len(point) != len(of)):
-            raise NotFollowedError(f"{operation.name} at a point of another shape")
-        here = dict(zip(of, point, strict=True)) if operation.op == "field" else self.here
-        return self.visited.at(entries[operation.position], here)
-
-    def power(self, base: Expr, exponent: Expr) -> Expr:
-        """Return a power."""
-        return self.visited.power(base, exponent)
+    def done(self, one: Operation, parts: Sequence[Expr]) -> Expr:
+        """Return the value of an operation; entries of an argument are taken at the state, or at a point."""
+        if one.op == "pow":
+            return self.visited.power(*parts)
+        if one.op not in ("leaf", "field"):
+            return Expressions.done(self, one, parts)
+        entries = self.meaning.leaves.get(one.name, ())
+        of = self.meaning.points.get(one.name, ())
+        if one.position >= len(entries) or (one.op == "field" and len(parts) != len(of)):
+            raise NotFollowedError(f"{one.name} at a point of another shape")
+        here = dict(zip(of, parts, strict=True)) if one.op == "field" else self.here
+        return self.visited.at(entries[one.position], here)
 
 
 class Least(sympy.Function):

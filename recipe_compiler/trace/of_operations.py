@@ -71,49 +71,45 @@ class TraceReading:
         """The highest power up to which every moment is known."""
         return self.moments.known
 
-    def number(self, value: Fraction) -> Series[Poly]:
-        """Return a number as a series."""
-        return self.scalars.constant(rational(value))
+    def done(self, one: Operation, parts: Sequence[Series[Poly]]) -> Series[Poly]:
+        """Return the expansion of an operation.
 
-    def pi(self) -> Series[Poly]:
-        """Return pi as a series."""
-        return self.scalars.constant(sympy.pi)
+        Raises:
+            NoExpansionError: it has none that is known.
+        """
+        match one.op:
+            case "number":
+                return self.scalars.constant(rational(one.value))
+            case "pi":
+                return self.scalars.constant(sympy.pi)
+            case "draw":
+                for draws, entries in self.trace.groups:  # the covariance of those made together is read first
+                    if one.position in draws:
+                        self._group(draws, entries)
+                return self.scalars.drawn(self.draws[one.position])
+            case "uniform":
+                raise NoExpansionError("a uniform draw")
+            case "add":
+                return self.S.add(*parts)
+            case "mul":
+                return self.S.multiply(*parts)
+            case "pow":
+                return self.scalars.power(*parts)
+            case "min":  # (a + b - |a - b|)/2
+                apart = self._call("abs", self.S.subtract(*parts))
+                return self.S.scale(self.S.subtract(self.S.add(*parts), apart), HALF)
+            case "call":
+                return self._call(one.name, parts[0])
+            case _:
+                return self._entry(one, parts)
 
-    def entry(self, operation: Operation, point: Sequence[Series[Poly]]) -> Series[Poly]:
+    def _entry(self, one: Operation, point: Sequence[Series[Poly]]) -> Series[Poly]:
         """Return an entry of an argument, by Taylor's formula where it is taken at another point than the state."""
-        entries = self.meaning.leaves.get(operation.name, ())
-        if operation.position >= len(entries):
-            raise NoExpansionError(f"{operation.name} has no entry {operation.position}")
-        f, z = off_kinks(entries[operation.position]), self.meaning.points.get(operation.name, ())
-        return self.scalars.series(f) if operation.op == "leaf" else self.at_point(f, z, point, operation.name)
-
-    def draw(self, k: int) -> Series[Poly]:
-        """Return a draw as a series; of draws made together, their covariance is read first."""
-        for draws, entries in self.trace.groups:
-            if k in draws:
-                self._group(draws, entries)
-        return self.scalars.drawn(self.draws[k])
-
-    def uniform(self, k: int) -> Series[Poly]:
-        """Refuse a uniform draw, which no moment is formed of."""
-        raise NoExpansionError("a uniform draw")
-
-    def add(self, a: Series[Poly], b: Series[Poly]) -> Series[Poly]:
-        """Return a sum."""
-        return self.S.add(a, b)
-
-    def multiply(self, a: Series[Poly], b: Series[Poly]) -> Series[Poly]:
-        """Return a product."""
-        return self.S.multiply(a, b)
-
-    def power(self, base: Series[Poly], exponent: Series[Poly]) -> Series[Poly]:
-        """Return a power."""
-        return self.scalars.power(base, exponent)
-
-    def least(self, a: Series[Poly], b: Series[Poly]) -> Series[Poly]:
-        """Return min(a, b) = (a + b - |a - b|)/2."""
-        apart = self.call("abs", self.S.subtract(a, b))
-        return self.S.scale(self.S.subtract(self.S.add(a, b), apart), HALF)
+        entries = self.meaning.leaves.get(one.name, ())
+        if one.position >= len(entries):
+            raise NoExpansionError(f"{one.name} has no entry {one.position}")
+        f, z = off_kinks(entries[one.position]), self.meaning.points.get(one.name, ())
+        return self.scalars.series(f) if one.op == "leaf" else self.at_point(f, z, point, one.name)
 
     def _group(self, draws: tuple[int, ...], entries: tuple[int, ...]) -> PolyDraw:
         """Return draws made together; their covariance holds no other draw."""
@@ -126,7 +122,7 @@ class TraceReading:
             self.groups[draws] = grouped(symbols, covariance, self.scalars)
         return self.groups[draws]
 
-    def call(self, function: str, x: Series[Poly]) -> Series[Poly]:
+    def _call(self, function: str, x: Series[Poly]) -> Series[Poly]:
         """Return a function of a series, at a kink by the side that the state lies on."""
         row = FUNCTIONS[function]
         if row.corner is Corner.NONE:

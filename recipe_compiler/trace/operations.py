@@ -75,46 +75,10 @@ class Untraced:
 
 
 class Carrier(Protocol[V]):
-    """What the operations of a trace are done with; each method may raise that it is not known how."""
+    """What the operations of a trace are done with."""
 
-    def number(self, value: Fraction, /) -> V:
-        """Return an exact number."""
-        ...
-
-    def pi(self) -> V:
-        """Return the number pi."""
-        ...
-
-    def entry(self, operation: Operation, point: Sequence[V], /) -> V:
-        """Return an entry of an argument: of a `leaf` at the state, of a `field` at a point."""
-        ...
-
-    def draw(self, k: int, /) -> V:
-        """Return the normal number k."""
-        ...
-
-    def uniform(self, k: int, /) -> V:
-        """Return the uniform number k."""
-        ...
-
-    def add(self, a: V, b: V, /) -> V:
-        """Return a + b."""
-        ...
-
-    def multiply(self, a: V, b: V, /) -> V:
-        """Return a b."""
-        ...
-
-    def power(self, base: V, exponent: V, /) -> V:
-        """Return base**exponent."""
-        ...
-
-    def least(self, a: V, b: V, /) -> V:
-        """Return min(a, b)."""
-        ...
-
-    def call(self, function: str, x: V, /) -> V:
-        """Return an elementwise function of x."""
+    def done(self, one: Operation, parts: Sequence[V], /) -> V:
+        """Return the value of an operation by those of its parts; it may raise that it is not known how."""
         ...
 
 
@@ -145,28 +109,5 @@ class Evaluation(Generic[V]):
         for k in inside(self.operations, place, self.known):
             if k not in self.known:
                 one = self.operations[k]
-                self.known[k] = self._one(one, [self.known[n] for n in one.parts])
+                self.known[k] = self.carrier.done(one, [self.known[n] for n in one.parts])
         return self.known[place]
-
-    def _one(self, one: Operation, parts: list[V]) -> V:
-        match one.op:
-            case "number":
-                return self.carrier.number(one.value)
-            case "pi":
-                return self.carrier.pi()
-            case "draw":
-                return self.carrier.draw(one.position)
-            case "uniform":
-                return self.carrier.uniform(one.position)
-            case "add":
-                return self.carrier.add(*parts)
-            case "mul":
-                return self.carrier.multiply(*parts)
-            case "pow":
-                return self.carrier.power(*parts)
-            case "min":
-                return self.carrier.least(*parts)
-            case "call":
-                return self.carrier.call(one.name, *parts)
-            case _:
-                return self.carrier.entry(one, parts)
