@@ -5,14 +5,14 @@ These are properties of the field f_k in index notation: no flow is written out,
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import comb
 
 from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import indices
-from recipe_compiler.tensor.atoms import Factor, nested
+from recipe_compiler.tensor.atoms import nested
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Index, Inverse, Tensor, Term
+from recipe_compiler.tensor.rewrite import rewritten
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Index, Inverse, Tensor
 
 Centres = Mapping[str, Tensor]
 """The centre m of the reflection z_b -> 2 m - z_b of a block, 0 unless the block is a scalar."""
@@ -94,56 +94,29 @@ def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
     -xi r[i] becomes xi r[i] under r -> -r; sqrt(1 + sum_i r[i]**2) is unchanged. Not known is what becomes of a
     function whose argument changes.
     """
-    terms: list[Term] = []
-    for term in tensor.terms:
-        found = _reflected_term(c, term, centres)
-        if found is None:
-            return None
-        terms += found
-    return c.settled(c.collect(terms, tensor.free))
+
+    def rule(atom: Atom, exponent: Fraction) -> Tensor:
+        match atom:
+            case Coordinate(block) if block in centres:
+                if exponent.denominator != 1 or exponent < 0:
+                    raise _UnknownImageError
+                return c.power(c.subtract(c.scale(centres[block], 2), c.atom(atom)), exponent)
+            case Component(name) if any(name == function and of in centres for function, of in c.rules.depends):
+                raise _UnknownImageError
+            case _ if all(reflected(c, inner, centres) == inner for inner in _arguments(atom)):
+                return c.atom(atom, exponent)
+            case _:
+                raise _UnknownImageError
+
+    try:
+        return c.settled(rewritten(c, tensor, rule))
+    except _UnknownImageError:
+        return None
 
 
-def _reflected_term(c: Calculus, term: Term, centres: Centres) -> list[Term] | None:
-    """Return the terms that a term becomes: (2 m - z)**n is multiplied out."""
-    found = [Term(term.coefficient)]
-    for atom, exponent in term.factors:
-        factor = _reflected_factor(c, atom, exponent, centres)
-        if factor is None:
-            return None
-        found = [Term(x.coefficient * y.coefficient, _times(x.factors, y.factors)) for x in found for y in factor]
-    return found
-
-
-def _reflected_factor(c: Calculus, atom: Atom, exponent: Fraction, centres: Centres) -> list[Term] | None:
-    match atom:
-        case Coordinate(block) if block in centres:
-            if exponent.denominator != 1 or exponent < 0:
-                return None
-            return _power(c, atom, int(exponent), centres[block])
-        case Component(name) if any(name == function and of in centres for function, of in c.rules.depends):
-            return None
-        case _:
-            even = all(reflected(c, inner, centres) == inner for inner in _arguments(atom))
-            return [Term(Fraction(1), ((atom, exponent),))] if even else None
+class _UnknownImageError(Exception):
+    """The effect of a reflection is not known."""
 
 
 def _arguments(atom: Atom) -> tuple[Tensor, ...]:
     return (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)
-
-
-def _power(c: Calculus, atom: Coordinate, n: int, m: Tensor) -> list[Term]:
-    """Return the terms of (2 m - z)**n."""
-    found: list[Term] = []
-    for k in range(n + 1):
-        rest = c.power(c.scale(m, 2), n - k) if n > k else c.constant(1)
-        own: tuple[Factor, ...] = ((atom, Fraction(k)),) if k else ()
-        sign = comb(n, k) * (-1) ** k
-        found += [Term(sign * term.coefficient, _times(term.factors, own)) for term in rest.terms]
-    return found
-
-
-def _times(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:
-    powers = dict(left)
-    for atom, exponent in right:
-        powers[atom] = powers.get(atom, Fraction(0)) + exponent
-    return tuple((atom, exponent) for atom, exponent in powers.items() if exponent)
