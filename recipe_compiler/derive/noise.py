@@ -45,32 +45,25 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
     at = next((n for n, block in enumerate(blocks) if block.name == potential_block), None)
     if at is None:
         raise CompilerError(f"no block {potential_block} in {derivation.dynamics.name}")
-    block = blocks[at]
-    left = tuple(Index(size, "k") for size in block.shape.sizes)
-    right = tuple(Index(size, "l") for size in block.shape.sizes)
-    inner = c.rename(V, {**_moves(row_slots(block), left), **_moves(col_slots(block), right)})
-    both = add_matrices(c, derivation.D, derivation.Q)
-    columns = [row[at] for row in both]
-    here = [c.rename(entry, _moves(col_slots(block), left)) for entry in columns]
-    there = [
-        c.rename(entry, {**_moves(row_slots(other), col_slots(other)), **_moves(col_slots(block), right)})
-        for other, entry in zip(blocks, columns, strict=True)
-    ]
-    return tuple(tuple(_sandwich(c, one, inner, two, (*left, *right)) for two in there) for one in here)
+    columns = [row[at] for row in add_matrices(c, derivation.D, derivation.Q)]
+    return tuple(
+        tuple(_between(c, blocks[at], one, V, other, two) for other, two in zip(blocks, columns, strict=True))
+        for one in columns
+    )
 
 
 def sandwich(c: Calculus, block: Block, K: Tensor, B: Tensor) -> Tensor:
     """Return K B K.T over a block: sum_kl K[i,k] B[k,l] K[j,l], all with the free indices `i` and `j` of the block."""
+    return _between(c, block, K, B, block, K)
+
+
+def _between(c: Calculus, block: Block, K: Tensor, B: Tensor, other: Block, L: Tensor) -> Tensor:
+    """Return sum_kl K[i,k] B[k,l] L[j,l], k and l over a block, j over the other one; L has `i` for `j`, both `j`."""
+    left, right = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kl")
     rows, cols = row_slots(block), col_slots(block)
-    left = tuple(Index(size, "k") for size in block.shape.sizes)
-    right = tuple(Index(size, "l") for size in block.shape.sizes)
     inner = c.rename(B, {**_moves(rows, left), **_moves(cols, right)})
-    there = c.rename(K, {**_moves(rows, cols), **_moves(cols, right)})
-    return _sandwich(c, c.rename(K, _moves(cols, left)), inner, there, (*left, *right))
-
-
-def _sandwich(c: Calculus, left: Tensor, inner: Tensor, right: Tensor, over: tuple[Index, ...]) -> Tensor:
-    return c.total(c.multiply(left, inner, right), *over)
+    there = c.rename(L, {**_moves(row_slots(other), col_slots(other)), **_moves(cols, right)})
+    return c.total(c.multiply(c.rename(K, _moves(cols, left)), inner, there), *left, *right)
 
 
 def _moves(old: tuple[Index, ...], new: tuple[Index, ...]) -> dict[Index, Slot]:
