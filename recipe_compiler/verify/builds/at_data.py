@@ -168,7 +168,7 @@ def why_open(posterior: Posterior, left: Sequence[tuple[Product, Law]], rows: Ro
         own.read(left)
         exact = own.is_exact and rows.is_whole
         for part in _connected(own.found):
-            why = _why_dependent(part, rows)
+            why = why_dependent(part, rows)
             if why:
                 return why, False
             exact = exact and not any(one.apart for one in part)
@@ -314,7 +314,7 @@ MOST_SCALES = 8
 """Scales of one set of coefficients whose sets are gone through; of more, sets of any residuals are."""
 
 
-def _why_dependent(part: Sequence[Vanishing], rows: Rows) -> str:
+def why_dependent(part: Sequence[Vanishing], rows: Rows) -> str:
     """Return which residuals vanish together though their forms are dependent; empty where none do."""
     keys = sorted(frozenset[Atom]().union(*(one.coordinates for one in part)))
     whole = [one for one in part if not one.apart]

@@ -7,7 +7,7 @@ that does not hold 0 is proved; the largest step is between two at which the sig
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import sympy
@@ -134,6 +134,8 @@ class _Values:
     build: Build
     bound: Dynamics
     sizes: Mapping[str, int]
+    rows: dict[str, Rational | None] = field(default_factory=dict[str, "Rational | None"])
+    """Parameters that were read."""
 
     def entry(self, tensor: Tensor, at: Mapping[Index, int]) -> Fraction:
         """Return an entry of a tensor. Raises NotExactError where that is not known, or no rational number."""
@@ -150,8 +152,9 @@ class _Values:
             return None
         parameter = self.bound.declarations.find(atom.name)
         shape = parameter.shape if isinstance(parameter, Parameter) else None
-        known = None if shape is None else exact_rows(Symbol(atom.name, shape, Role.PARAMETER), self.build)
-        if known is None:
+        if atom.name not in self.rows and shape is not None:
+            self.rows[atom.name] = exact_rows(Symbol(atom.name, shape, Role.PARAMETER), self.build)
+        if (known := self.rows.get(atom.name)) is None:
             raise NotExactError(f"{atom.name} is not known")
         i, j = (*(k for k in atom.at if isinstance(k, int)), 0, 0)[:2]
         return rational(known[i][j])

@@ -1,0 +1,76 @@
+"""Residuals that vanish together: the rule is held to exact Gaussian integrals as scales vanish at different rates.
+
+With theta ~ N(0, I), int prod_n N(c_n + a_n theta; 0, s_n**2) p(theta) dtheta is the density of N(0, S) at c, S = A A.T
++ diag(s**2), whose determinants and inverses are those of rational matrices.
+"""
+
+from itertools import product
+from math import log
+from random import Random
+
+import pytest
+from flint import fmpq, fmpq_mat
+from some import some
+
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.verify.builds.at_data import Vanishing, why_dependent
+from recipe_compiler.verify.from_data.columns import Rows
+
+WIDTH = 3
+ROWS = Rows(Declarations(), {}, {}, {}, 1)
+
+
+def log_density(lines, ends, scales):
+    """Return -log(det S) - c.T inv(S) c of S = A A.T + diag(s**2)."""
+    n = len(lines)
+    A = fmpq_mat(n, WIDTH, [fmpq(x) for line in lines for x in line])
+    S = A * A.transpose() + fmpq_mat(
+        n, n, [s**2 if i == j else fmpq(0) for i, s in enumerate(scales) for j in range(n)]
+    )
+    c = fmpq_mat(n, 1, [fmpq(x) for x in ends])
+    form = (c.transpose() * S.solve(c))[0, 0]
+    return -log_of(S.det()) - float(form)
+
+
+def log_of(x):
+    return log(int(x.p)) - log(int(x.q))
+
+
+def is_unbounded(lines, ends, scale_of):
+    """Whether the density grows like a power of 1/t as scales t**p vanish, for some rates p."""
+    for rates in product(range(3), repeat=max(scale_of) + 1):
+        near, far = (
+            log_density(lines, ends, [fmpq(1, 10 ** (k * rates[scale]) if rates[scale] else 1) for scale in scale_of])
+            for k in (12, 24)
+        )
+        if far - near > 12 * log(10):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", some(range(60), 12))
+def test_residuals_are_dependent_where_a_gaussian_integral_grows(seed):
+    random = Random(seed)
+    for _ in range(6):
+        sizes = [random.randint(1, 2) for _ in range(random.randint(1, 3))]
+        lines = [[random.choice((0, 0, 1, 1, 2)) for _ in range(WIDTH)] for _ in range(sum(sizes))]
+        ends = [random.choice((0, 0, 1, 3)) for _ in lines]
+        apart = random.random() < 0.4
+        scale_of = [k for k, size in enumerate(sizes) for _ in range(size)]
+        forms = [
+            {(): fmpq(c), **{(("b", j, 0),): fmpq(x) for j, x in enumerate(line) if x}}
+            for line, c in zip(lines, ends, strict=True)
+        ]
+        groups = [[form for form, k in zip(forms, scale_of, strict=True) if k == own] for own in range(len(sizes))]
+        part = [
+            Vanishing("y", tuple(group), apart, Symbol(f"s{k}", SCALAR, Role.BLOCK)) for k, group in enumerate(groups)
+        ]
+        rows = list(range(len(lines))) if apart else scale_of
+        assert bool(why_dependent(part, ROWS)) == is_unbounded(lines, ends, rows), (lines, ends, sizes, apart)
+
+
+def test_two_equal_data_of_one_location_are_dependent():
+    forms = ({(): fmpq(1), (("m", 0, 0),): fmpq(1)}, {(): fmpq(1), (("m", 0, 0),): fmpq(1)})
+    assert why_dependent([Vanishing("y", forms, apart=True, scale=None)], ROWS)
