@@ -16,7 +16,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.verify.builds.at_data import Vanishing, why_dependent
-from recipe_compiler.verify.from_data.columns import Rows
+from recipe_compiler.verify.from_data.columns import Rows, Sum
 
 WIDTH = 3
 ROWS = Rows(Declarations(), {}, {}, {}, 1)
@@ -59,7 +59,7 @@ def test_residuals_are_dependent_where_a_gaussian_integral_grows(seed):
         ends = [random.choice((0, 0, 1, 3)) for _ in lines]
         apart = random.random() < 0.4
         scale_of = [k for k, size in enumerate(sizes) for _ in range(size)]
-        forms = [
+        forms: list[Sum] = [
             {(): fmpq(c), **{(("b", j, 0),): fmpq(x) for j, x in enumerate(line) if x}}
             for line, c in zip(lines, ends, strict=True)
         ]
@@ -72,5 +72,5 @@ def test_residuals_are_dependent_where_a_gaussian_integral_grows(seed):
 
 
 def test_two_equal_data_of_one_location_are_dependent():
-    forms = ({(): fmpq(1), (("m", 0, 0),): fmpq(1)}, {(): fmpq(1), (("m", 0, 0),): fmpq(1)})
+    forms: tuple[Sum, ...] = ({(): fmpq(1), (("m", 0, 0),): fmpq(1)}, {(): fmpq(1), (("m", 0, 0),): fmpq(1)})
     assert why_dependent([Vanishing("y", forms, apart=True, scale=None)], ROWS)
