@@ -289,15 +289,17 @@ def _demand_general(row: Density, law: Law, rows: Rows) -> None:
     ones = np.array([fmpq(1)] * rows.count, dtype=object)
     if not row.location and any(dependence(x).data for x in others):
         raise NotReadError(f"a density of {text(first)} whose arguments depend on the data")
-    seen = [float(x) for x in (values[0] if rows.count > 1 else [one[0] for one in values])]
-    columns, width = [ones, *values], len(values) + 1
+    columns = [ones]
     if row.location and rows.count > 1:
         inside = [x for one in responses(row, law.stated, rows) for x in one.location.values()]
-        columns = [*(independent_columns([ones, *inside], rows.count, rows.clear) or [ones]), *values]
-        width = len(columns)
-    if 0 in seen or any(len({float(x) for x in line}) < rows.count for line in values) or len({*seen}) < len(seen):
+        columns = independent_columns([ones, *inside], rows.count, rows.clear) or columns
+    numbers = [[float(x) for x in line] for line in values]
+    if not row.matrices or rows.count == 1:
+        numbers = [[x for line in numbers for x in line]]
+    if any(0 in line or len({*line}) < len(line) for line in numbers):
         raise NotReadError(f"some {text(first)} are equal, or 0")
-    if len(values) > 1 and not is_general(matrix(columns, rows.count), width, rows.clear, free=len(values)):
+    lines, width = matrix([*columns, *values], rows.count), len(columns) + len(values)
+    if len(values) > 1 and not is_general(lines, width, rows.clear, free=len(values)):
         raise NotReadError(f"some {text(first)} lie in a plane")
 
 
@@ -310,6 +312,8 @@ def _connected(found: Sequence[Vanishing]) -> list[list[Vanishing]]:
     return parts
 
 
+MOST_FORMS = 256
+"""Independent residuals of a minor that is computed."""
 MOST_SCALES = 8
 """Scales of one set of coefficients whose sets are gone through; of more, sets of any residuals are."""
 
@@ -323,6 +327,8 @@ def why_dependent(part: Sequence[Vanishing], rows: Rows) -> str:
     others = _system(single, keys)
     for chosen in (found for k in range(len(whole) + 1) for found in combinations(whole, k)):
         lines = _system(chosen, keys)
+        if MOST_FORMS < len(lines) <= len(keys):
+            return f"more than {MOST_FORMS} coefficients are not looked at"
         if not are_independent([list(x) for x in zip(*lines, strict=True)][:-1], len(lines), rows.clear):
             if _are_apart(lines, len(keys), rows.clear):
                 continue
