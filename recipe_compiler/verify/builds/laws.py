@@ -63,6 +63,7 @@ from recipe_compiler.verify.builds.discrete_rows import (
     seen_up_to,
     text_of,
 )
+from recipe_compiler.verify.core.conjunction import conjunction, open_reasons
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.core.premises import smoothness, values
 from recipe_compiler.verify.core.sizes import LARGEST, MANY, Sizes
@@ -79,23 +80,16 @@ def laws(target: Target) -> Answer:
     domain of b, smooth U and E. (Gelfand and Smith 1990.)
     """
     target = standard(target)
-    answers = {block: law_of(target, block) for block, _ in target.laws}
-    wrong = next((answer for answer in answers.values() if isinstance(answer.decision, Refuted)), None)
-    if wrong is not None:
-        return wrong
-    given = tuple(sorted({fact for answer in answers.values() for fact in answer.decision.given}))
-    left = {name: answer for name, answer in answers.items() if isinstance(answer.decision, Undecided)}
-    if left:
-        tried = tuple(f"law of {name}: {what}" for name, answer in left.items() for what in _tried(answer))
-        first = next(iter(left.values()))
-        return replace(first, decision=Undecided(tried, _residual(first), given), for_d="all", checked_at=())
+    found = [(f"law of {name}", law_of(target, name)) for name, _ in target.laws]
+    kinds = (Refuted, Undecided)
+    first = next((answer for kind in kinds for _, answer in found if isinstance(answer.decision, kind)), None)
+    if first is not None:
+        is_open = isinstance(first.decision, Undecided)
+        return replace(first, decision=replace(first.decision, tried=open_reasons(found))) if is_open else first
+    by = "; ".join(dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved)))
     data = tuple((f"law[{name}]", law_text(law)) for name, law in target.laws)
-    by = "; ".join(
-        dict.fromkeys(answer.decision.by for answer in answers.values() if isinstance(answer.decision, Proved))
-    )
-    first, *others = (answer.checked_at for answer in answers.values())
-    checked = tuple(sizes for sizes in first if all(sizes in seen for seen in others))
-    return Answer(Proved(by, given, data), "all", checked, target.source.place("laws"))
+    whole = conjunction(by, found)
+    return replace(whole, decision=replace(whole.decision, data=data), where=target.source.place("laws"))
 
 
 def law_of(target: Target, name: str) -> Answer:
@@ -368,11 +362,3 @@ def sizes_of(target: Target) -> tuple[Sizes, ...]:
 
 def _named(target: Target, name: str) -> Block:
     return next(block for block in target.declarations.blocks if block.name == name)
-
-
-def _tried(answer: Answer) -> tuple[str, ...]:
-    return answer.decision.tried if isinstance(answer.decision, Undecided) else ()
-
-
-def _residual(answer: Answer) -> str:
-    return answer.decision.residual if isinstance(answer.decision, Undecided) else ""
