@@ -215,19 +215,6 @@ def transposed(formula: Formula, declarations: Declarations) -> Formula:
             return Transpose(formula, formula.shape.transposed)
 
 
-def is_symmetric(formula: Formula, declarations: Declarations) -> bool:
-    """Whether A.T = A of a formula A as written; False may mean that it was not shown."""
-    return _is_its_transpose(plain(formula, declarations), declarations)
-
-
-def _is_its_transpose(written: Formula, declarations: Declarations) -> bool:
-    """Whether a plain formula, or each summand, is its transpose; products factor by factor: (A B) A.T is A (B A.T)."""
-    if isinstance(written, Add) and all(_is_its_transpose(term, declarations) for term in written.terms):
-        return True
-    _, factors = chain(written)
-    return written == transposed(written, declarations) or factors == reflected(factors, declarations)
-
-
 def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     """Split a plain product into its scalar factors and its matrix factors from left to right.
 

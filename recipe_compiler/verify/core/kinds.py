@@ -11,7 +11,8 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Settin
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
-from recipe_compiler.algebra.scalars.transposes import is_symmetric, plain
+from recipe_compiler.algebra.scalars.transposes import plain
+from recipe_compiler.derive.conditional import is_symmetric
 from recipe_compiler.facts.patterns import is_diagonal, is_skew
 from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
@@ -41,7 +42,7 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
             found = semidefinite(formula, declarations)
             return found is not None and (found.strict or kind is Kind.PSD)
         case Kind.SYMMETRIC:
-            return not formula.shape.sizes or is_symmetric(formula, declarations)
+            return is_symmetric(formula, declarations)
         case Kind.SKEW:
             return is_skew(plain(formula, declarations), declarations)
         case Kind.DIAGONAL:

@@ -18,7 +18,6 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.transposes import is_symmetric
 from recipe_compiler.derive.brackets import ReachedBlock, reach
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import refreshes
@@ -246,7 +245,7 @@ def _noisy(subject: Subject, derivation: Derivation) -> frozenset[str]:
         alone = all(m == n or (row[n].is_zero and derivation.D[n][m].is_zero) for m, row in enumerate(derivation.D))
         place = D[n][n]
         definite = semidefinite(place, declarations)
-        if alone and definite is not None and definite.strict and is_symmetric(place, declarations):
+        if alone and definite is not None and definite.strict:
             found.add(block.name)
     return frozenset(found)
 

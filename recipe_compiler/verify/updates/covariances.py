@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from recipe_compiler.derive.conditional import is_symmetric
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.orders import HALF, holds_step
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
+from recipe_compiler.trace.of_formulas import as_coordinates
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
 from recipe_compiler.verify.core.kinds import counterexample, is_of_kind, is_of_kind_somewhere
 from recipe_compiler.verify.core.premises import assumptions, facts
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.updates.small_covariances import is_symmetric, stays_semidefinite
+from recipe_compiler.verify.updates.small_covariances import stays_semidefinite
 
 ZERO, ONE = ex.Number(Fraction(0)), ex.Number(Fraction(1))
 
@@ -66,7 +68,7 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
         _, first = found
         small = stays_semidefinite(_before(item.covariance), first, step.declarations)
         if is_of_kind(first, item.kind, step.declarations):
-            if holds_step(item.covariance) and not is_symmetric(item.covariance, step.declarations):
+            if holds_step(item.covariance) and not is_symmetric(as_coordinates(item.covariance), step.declarations):
                 return Laws(crooked=item.says)
             # outer(v, v) is definite at a size of 1 only
             large = tuple(size for size in sizes if min(size.values(), default=2) > 1) or sizes

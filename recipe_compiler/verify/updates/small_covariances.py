@@ -15,10 +15,6 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
 from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Index
-from recipe_compiler.trace.of_formulas import as_coordinates
 from recipe_compiler.verify.core.kinds import is_of_kind
 
 LARGEST = 64
@@ -46,16 +42,6 @@ def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declar
     if not holds_step(covariance) or is_of_kind(covariance, weak, declarations):
         return True
     return is_of_kind(first, strict, declarations) or _is_outweighed(plain(covariance, declarations), declarations)
-
-
-def is_symmetric(covariance: Formula, declarations: Declarations) -> bool:
-    """Whether a covariance equals its transpose: A B + B A does for symmetric A, B; A B does not."""
-    if not covariance.shape.sizes:
-        return True
-    c = calculus(declarations)
-    i, j = (Index(covariance.shape.sizes[0], label) for label in ("i", "j"))
-    entry = convert(as_coordinates(covariance), declarations, i, j)
-    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))
 
 
 def _is_outweighed(covariance: Formula, declarations: Declarations) -> bool:
