@@ -31,6 +31,7 @@ EQUAL: list[tuple[str, str]] = [
     # absolute values and signs
     ("abs(a)**2", "a**2"), ("abs(c)", "c"), ("abs(theta)*sign(theta)", "theta"), ("abs(-2*theta)", "2*abs(theta)"),
     ("sign(-theta/3)", "-sign(theta)"), ("abs(theta - r)*sign(r - theta)", "r - theta"), ("abs(q)*sign(q)", "q"),
+    ("abs(-c - xi**2)", "c + xi**2"), ("sign(-q - p)", "-ones"),
     ("sign(q)", "ones"), ("abs(theta + r)**3*sign(theta + r)", "(theta + r)**3"),
     ("grad(abs(xi), xi)", "sign(xi)"), ("grad(minimum(xi, a*xi), xi)", "where(xi <= a*xi, 1, a)"),
     ("grad(where(a > b, xi**2, xi), xi)", "where(a > b, 2*xi, 1)"),
