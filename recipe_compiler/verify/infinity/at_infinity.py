@@ -59,7 +59,8 @@ def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> An
     if current is not None:
         law = normalisable(subject)
         if isinstance(law.decision, Proved):
-            refuted = replace(current.refuted, given=found.decision.given)
+            by = f"{current.name} is a diffusion on a line, where a stationary distribution has zero current"
+            refuted = replace(current.refuted(by), given=found.decision.given)
             return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())
         if isinstance(law.decision, Refuted):
             return found

@@ -1,14 +1,13 @@
 """Is the W that an author states a Lyapunov function: W -> oo, and L W <= c (1 + W) for some c?
 
-Refuted where W is bounded far out, or along a ray z = z_0 + t v of exact numbers on which W and L W are polynomials in
-t: one of W that does not go to infinity, or one of L W that is of a higher degree than W and does.
+Refuted along a ray z = z_0 + t v of exact numbers on which W and L W are polynomials in t: one of W that does not go to
+infinity, or one of L W that is of a higher degree than W and does.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Iterator, Mapping
 
 import sympy
-from sympy import Expr, Poly, Symbol
+from sympy import Expr, Poly
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import state
@@ -21,7 +20,6 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
@@ -30,11 +28,13 @@ from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import LyapunovFunction, stated_function
 from recipe_compiler.verify.infinity.stays_finite import ShownFinite, checked, generated, inequality, scalar_of
 
-STARTS, LARGEST = 2, 6
-"""Exact points from which rays start, and the number of coordinates up to which they are looked at."""
+LARGEST = 6
+"""The number of coordinates up to which rays are looked at."""
 T = sympy.Dummy("t")
 FAR = 10
 """The t of the point that a refutation names."""
+WAYS = {DomainName.REAL: (1, -1), DomainName.POSITIVE: (1,), DomainName.NONNEGATIVE: (1,)}
+"""The ways to infinity of a coordinate."""
 
 
 def claims_lyapunov(dynamics: Dynamics) -> bool:
@@ -48,7 +48,8 @@ def lyapunov_of(of: Equation) -> Answer:
     For every size (Khasminskii 2012, Theorem 3.5), as `stays_finite` does; refuted along a ray of exact numbers.
     W = -x**4 does not go to infinity; of dx = x**3 dt and W = x**2 it is L W = 2 x**4 that no c (1 + x**2) bounds.
     """
-    terms = Terms.of(of.subject.dynamics.declarations)
+    declarations = of.subject.dynamics.declarations
+    terms = Terms.of(declarations)
     if not terms.unbounded:
         return checked(of, ShownFinite("the domain is bounded"))
     candidate = stated_function(of.subject, terms)
@@ -57,81 +58,61 @@ def lyapunov_of(of: Equation) -> Answer:
     found = inequality(of, terms, candidate)
     if not found.open:
         return checked(of, found)
-    bounded = _bounded(of, terms, candidate)
-    against = _refuted(of, candidate) if bounded is None else bounded
-    return Answer(Undecided(found.open)) if against is None else against
+    sizes = () if of.subject.contradiction or restricts_state(declarations) else of.subject.sizes
+    against = ((_refuted(of, candidate, at), at) for at in sizes)
+    answers = (Answer(refuted, tuple(at.items()) or "all") for refuted, at in against if refuted is not None)
+    return next(answers, Answer(Undecided(found.open)))
 
 
-def _bounded(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Answer | None:
-    """Return the refutation of a W that stays bounded as one block goes to infinity, whatever its parameters are."""
-    tensors = [convert(part, terms.declarations) for part in candidate.parts]
-    bounds = [terms.bound(term.factors) for tensor in tensors for term in tensor.terms]
-    if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
+def _refuted(of: Equation, candidate: LyapunovFunction, sizes: Sizes) -> Refuted | None:
+    try:
+        W = sympy.Add(*(scalar_of(of, part, sizes) for part in candidate.parts))
+        at = next(points(of.subject.dynamics.declarations, sizes), None)
+        if at is None or len(state(of.subject.dynamics.declarations, sizes)) > LARGEST:
+            return None
+        L = generated(of, W, sizes)
+        found = (_along(at, ray, W, L) for ray in _rays(of, at, sizes))
+        return next((refuted for refuted in found if refuted is not None), None)
+    except (NoInstanceError, NotScalarisableError, TooLargeError):
         return None
-    known = [bound for bound in bounds if bound is not None and not bound.logs]
-    for block in terms.unbounded if len(known) == len(bounds) else ():
-        if all(bound.powers.get(block.name, 0) <= 0 for bound in known):
-            along = (f"W as {block.name} goes to infinity", "bounded")
-            return Answer(Refuted("growth far out", (along,), "W does not go to infinity"))
-    return None
 
 
-def _refuted(of: Equation, candidate: LyapunovFunction) -> Answer | None:
-    declarations = of.subject.dynamics.declarations
-    if of.subject.contradiction or restricts_state(declarations):
-        return None
-    for sizes in of.subject.sizes:
-        try:
-            W = sympy.Add(*(scalar_of(of, part, sizes) for part in candidate.parts))
-            z = state(declarations, sizes)
-            both = (W, generated(of, W, sizes)) if len(z) <= LARGEST else ()
-            inside = [b.domain.name is not DomainName.REAL for b in declarations.blocks for _ in coordinates(b, sizes)]
-            for at, v in product(islice(points(declarations, sizes), STARTS) if both else (), _directions(of, sizes)):
-                starts = [
-                    rational(at.numbers[x]) if held else sympy.Integer(0) for x, held in zip(z, inside, strict=True)
-                ]
-                ray = {x: start + way * T for x, start, way in zip(z, starts, v, strict=True)}
-                against = _along(at, ray, both)
-                if against is not None:
-                    return Answer(against, tuple(sizes.items()) or "all")
-        except (NoInstanceError, NotScalarisableError, TooLargeError):
-            continue
-    return None
+def _rays(of: Equation, at: Point, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
+    """Yield rays in directions in which the domain is unbounded: along each axis, then along several at once."""
+    blocks = of.subject.dynamics.declarations.blocks
+    ways = {x: WAYS.get(block.domain.name, ()) for block in blocks for x in coordinates(block, sizes)}
+    starts = {x: sympy.Integer(0) if len(own) == 2 else rational(at.numbers[x]) for x, own in ways.items()}
+    axes = [{x: way} for x, own in ways.items() for way in own]
+    several = [
+        {x: sign**n if len(own) == 2 else sum(own) for n, (x, own) in enumerate(ways.items())} for sign in (1, -1)
+    ]
+    for direction in (*axes, *several):
+        yield {x: start + direction.get(x, 0) * T for x, start in starts.items()}
 
 
-def _directions(of: Equation, sizes: Sizes) -> Iterator[tuple[int, ...]]:
-    """Yield directions in which the domain is unbounded: along each axis, then along several at once."""
-    ways: list[tuple[int, ...]] = []
-    for block in of.subject.dynamics.declarations.blocks:
-        own = {DomainName.REAL: (1, -1), DomainName.POSITIVE: (1,), DomainName.NONNEGATIVE: (1,)}
-        ways += [own.get(block.domain.name, ())] * len(coordinates(block, sizes))
-    for k, own in enumerate(ways):
-        yield from (tuple(way * (n == k) for n in range(len(ways))) for way in own)
-    for sign in (1, -1):
-        yield tuple(sign**n if len(own) == 2 else sum(own) for n, own in enumerate(ways))
-
-
-def _along(at: Point, ray: Mapping[Symbol, Expr], both: Sequence[Expr]) -> Refuted | None:
+def _along(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | None:
     """Return that W or L W is not as it should be on a ray z_0 + t v, t -> oo."""
     numbers = {x: rational(n) for x, n in at.numbers.items() if x not in ray}
-    known = [e for e in both if not e.has(AppliedUndef)]
-    along = [sympy.expand(e.xreplace({**numbers, **ray})) for e in known]
-    W, L = ([Poly(e, T) if e.is_polynomial(T) else None for e in along] + [None, None])[:2]
-    if (
-        both[0] not in known
-        or W is None
-        or not any(x.has(T) for x in ray.values())
-        or not all(c.is_Rational for c in W.all_coeffs())
-    ):
+    along_W, along_L = (_polynomial(e, {**numbers, **ray}) for e in (W, L))
+    if along_W is None or not any(x.has(T) for x in ray.values()):
         return None
-    free = set[sympy.Basic]().union(*(e.free_symbols for e in both))
+    free = W.free_symbols | L.free_symbols
     point = [(str(x), str(n)) for x, n in numbers.items() if x in free]
     point += [(str(x), str(e.subs(T, FAR))) for x, e in ray.items()]
-    point.append(("W there", str(along[0].subs(T, FAR))))
+    point.append(("W there", str(along_W.eval(FAR))))
     ends = ("towards", f"({', '.join(str(sympy.diff(x, T)) for x in ray.values())})*oo")
-    if W.degree() <= 0 or W.LC() < 0:
+    if along_W.degree() <= 0 or along_W.LC() < 0:
         return Refuted("exact ray", (*point, ends), "W does not go to infinity")
-    if L is not None and L.degree() > W.degree() and L.LC().is_Rational and L.LC() > 0:
-        there = ("L W there", str(along[1].subs(T, FAR)))
+    if along_L is not None and along_L.degree() > along_W.degree() and along_L.LC() > 0:
+        there = ("L W there", str(along_L.eval(FAR)))
         return Refuted("exact ray", (*point, there, ends), "L W grows faster than W: no c has L W <= c (1 + W)")
     return None
+
+
+def _polynomial(e: Expr, values: Mapping[Expr, Expr]) -> Poly | None:
+    """Return an expression on a ray as a polynomial in t with rational coefficients, None if it is not one."""
+    found = sympy.expand(e.xreplace(dict(values)))
+    if e.has(AppliedUndef) or not found.is_polynomial(T):
+        return None
+    polynomial = Poly(found, T)
+    return polynomial if all(c.is_Rational for c in polynomial.all_coeffs()) else None

@@ -1,4 +1,8 @@
-"""Coordinates that are diffusions on a line by themselves: a law there has no current; Feller's test decides the rest.
+"""What carries solutions to infinity in finite time, or mass through it: steep drifts, currents on a line, steep noise.
+
+Where x . f >= c |x|**r - C with r > 2, and |D| <= C (1 + |x|)**q with q < r, the bounded V = -(1 + |x|**2)**(1 - r/2)
+has an L V that is bounded away from 0 far out: from there V would rise without end unless x reaches infinity in finite
+time, with positive probability (Khasminskii 2012, Theorem 3.6). Without noise it is the time int dx/f that is finite.
 
 Let z_k have f_k and D_kk that depend on z_k alone, and H = h(z_k) + what is free of z_k. If exp(-H) is the law of z at
 all times, the mean of phi(z_k) stays for every phi that is constant near both ends, so that the integral of L phi,
@@ -6,35 +10,26 @@ which is that of phi' J_k exp(-h) with J_k = f_k - D_kk' + D_kk h', vanishes: J_
 for J_k exp(-h) = c only; with c != 0 probability comes in from one end and goes out at the other, where the integral of
 (s(end) - s) dm = int exp(-h)/c is finite: solutions get there in finite time (Feller 1952). Where J_k = 0 the scale
 density is exp(h)/D_kk, and an end is reached in finite time if that is integrable there as exp(-h) is.
-
-A polynomial drift f ~ a x**p with p > 1 outruns noise D of degree q <= p: the scale density exp(-int f/D) then falls
-faster than every power, and (s(end) - s) dm ~ dx/f is integrable: the end is reached in finite time (Feller 1952).
-Without noise the time there is the integral of dx/f itself.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import sympy
-from sympy import Expr, Symbol
-
-from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import Witness, witness
-from recipe_compiler.algebra.positivity.prove import scalar
-from recipe_compiler.algebra.positivity.region import Region, region_at
-from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.elementwise import FUNCTIONS, Corner
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Refuted
@@ -43,68 +38,124 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.growth.bounds import Terms
+from recipe_compiler.verify.growth.ends import DOWN, HALF_LINES, UP, End, UnknownGrowthError, leading_at, with_distance
 from recipe_compiler.verify.growth.integral import at_ends
 
-HALF_LINES = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
-UNBOUNDED = HALF_LINES | {DomainName.REAL}
+THERE = "solutions get there in finite time"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A coordinate x, one for all entries of a block, whose drift f_x and noise D_xx depend on x alone, smoothly."""
+
+    number: int
+    block: Block
+    x: Coordinate
+    drift: Tensor
+    noise: Tensor
+
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """The infinite ends of its domain."""
+        real = self.block.domain.name is DomainName.REAL
+        return (UP, DOWN) if real else (UP,) if self.block.domain.name in HALF_LINES else ()
+
+
+def _blocks(of: Equation) -> tuple[tuple[int, Block], ...]:
+    """Return the blocks with their numbers; none where the state is restricted beside their domains."""
+    declarations = of.subject.dynamics.declarations
+    return () if of.subject.contradiction or restricts_state(declarations) else tuple(enumerate(declarations.blocks))
+
+
+def _lines(of: Equation) -> Iterator[Line]:
+    """Yield the coordinates that are diffusions on a line by themselves."""
+    c, d = of.derivation.calculus, of.derivation
+    for k, block in _blocks(of):
+        x, domain = Coordinate(block.name, row_slots(block)), block.domain.name
+        noise = _diagonal(c, block, d.D[k][k])
+        bent = domain is DomainName.CIRCLE or (domain is DomainName.SIMPLEX and x.at)
+        if not bent and _are_alone(c, x, d.drift[k], noise):
+            yield Line(k, block, x, d.drift[k], noise)
+
+
+def _currents(of: Equation) -> Iterator[tuple[Line, Tensor, Tensor]]:
+    """Yield the lines on which the slope h' of H depends on x alone, too, with J = f - D' + D h' and h'."""
+    c = of.derivation.calculus
+    for line in _lines(of):
+        force = of.derivation.grad_H[line.number]
+        if _are_alone(c, line.x, force):
+            spread = c.subtract(c.multiply(line.noise, force), _slope(c, line, line.noise))
+            yield line, c.settled(c.add(line.drift, spread)), force
+
+
+def _slope(c: Calculus, line: Line, tensor: Tensor) -> Tensor:
+    """Return the derivative by x of a function of x."""
+    return _diagonal(c, line.block, c.diff(tensor, Coordinate(line.block.name, col_slots(line.block))))
+
+
+def _diagonal(c: Calculus, block: Block, entry: Tensor) -> Tensor:
+    return c.rename(entry, dict(zip(col_slots(block), row_slots(block), strict=True)))
+
+
+def _are_alone(c: Calculus, x: Coordinate, *tensors: Tensor) -> bool:
+    """Whether tensors are functions of x alone, without kinks or jumps."""
+    inside = [atom for tensor in tensors for atom in everywhere(tensor)]
+    own = all(a == x for a in inside if isinstance(a, Coordinate))
+    smooth = all(FUNCTIONS[a.fn].corner is Corner.NONE for a in inside if isinstance(a, Applied) and a.fn in FUNCTIONS)
+    abstract = x.at and any(name == x.block for _, name in c.rules.depends)
+    return own and smooth and not abstract and all(blocks_in(c, tensor) <= {x.block} for tensor in tensors)
 
 
 def outruns(of: Equation) -> Answer | None:
-    """Return that a coordinate, a diffusion on a line by itself, is carried to infinity; None where none is seen to be.
+    """Return that a drift carries a block to infinity in finite time, whatever noise there is; None if none does.
 
-    dx = f dt + sqrt(2 D) dW with polynomials f and D of x alone, where f ~ a x**p with p > 1 points outwards and D has
-    degree at most p: then (s(oo) - s) dm ~ dx/f is integrable, and the end is reached in finite time (Feller 1952). x'
-    = x**2 gets there, and so does dx = x**2 dt + sqrt(2) dW. Refuted at the first size where that holds for all
-    parameters.
+    x . f >= c |x|**r - C with r > 2 and |D| <= C (1 + |x|)**q with q < r (Khasminskii 2012, Theorem 3.6), at an end of
+    a line or in all directions of a block. x' = x**2 gets there, and so does dx = |x|**2 x dt + sqrt(2) dW.
     """
-    if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
-        return None
-    for sizes in of.subject.sizes:
-        try:
-            region = region_at(of.subject.dynamics.declarations, sizes)
-            for x, ways, f, D in _undriven(of, sizes):
-                found = _end(x, ways, f, D, region)
-                if found is not None:
-                    return Answer(found, tuple(sizes.items()) or "all")
-        except (NotScalarisableError, TooLargeError):
-            continue
+    terms, d = Terms.of(of.subject.dynamics.declarations), of.derivation
+    for line in _lines(of):
+        end = next((end for end in line.ends if _is_outrun(terms.c, line, end)), None)
+        if end is not None:
+            return _outrun(f"{line.block.name} -> {end.name}", line.drift, line.noise)
+    for k, block in _blocks(of):
+        f, D = d.drift[k], d.D[k][k]
+        product = terms.c.total(terms.c.multiply(terms.c.coordinate(block.name, *f.free), f), *f.free)
+        r, q = terms.growth_below((block,), product), terms.largest(D)
+        own = block.domain.name is DomainName.REAL and blocks_in(terms.c, product) | blocks_in(terms.c, D)
+        if (
+            own == {block.name}
+            and r is not None
+            and r > 2
+            and q is not None
+            and not q.is_steep
+            and q.powers.get(block.name, 0) < r
+        ):
+            return _outrun(f"{block.name} -> oo", f, D)
     return None
 
 
-def _undriven(of: Equation, sizes: Sizes) -> Iterator[tuple[Symbol, tuple[int, ...], Expr, Expr]]:
-    """Yield coordinates whose drift and noise are polynomials in themselves alone, with the ways to infinity."""
-    declarations = of.subject.dynamics.declarations
-    z, f, D = state(declarations, sizes), of.drift(sizes), of.diffusion(sizes)
-    owners = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
-    for k, (block, x) in enumerate(zip(owners, z, strict=True)):
-        if block.domain.name not in UNBOUNDED:
-            continue
-        others = [y for y in z if y != x]
-        own = [sympy.expand(e) for e in (f[k], D[k][k])]
-        if all(not e.has(*others) and e.is_polynomial(x) for e in own):
-            yield x, (1, -1) if block.domain.name is DomainName.REAL else (1,), own[0], own[1]
+def _is_outrun(c: Calculus, line: Line, end: End) -> bool:
+    """Whether the drift points to an infinite end and outruns the noise there."""
+    c = with_distance(c)
+    try:
+        f = leading_at(c, c.scale(line.drift, end.sign), line.x, end)
+        D = leading_at(c, line.noise, line.x, end)
+    except UnknownGrowthError:
+        return False
+    if f is None or f.order[:2] <= (0, 1) or not is_positive(c.rules, f.factor):
+        return False
+    return D is None or (D.is_complete and not D.order[0] and (f.order[0] == 1 or D.order[1] < f.order[1] + 1))
 
 
-def _end(x: Symbol, ways: tuple[int, ...], f: Expr, D: Expr, region: Region) -> Refuted | None:
-    """Return at which end a solution arrives in finite time."""
-    drift, noise = sympy.Poly(f, x), sympy.Poly(D, x)
-    p = int(drift.degree()) if f != 0 else 0
-    if p < 2 or (D != 0 and (int(noise.degree()) > p or scalar(D, ">", region) is None)):
-        return None
-    for way in ways:
-        if scalar(drift.LC() * way ** (p + 1), ">", region) is not None:
-            end = f"{x} -> {'oo' if way > 0 else '-oo'}"
-            return Refuted(
-                "Feller's test: the drift outruns the noise",
-                (("end", end), (f"drift of {x}", str(f)), (f"D of {x}", str(D))),
-                "solutions get there in finite time",
-            )
-    return None
+def _outrun(end: str, drift: Tensor, noise: Tensor) -> Answer:
+    at = (("end", end), ("drift", text(drift)), ("D", text(noise)))
+    return Answer(Refuted("the drift outruns the noise", at, THERE))
 
 
 @dataclass(frozen=True, slots=True)
 class Through:
-    """A current along a line: the coordinate, the sizes, and an exact point where the current is not zero."""
+    """A current along a line: the sizes and an exact point at which it is not zero."""
 
     name: str
     sizes: Sizes
@@ -112,29 +163,10 @@ class Through:
     explodes: bool
     """Whether it ends at infinity, which solutions then reach in finite time."""
 
-    @property
-    def refuted(self) -> Refuted:
-        """The refutation: a stationary law has no such current."""
-        by = (
-            f"a nonzero current: {self.name} is a diffusion on a line, where a stationary distribution has zero current"
-        )
-        return Refuted(by, self.witness, self.residual)
-
-    @property
-    def runs_off(self) -> Refuted:
-        """The refutation that solutions reach infinity in finite time."""
-        by = f"a current carries {self.name} to infinity in finite time"
-        return Refuted(by, self.witness, self.residual)
-
-    @property
-    def witness(self) -> tuple[tuple[str, str], ...]:
-        """The point, and the current there."""
-        return (*self.found.text, (f"current of {self.name}", shown(self.found.value)))
-
-    @property
-    def residual(self) -> str:
-        """What does not vanish."""
-        return f"the current f - D' + D H' of {self.name} is a multiple of exp(H)"
+    def refuted(self, by: str) -> Refuted:
+        """Return a refutation by it; `by` says what it contradicts."""
+        witness = (*self.found.text, (f"current of {self.name}", shown(self.found.value)))
+        return Refuted(by, witness, f"the current f - D' + D H' of {self.name} is a multiple of exp(H)")
 
 
 def through(of: Equation) -> Through | None:
@@ -144,49 +176,20 @@ def through(of: Equation) -> Through | None:
     while R = 0 gives only J exp(-h) = c. f = -x + exp(x**2/2) with D = 1 and h = x**2/2 has J = exp(x**2/2), hence c =
     1: what comes in from -oo leaves at oo. Not on a circle, where such a current is no fault.
     """
-    subject = of.subject
-    if subject.contradiction or restricts_state(subject.dynamics.declarations):
-        return None
-    for sizes in subject.sizes:
-        try:
-            for block, x, current, noise in _lines(of, sizes):
-                found = witness(current, subject.dynamics.declarations, sizes)
-                if found is not None:
-                    away = block.domain.name is DomainName.REAL or is_certainly(found.value, 1)
-                    explodes = block.domain.name in UNBOUNDED and away and _is_plain(of, noise, sizes)
-                    return Through(str(x), sizes, found, explodes)
-        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
-            continue
+    declarations, c = of.subject.dynamics.declarations, of.derivation.calculus
+    for line, J, force in _currents(of):
+        multiple = not J.is_zero and c.is_zero(c.subtract(_slope(c, line, J), c.multiply(J, force)))
+        for sizes in of.subject.sizes if multiple else ():
+            try:
+                found = witness(written_out(J, sizes, leaf_of(declarations, sizes))[0], declarations, sizes)
+            except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
+                continue
+            if found is not None:
+                away = line.block.domain.name is DomainName.REAL or is_certainly(found.value, 1)
+                plain = line.noise.is_zero or is_positive(c.rules, line.noise)
+                name = str(coordinates(line.block, sizes)[0])
+                return Through(name, sizes, found, bool(line.ends) and away and plain)
     return None
-
-
-def _lines(of: Equation, sizes: Sizes) -> Iterator[tuple[Block, Expr, Expr, Expr]]:
-    """Yield coordinates that are diffusions on a line by themselves with a current J exp(-h) = c, not shown 0."""
-    declarations = of.subject.dynamics.declarations
-    z, f, D = state(declarations, sizes), of.drift(sizes), of.diffusion(sizes)
-    H = written_out(of.derivation.H, sizes, leaf_of(declarations, sizes))[0]
-    owners = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
-    for k, (block, x) in enumerate(zip(owners, z, strict=True)):
-        joined = block.domain.name is DomainName.SIMPLEX and owners.count(block) > 1
-        if block.domain.name is DomainName.CIRCLE or joined:
-            continue
-        parts = [off_kinks(e) for e in (f[k], D[k][k], H)]
-        if any(e.has(Cell, sympy.Abs, sympy.sign, sympy.Piecewise) for e in parts):
-            continue
-        force, along = slope(parts[2], x), parts[1]
-        others = [y for y in z if y != x]
-        if not all(is_zero(slope(e, y)) for e in (parts[0], along, force) for y in others if e.has(*others)):
-            continue
-        current = parts[0] - slope(along, x) + along * force
-        if not is_zero(current) and is_zero(slope(current, x) - current * force):
-            yield block, x, current, along
-
-
-def _is_plain(of: Equation, noise: Expr, sizes: Sizes) -> bool:
-    """Whether a coordinate has noise everywhere or nowhere."""
-    if is_zero(noise):
-        return True
-    return scalar(noise, ">", region_at(of.subject.dynamics.declarations, sizes)) is not None
 
 
 def reaches_infinity(of: Equation) -> Refuted | None:
@@ -196,27 +199,18 @@ def reaches_infinity(of: Equation) -> Refuted | None:
     finite time (Feller 1952): h = x**2/2 with D = exp(x**2/2) (1 + x**2) has exp(h)/D = 1/(1 + x**2). The caller has to
     know that exp(-H) is integrable.
     """
-    declarations = of.subject.dynamics.declarations
-    c = calculus(declarations)
-    if of.subject.contradiction or restricts_state(declarations):
-        return None
-    for k, (block, current) in enumerate(zip(declarations.blocks, of.current, strict=True)):
-        noise = of.derivation.D[k][k]
-        own = frozenset({block.name})
-        about = [term for term in of.derivation.H.terms if block.name in blocks_in(c, Tensor((), (term,)))]
-        alone = all(blocks_in(c, Tensor((), (term,))) == own for term in about) and blocks_in(c, noise) <= own
-        free = all(m == k or entry.is_zero for m, entry in enumerate(of.derivation.D[k]))
-        abstract = any(name == block.name for _, name in c.rules.depends)
-        if block.shape.sizes or block.domain.name not in UNBOUNDED or not (alone and free) or abstract:
+    c = of.derivation.calculus
+    for line, J, _ in _currents(of):
+        about = [term for term in of.derivation.H.terms if line.block.name in blocks_in(c, Tensor((), (term,)))]
+        h = c.collect(about, ())
+        if line.x.at or not J.is_zero or not _are_alone(c, line.x, h) or not is_positive(c.rules, line.noise):
             continue
-        if not c.is_zero(current) or not is_positive(c.rules, noise):
-            continue
-        scale = c.subtract(_log(c, noise), c.collect(about, ()))
-        ends = at_ends(c, declarations, block, Coordinate(block.name), scale)
+        scale = c.subtract(_log(c, line.noise), h)
+        ends = at_ends(c, of.subject.dynamics.declarations, line.block, line.x, scale)
         for end in ends.conditions:
             if end.holds and end.end.endswith("oo"):
                 integrable = ("exp(H)/D and exp(-H)", f"integrable as {end.end}")
-                return Refuted("Feller's test", (("end", end.end), integrable), "solutions get there in finite time")
+                return Refuted("Feller's test", (("end", end.end), integrable), THERE)
     return None
 
 

@@ -1,30 +1,82 @@
 """Formulas of a target that are bounded above or below over the state, for fixed data and parameters.
 
-What is bounded above in a log posterior only helps: without it the integral must be finite already.
+What is bounded above in a log posterior only helps: without it the integral must be finite already. Ranges (`facts`)
+give bounds by numbers; here a bound may be any constant of the data and parameters.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
 from math import inf
 
-from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import depends_on_state, entry_of, negate
+from recipe_compiler.algebra.scalars.transposes import plain
+from recipe_compiler.facts.fold import Domain, asking
+from recipe_compiler.facts.ranges import UNKNOWN, Range
+from recipe_compiler.facts.semidefinite import RANGES, sign
+from recipe_compiler.formula.build import depends_on_state, negate
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.elementwise import BOUNDED, named
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Entry,
-    Explicit,
-    Formula,
-    Multiply,
-    Number,
-    Power,
-    Role,
-    Symbol,
-)
+from recipe_compiler.formula.elementwise import FUNCTIONS
+from recipe_compiler.formula.expression import Apply, Formula, Symbol
 
-_KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
-"""Functions that a bound of their argument from above bounds from above."""
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """For every entry F, with a constant C: whether F >= -C (`below`), F <= C (`above`), F >= 1/C > 0 (`floor`)."""
+
+    below: bool = False
+    above: bool = False
+    floor: bool = False
+    constant: bool = False
+    """Whether it does not depend on the state."""
+    range: Range = UNKNOWN
+
+
+class Bounded(Domain[Ends]):
+    """The domain of bounds by constants of the data and parameters; numbers and names get theirs from `whole`."""
+
+    top = Ends()
+
+    def add(self, x: Ends, y: Ends) -> Ends:
+        floor = (x.floor and y.range.nonnegative) or (y.floor and x.range.nonnegative)
+        return Ends(x.below and y.below, x.above and y.above, floor, False, RANGES.add(x.range, y.range))
+
+    def times(self, x: Ends, y: Ends) -> Ends:
+        below = above = x.below and x.above and y.below and y.above
+        for factor, other in ((x, y), (y, x)):
+            if factor.constant and factor.range.nonnegative:
+                below, above = below or other.below, above or other.above
+            if factor.constant and factor.range.nonpositive:
+                below, above = below or other.above, above or other.below
+        return Ends(below, above, False, x.constant and y.constant, RANGES.times(x.range, y.range))
+
+    def power(self, x: Ends, exponent: Fraction) -> Ends:
+        both = x.below and x.above and exponent > 0
+        return Ends(both, both)
+
+    def function(self, name: str, x: Ends) -> Ends:
+        row = FUNCTIONS[name]
+        return Ends(row.bounded or (name == "log" and x.floor), row.bounded or (row.increasing and x.above))
+
+    def join(self, x: Ends, y: Ends) -> Ends:
+        return Ends(x.below and y.below, x.above and y.above, x.floor and y.floor)
+
+    def whole(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Ends]) -> Ends:
+        constant, found = not depends_on_state(formula), sign(formula, declarations)
+        above = found.high.at < inf or sign(negate(formula), declarations).nonnegative
+        match formula:
+            case Apply("logdet", (Symbol(name),)):  # det R <= 1 (Hadamard's inequality)
+                above = above or _is_correlation(name, declarations)
+            case _:
+                pass
+        floor = found.low.at > 0 or (constant and found.positive)
+        return Ends(constant or found.low.at > -inf, constant or above, floor, constant, found)
+
+    def meet(self, x: Ends, y: Ends) -> Ends:
+        return Ends(x.below or y.below, x.above or y.above, x.floor or y.floor, y.constant, y.range)
+
+
+BOUNDED = Bounded()
 
 
 def bounded_above(formula: Formula, declarations: Declarations) -> bool:
@@ -33,34 +85,7 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
     By structure; False may mean that it was not shown. -x**2, sin(x) and 1 + sin(x) are bounded above. So is log det R
     of a correlation matrix R, as det R <= 1 (Hadamard's inequality).
     """
-    if not depends_on_state(formula) or sign(negate(formula), declarations).nonnegative:
-        return True
-    if sign(formula, declarations).high.at < inf:
-        return True
-    match formula:
-        case Add(terms):
-            return all(bounded_above(term, declarations) for term in terms)
-        case Explicit(rows):
-            return all(bounded_above(entry, declarations) for row in rows for entry in row)
-        case Entry(Explicit(rows), at):
-            return bounded_above(entry_of(rows, at), declarations)
-        case Multiply(left, right):
-            two = all(_is_bounded(factor, declarations) for factor in (left, right))
-            return two or _multiple(left, right, declarations, above=True)
-        case Power(base, Number(n)) if n > 0 and n.denominator == 1:
-            return _is_bounded(base, declarations)
-        case Apply("logdet", (Symbol(name, _, Role.BLOCK),)):
-            return _is_correlation(name, declarations)
-        case Apply(fn, (arg,)) if fn in _KEPT_BELOW:
-            return bounded_above(arg, declarations)
-        case Apply(fn, _):
-            return fn in BOUNDED
-        case _:
-            return False
-
-
-def _is_bounded(formula: Formula, declarations: Declarations) -> bool:
-    return bounded_above(formula, declarations) and bounded_below(formula, declarations)
+    return asking(BOUNDED, declarations)(plain(formula, declarations)).above
 
 
 def bounded_below(formula: Formula, declarations: Declarations) -> bool:
@@ -68,49 +93,10 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
 
     By structure; False may mean that it was not shown. x**2 and log(1 + x**2) are bounded below, log(x**2) is not.
     """
-    if not depends_on_state(formula) or sign(formula, declarations).low.at > -inf:
-        return True
-    match formula:
-        case Add(terms):
-            return all(bounded_below(term, declarations) for term in terms)
-        case Multiply(left, right):
-            two = all(_is_bounded(factor, declarations) for factor in (left, right))
-            return two or _multiple(left, right, declarations, above=False)
-        case Power(base, Number(n)) if n > 0 and n.denominator == 1:
-            return _is_bounded(base, declarations)
-        case Apply("log", (arg,)):
-            return _stays_positive(arg, declarations)
-        case Apply("log1p", (arg,)):
-            return sign(arg, declarations).nonnegative
-        case Apply("sum", (arg,)):
-            return bounded_below(arg, declarations)
-        case Apply(fn, _):
-            return fn in BOUNDED
-        case _:
-            return False
+    return asking(BOUNDED, declarations)(plain(formula, declarations)).below
 
 
 def _is_correlation(name: str, declarations: Declarations) -> bool:
     """Whether a block is a correlation matrix, or a factor of one: its determinant is at most 1."""
     block = declarations.find(name)
     return isinstance(block, Block) and block.constraint in {Constraint.CORR, Constraint.CHOLESKY_CORR}
-
-
-def _multiple(left: Formula, right: Formula, declarations: Declarations, *, above: bool) -> bool:
-    """Whether a constant times a formula is bounded."""
-    for factor, other in ((left, right), (right, left)):
-        if depends_on_state(factor):
-            continue
-        if sign(factor, declarations).nonnegative:
-            return bounded_above(other, declarations) if above else bounded_below(other, declarations)
-        if sign(negate(factor), declarations).nonnegative:
-            return bounded_below(other, declarations) if above else bounded_above(other, declarations)
-    return False
-
-
-def _stays_positive(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a sum is at least a positive constant: no term is negative, and a constant one is positive."""
-    terms = formula.terms if isinstance(formula, Add) else (formula,)
-    signs = [sign(term, declarations) for term in terms]
-    constant = any(one.positive and not depends_on_state(term) for one, term in zip(signs, terms, strict=True))
-    return constant and all(one.nonnegative for one in signs)

@@ -73,8 +73,8 @@ def _answer(of: Equation) -> Answer:
     found = by_lyapunov(of)
     if not isinstance(found.decision, Undecided):
         return found
-    outrun = outruns(of)
-    against = _by_law(of) if outrun is None else outrun
+    by_law = _by_law(of)
+    against = outruns(of) if by_law is None else by_law
     if against is not None:
         return against
     left = by_integrals(of, normalisable(of.subject))
@@ -90,7 +90,8 @@ def _by_law(of: Equation) -> Answer | None:
         return None
     current = through(of)
     if current is not None and current.explodes:
-        return Answer(current.runs_off, tuple(current.sizes.items()) or "all")
+        by = f"a current carries {current.name} to infinity in finite time"
+        return Answer(current.refuted(by), tuple(current.sizes.items()) or "all")
     by_test = reaches_infinity(of)
     return None if by_test is None else Answer(by_test)
 
