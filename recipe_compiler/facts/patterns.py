@@ -32,20 +32,22 @@ def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
             return not formula.shape.sizes
 
 
-def nonsingular(formula: Formula, declarations: Declarations) -> Given | None:
+def nonsingular(formula: Formula, declarations: Declarations, *, assumed: bool = False) -> Given | None:
     """Return the declarations by which a square formula is nonsingular everywhere, d x d for any d; None if unknown.
 
     A scalar is nonsingular if it is not zero. Positive definite matrices are, products, transposes, inverses and
-    Kronecker products of nonsingular ones, and diagonals without zeros.
+    Kronecker products of nonsingular ones, and diagonals without zeros. Where `assumed`, so are abstract functions, and
+    the assumption is listed.
     """
-    if not formula.shape.sizes:
-        return sign(formula, declarations).shows("!=")
-    found = semidefinite(formula, declarations)
+    found = semidefinite(formula, declarations) if formula.shape.sizes else None
     if found is not None and found.strict:
         return found.given
+    shown = None if formula.shape.sizes else sign(formula, declarations).shows("!=")
+    if shown is not None:
+        return shown
     match formula:
         case ex.Transpose(arg) | ex.Apply("inv", (arg,)):
-            return nonsingular(arg, declarations)
+            factors: tuple[Formula, ...] = (arg,)
         case ex.Apply("diag", (arg,)):
             return sign(arg, declarations).shows("!=")
         case ex.Apply("kron", factors):
@@ -56,10 +58,12 @@ def nonsingular(formula: Formula, declarations: Declarations) -> Given | None:
             factors = (left, right)
         case ex.Symbol() | ex.FunctionAt() if {Kind.DIAGONAL, Kind.NONZERO} <= set(kinds_of(formula, declarations)):
             return known(formula.name, "is diagonal and nonzero")
+        case ex.FunctionAt(name) if assumed:
+            return frozenset({f"{name} {'is nonsingular' if formula.shape.sizes else 'does not vanish'}"})
         case _:
             return None
-    shown = [given for factor in factors if (given := nonsingular(factor, declarations)) is not None]
-    return NOTHING.union(*shown) if len(shown) == len(factors) else None
+    parts = [given for f in factors if (given := nonsingular(f, declarations, assumed=assumed)) is not None]
+    return NOTHING.union(*parts) if len(parts) == len(factors) else None
 
 
 def is_skew(formula: Formula, declarations: Declarations) -> bool:

@@ -11,13 +11,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import sympy
-from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
-from recipe_compiler.algebra.scalars.rationals import fraction, rational
-from recipe_compiler.algebra.scalars.symbols import component, positions
+from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
@@ -43,24 +41,6 @@ def known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
     """Return the sizes of bound dynamics, or of a target, that the build states or that its values fix."""
     names = bound.declarations.sizes
     return {name: n for name, n in _all_sizes(build).items() if name in names}
-
-
-def entry_values(build: Build, bound: Dynamics, sizes: Sizes) -> dict[Expr, Expr]:
-    """Return the value of each entry of a matrix parameter, keyed by its symbol in the second engine: C[0,1] -> 1/2.
-
-    Left out are parameters without an exact value, and those whose value stands in the declarations already.
-    """
-    values = _numbers(build)
-    found: dict[Expr, Expr] = {}
-    for parameter in _parameters(bound):
-        if parameter.name not in values or parameter.value is not None:
-            continue
-        flat = [x for row in values[parameter.name] for x in row]
-        for at, value in zip(positions(parameter.shape, sizes), flat, strict=True):
-            name = component(parameter, at, bound.declarations, sizes)
-            if isinstance(name, sympy.Symbol):
-                found[name] = rational(value)
-    return found
 
 
 def from_files(build: Build) -> tuple[str, ...]:

@@ -111,8 +111,8 @@ def _along(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | N
 
 def _polynomial(e: Expr, values: Mapping[Expr, Expr]) -> Poly | None:
     """Return an expression on a ray as a polynomial in t with rational coefficients, None if it is not one."""
-    found = sympy.expand(e.xreplace(dict(values)))
-    if e.has(AppliedUndef) or not found.is_polynomial(T):
+    found = None if e.has(AppliedUndef) else sympy.expand(e.xreplace(dict(values)))
+    if found is None or not found.is_polynomial(T):
         return None
     polynomial = Poly(found, T)
     return polynomial if all(c.is_Rational for c in polynomial.all_coeffs()) else None

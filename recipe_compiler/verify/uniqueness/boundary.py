@@ -16,12 +16,9 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import Derivation, row_slots
@@ -55,7 +52,8 @@ from recipe_compiler.verify.growth.ends import (
     with_boundary,
     with_distance,
 )
-from recipe_compiler.verify.growth.integral import common_slots, lowered_term, slack_of
+from recipe_compiler.verify.growth.integral import EndCondition, common_slots, lowered_term, slack_of
+from recipe_compiler.verify.integrability.infinite import fails
 from recipe_compiler.verify.recover.search import UNKNOWN, represented, states_equation
 
 REFLECTED = "chains are reflected at "
@@ -81,10 +79,10 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """exp(-H) at a face: at most C y**exponent, or falling faster than every power of y where `barrier` is positive."""
+    """exp(-H) at a face: at most C y**factor; at a barrier with a positive factor, less than every power of y."""
 
-    exponent: Expr
-    barrier: Expr | None
+    factor: Tensor
+    is_barrier: bool
     is_exact: bool
 
 
@@ -162,13 +160,10 @@ class AtFace:
         found = leading(c, singular, self.face.y, far=False)
         exact = exact and (found is None or found.is_complete)
         if found is None or found.order < LOGARITHM:
-            return Density(sympy.Integer(0), None, exact)
+            return Density(c.zero(), False, exact)
         if blocks_in(c, found.factor):
             raise UnknownGrowthError(f"its exponent {tensor_text(found.factor)} depends on the state")
-        factor = self.scalar(found.factor)
-        if found.order == LOGARITHM:
-            return Density(factor, None, exact)
-        return Density(sympy.Integer(0), factor, exact)
+        return Density(found.factor, found.order > LOGARITHM, exact)
 
     def _is_bounded(self, term: Term) -> bool:
         """Whether a term is bounded on bounded sets, up to the faces; what has no face in it is smooth inside."""
@@ -325,16 +320,17 @@ def _at_face(at: AtFace, found: _Found) -> Decision | None:
         return Undecided((f"not known at {says}: {reason}",))
     if not p.is_exact:
         found.given |= facts([at.subject.dynamics.H], at.subject.dynamics.declarations)
-    if p.barrier is not None:
-        return _at_barrier(at, p, p.barrier, found)
-    e = p.exponent
-    decision = _integrable(at, p, found)
-    if decision is not None:
-        return decision
+    open_ = _integrable(at, p, found)
+    if open_ is not None:
+        return open_
+    if p.is_barrier:
+        found.says.append(f"exp(-H) falls faster than every power of the distance at {says}: not reached")
+        return None
+    e = at.scalar(p.factor)
     left = [(name, size) for name, size in rows.items() if not _above(at, e + rational(size.power), found)]
     smallest = min((size.power for size in rows.values()), default=Fraction(0))
     found.data += [(f"exponent of exp(-H) at {says}", written(e)), (f"least of D, Q at {says}", str(smallest))]
-    reach = _reach(at, p, rows)
+    reach = _reach(at, e, rows) if p.is_exact else ""
     if not left:
         found.says.append(f"D and Q times exp(-H) vanish at {says}{reach}")
         return None
@@ -353,40 +349,25 @@ def written(e: Expr) -> str:
     return str(e).replace("[0]", "")
 
 
-def _at_barrier(at: AtFace, p: Density, barrier: Expr, found: _Found) -> Decision | None:
-    says = at.face.says
-    if _above(at, barrier, found):
-        found.says.append(f"exp(-H) falls faster than every power of the distance at {says}: not reached")
-        return None
-    against = _negative(at.subject, barrier) if p.is_exact else None
-    if against is not None:
-        what = (f"coefficient of the largest term of H at {says}", str(_value(barrier, against)))
-        return Refuted(
-            "leading term at the face", (*_parameters(at.subject, against), what), "exp(-H) is not integrable"
-        )
-    return Undecided((f"the sign of {written(barrier)}, the leading coefficient of H at {says}",))
-
-
 def _integrable(at: AtFace, p: Density, found: _Found) -> Decision | None:
-    """Return a refutation, or that it is open, unless exp(-H) is integrable at a face."""
-    e, says = p.exponent, at.face.says
-    if _above(at, e + 1, found):
+    """Return a refutation, or that it is open, unless exp(-H) is integrable at a face: y**e is for e > -1."""
+    needed = p.factor if p.is_barrier else at.terms.c.add(p.factor, at.terms.c.constant(1))
+    if _above(at, at.scalar(needed), found):
         return None
-    against = _negative(at.subject, e + 1, or_zero=True) if p.is_exact else None
-    if against is not None:
-        exponent = (f"exponent of exp(-H) in the distance to {says}", str(_value(e, against)))
-        why = f"exp(-H) ~ y**({written(e)}) is not integrable at {says}"
-        return Refuted("leading exponents", (*_parameters(at.subject, against), exponent), why)
-    return Undecided((f"not shown: {written(e)} > -1, the exponent of exp(-H) at {says}",))
+    condition = EndCondition(f"exp(-H) at {at.face.says}", needed, holds=False, boundary=not p.is_barrier)
+    try:
+        against = fails(at.subject.dynamics.declarations, (condition,), at.subject.sizes[0]) if p.is_exact else None
+    except NoInstanceError:
+        against = None
+    return against or Undecided((condition.unmet,))
 
 
-def _reach(at: AtFace, p: Density, rows: dict[tuple[str, int], RowSize]) -> str:
+def _reach(at: AtFace, e: Expr, rows: dict[tuple[str, int], RowSize]) -> str:
     """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
     noise = rows.get(("D", at.face.number))
-    exact = noise is not None and p.is_exact and noise.is_exact and at.face.end is not None
-    if noise is None or len(rows) > 1 or not exact or not at.is_alone():
+    if noise is None or len(rows) > 1 or not noise.is_exact or at.face.end is None or not at.is_alone():
         return ""
-    k = p.exponent + rational(noise.power)
+    k = e + rational(noise.power)
     if _shown(at.subject, k - 1, ">=") is not None:
         return ": not reached (Feller)"
     if _shown(at.subject, 1 - k, ">") is not None:
@@ -439,27 +420,3 @@ def _shown(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
         return frozenset() if (e > 0 if op == ">" else e >= 0) else None
     found = scalar(e, op, region_alike(subject.dynamics.declarations, subject.sizes[0]))
     return None if found is None else found.given
-
-
-def _negative(subject: Subject, e: Expr, or_zero: bool = False) -> Point | None:
-    """Return an admissible point at which e < 0 (or e = 0, if requested): a coefficient that is zero says nothing."""
-    try:
-        for at in points(subject.dynamics.declarations, subject.sizes[0]):
-            value = _value(e, at)
-            if value is not None and (is_certainly(value, -1) or (or_zero and value == Fraction(0))):
-                return at
-    except NoInstanceError:
-        return None
-    return None
-
-
-def _value(e: Expr, at: Point) -> Value | None:
-    try:
-        return evaluate(e, at.leaf)
-    except (NoValueError, KeyError):
-        return None
-
-
-def _parameters(subject: Subject, at: Point) -> tuple[tuple[str, str], ...]:
-    names = {p.name for p in subject.dynamics.declarations.parameters} | set(subject.dynamics.declarations.sizes)
-    return tuple((name, value) for name, value in at.text if name in names)

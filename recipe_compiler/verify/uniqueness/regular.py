@@ -20,7 +20,6 @@ from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.facts.patterns import is_diagonal, nonsingular
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Formula, FunctionAt, MatMul, Multiply, Transpose
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import SizeNumber
@@ -141,12 +140,10 @@ def _pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
     formula, declarations = place.formula, subject.dynamics.declarations
     if formula.shape.rows != formula.shape.cols:
         return None
-    known = nonsingular(formula, declarations)
-    if known is not None:
-        return Pivot("nonsingular by structure", known)
-    fields = _fields(subject, formula)
-    if fields is not None:
-        return Pivot("nonsingular as assumed", fields)
+    for assumed, by in ((False, "nonsingular by structure"), (True, "nonsingular as assumed")):
+        known = nonsingular(formula, declarations, assumed=assumed)
+        if known is not None:
+            return Pivot(by, known)
     if declarations.sizes and not (is_alike(subject, formula) and is_diagonal(formula, declarations)):
         return None
     try:
@@ -192,22 +189,6 @@ def _on_crossed_surfaces(subject: Subject, place: MatrixEntry, entries: Rows) ->
         return None
     data = tuple((f"a surface on which {place.name} vanishes", f"{g} = 0") for g in listed)
     return Pivot(f"zeros of {place.name} on surfaces, crossed", data=data)
-
-
-def _fields(subject: Subject, formula: Formula) -> frozenset[str] | None:
-    """Return the assumption under which a formula is nonsingular: that an abstract function in it is; else None."""
-    match formula:
-        case FunctionAt(name, _, shape):
-            return frozenset({f"{name} {'is nonsingular' if shape.sizes else 'does not vanish'}"})
-        case Transpose(arg):
-            return _fields(subject, arg)
-        case MatMul(left, right) if left.shape.rows == left.shape.cols and right.shape.rows == right.shape.cols:
-            parts = (_fields(subject, left), _fields(subject, right))
-        case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
-            parts = (_fields(subject, left), _fields(subject, right))
-        case _:
-            return nonsingular(formula, subject.dynamics.declarations)
-    return None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
 
 
 def _without_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:

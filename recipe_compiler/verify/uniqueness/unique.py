@@ -35,7 +35,7 @@ from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.search import UNKNOWN, represented
 from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
 from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
-from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
+from recipe_compiler.verify.uniqueness.not_unique import Other, other_law, stronger
 
 POINTS = 6
 
@@ -59,7 +59,6 @@ class Reached:
     data: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
     checked: tuple[Sizes, ...] = ()
-    for_d: str | tuple[tuple[str, int], ...] = "all"
 
 
 def unique(subject: Subject) -> Answer:
@@ -75,10 +74,10 @@ def unique(subject: Subject) -> Answer:
     [d/dr_j, b] = (inv(M) e_j, 0) reach theta, at every state and for every size. With C = 0 it is refuted: H never
     changes.
     """
-    return of_equation(subject, None, lambda: normalisable(subject), explosion)
+    return of_equation(subject, lambda: normalisable(subject), explosion)
 
 
-def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Answer:
+def of_equation(subject: Subject, law: Law, stays: Stays) -> Answer:
     """Decide that exp(-H) is the only stationary law, with Q as written or as recovered for the claimed drift.
 
     By Hoermander's condition on the columns of D: [n, n] and their brackets with b = -Q grad H + div Q: [n] (Hormander
@@ -86,21 +85,20 @@ def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -
 
     Args:
         subject: the dynamics.
-        at: the values of a build; None for dynamics by themselves.
         law: decides that exp(-H) has a finite integral.
         stays: decides that solutions do not explode.
     """
     of = represented(subject)
     if of is None:
         return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
-    found = _answer(of.subject, at, law, stays)
+    found = _answer(of.subject, law, stays)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return replace(found, decision=replace(found.decision, given=tuple(given)))
 
 
-def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Answer:
+def _answer(subject: Subject, law: Law, stays: Stays) -> Answer:
     """Decide the claim; `law` says whether exp(-H) is a law at all, `stays` whether solutions stay finite."""
     where = subject.place("D", "claims.diffusion")
     if subject.derivation is None:
@@ -113,34 +111,35 @@ def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> An
     if shut:
         return Answer(Undecided(tuple(shut), given=given), where=where)
     proof = spanned(subject, subject.derivation)
-    linear = _linear(subject, at) if proof.open else None
+    linear = _linear(subject) if proof.open else None
     proof = proof if linear is None else linear
     if not proof.open:
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
-        return Answer(Proved(proof.by, given, proof.data), proof.for_d, checked_at=checked, where=where)
+        return Answer(Proved(proof.by, given, proof.data), checked_at=checked, where=where)
     not_kept = _not_stationary(subject)
     if not_kept:
         return Answer(Undecided(tuple(not_kept), given=given), where=where)
     hint = _hint(subject.derivation)
-    other = other_law(subject, hint, at)
+    other = other_law(subject, hint)
     if other is not None:
         refuted = replace(
             other.decision, residual=other.decision.residual + _where_stronger(subject, other, law, stays)
         )
-        return Answer(refuted, other.for_d, where=where)
+        return Answer(refuted, tuple(other.sizes.items()) or "all", where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
     return Answer(Undecided(tried, given=given), where=where)
 
 
-def _linear(subject: Subject, at: AtValues | None) -> Reached | None:
-    """Return the certificate of a linear equation: that of a build at its values."""
-    sizes = subject.whole.declarations.sizes
-    scalars = at_values(subject.whole, at or AtValues({}, {}))
-    if scalars is None or reached(scalars) != len(scalars.z):
+def _linear(subject: Subject) -> Reached | None:
+    """Return the certificate of a linear equation with numbers for all sizes and parameters."""
+    try:
+        s = None if subject.whole.declarations.sizes else subject.system({})
+    except (NotScalarisableError, TooLargeError):
         return None
-    for_d = tuple((size, at.sizes[size]) for size in sizes) if at is not None and sizes else "all"
-    says = f"rank of [D, A D, A**2 D, ...] = {len(scalars.z)}, all of z"
-    return Reached(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
+    if s is None or reached(s) != len(s.z):
+        return None
+    says = f"rank of [D, A D, A**2 D, ...] = {len(s.z)}, all of z"
+    return Reached(f"Hoermander: the equation is linear, {says}", (("rank", str(len(s.z))),))
 
 
 def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> str:
