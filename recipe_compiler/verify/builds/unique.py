@@ -4,33 +4,24 @@ from functools import partial
 
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Answer, Proved
+from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.builds.boundary import with_potential
-from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, subject_at_values
-from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.build_values import sharpened, sized
-from recipe_compiler.verify.core.subject import Subject, subject_of
-from recipe_compiler.verify.stationarity.explosion import explosion
-from recipe_compiler.verify.uniqueness.unique import of_equation
+from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.uniqueness.unique import unique
 
 
 def unique_in(build: Build, bound: Dynamics) -> Answer:
-    """Decide that exp(-H) is the only stationary law at the values of a build, with the target's finite integral.
+    """Decide that exp(-H) is the unique invariant distribution at the values of a build.
 
     As in `uniqueness.unique`, by D and its brackets with b = -Q grad H + div Q (Hormander 1967); a matrix declared
     positive semidefinite may be definite at the build's value, and a potential that the target states may make the
     equation linear. Refuted at the build's values by a conserved quantity; undecided else.
     """
-
-    def stays(subject: Subject) -> Answer:
-        found = explosion_in(build, bound)
-        return found if isinstance(found.decision, Proved) else explosion(subject)
-
-    claim = partial(of_equation, law=partial(normalisable_build, build, bound), stays=stays)
     stated = with_potential(build, bound)
     valued = subject_at_values(stated or build)
     if valued is None and stated is not None:
         valued = subject_of(bind(sized(stated)))
-    general = claim(subject_of(sharpened(build, bound)))
-    return decided_at_values(general, None if valued is None else partial(claim, valued), Stages(build, bound).numbers)
+    general = unique(subject_of(sharpened(build, bound)))
+    return decided_at_values(general, None if valued is None else partial(unique, valued), Stages(build, bound).numbers)

@@ -296,17 +296,7 @@ def _bounded(c: Calculus, atom: Applied, y: Coordinate, *, far: bool) -> Growth:
     return Growth(BOUNDED, 0, c.constant(1))
 
 
-@dataclass(frozen=True, slots=True)
-class _Top:
-    """The leading term of a polynomial in y: its order, sign and absolute factor, and the order of the next term."""
-
-    order: Order
-    sign: int
-    scale: Tensor
-    rest: Order | None
-
-
-def _leading(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> _Top | None:
+def _leading(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> Growth | None:
     """Return the leading term of a polynomial in y, None of anything else."""
     found = _polynomial(c, arg, y)
     if not found:
@@ -315,7 +305,7 @@ def _leading(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> _Top | No
     way = 1 if far else -1
     sign = next((sign for sign in (1, -1) if is_positive(c.rules, c.scale(found[top], sign))), 0)
     rest: Order | None = (0, way * others[0], 0) if others else None
-    return _Top((0, way * top, 0), sign, c.scale(found[top], sign or 1), rest)
+    return Growth((0, way * top, 0), sign, c.scale(found[top], sign or 1), rest)
 
 
 def _polynomial(c: Calculus, arg: Tensor, y: Coordinate) -> dict[Fraction, Tensor]:
@@ -330,7 +320,7 @@ def _polynomial(c: Calculus, arg: Tensor, y: Coordinate) -> dict[Fraction, Tenso
     return {degree: c.collect(terms, arg.free) for degree, terms in found.items()}
 
 
-def _power(c: Calculus, top: _Top | None, exponent: Fraction) -> Growth | None:
+def _power(c: Calculus, top: Growth | None, exponent: Fraction) -> Growth | None:
     if top is None or (top.sign < 0 and exponent.denominator != 1) or (top.sign == 0 and exponent < 0):
         return None
     order = (0, top.order[1] * exponent, 0)

@@ -13,12 +13,10 @@ from recipe_compiler.verify.equation.equation import Equation, equation
 from recipe_compiler.verify.infinity.at_infinity import lost
 from recipe_compiler.verify.infinity.claimed_lyapunov import lyapunov_of
 from recipe_compiler.verify.infinity.diffusions_on_line import outruns, reaches_infinity, through
-from recipe_compiler.verify.infinity.lyapunov import is_growth
 from recipe_compiler.verify.infinity.stays_finite import ShownFinite, by_lyapunov, checked
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.stationarity.stationary import stationary
 
-ASSUMED = "the SDE is non-explosive"
 INTEGRABLE = (
     "for almost every initial state: D/(1 + |z|)**2 and the current over 1 + |z| are integrable against exp(-H)"
 )
@@ -52,13 +50,6 @@ def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer
     except ModelError as error:
         answer = Answer(Undecided(faults_of(error)))
     return replace(answer, where=where)
-
-
-def rests_on(found: Answer) -> tuple[str, ...]:
-    """Return what a proof takes for granted that needs solutions to stay finite: named growth, or that they do."""
-    if not isinstance(found.decision, Proved):
-        return (ASSUMED,)
-    return tuple(fact for fact in found.decision.given if is_growth(fact))
 
 
 def claimed_lyapunov(subject: Subject) -> Answer:

@@ -1,7 +1,7 @@
 """Another stationary law, exactly: something the dynamics never change, where noise does not reach it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recipe_compiler.algebra.dynamics.invariants import conserved_energies, linear_invariants
 from recipe_compiler.algebra.dynamics.system import System, system
@@ -18,7 +18,7 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Refuted
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -32,17 +32,7 @@ Conserved = tuple[str, tuple[tuple[str, str], ...]]
 """A quantity C in words, with a point at which it is not constant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Other:
-    """A refutation of uniqueness by another stationary density, and the sizes it is about."""
-
-    decision: Refuted
-    sizes: Sizes
-    zeros: tuple[str, ...] = ()
-    """The parameters that it sets to zero."""
-
-
-def other_law(subject: Subject, hint: str) -> Other | None:
+def other_law(subject: Subject, hint: str) -> Answer | None:
     """Return another stationary density exp(-H)/(1 + C**2), with a conserved quantity C; None where none is found.
 
     If D grad C = 0 and b . grad C = 0 with b = -Q grad H + div Q, the scalar C never changes along a chain, so any
@@ -66,7 +56,7 @@ def other_law(subject: Subject, hint: str) -> Other | None:
             except (NoNormalFormError, NoInstanceError, NotScalarisableError, TooLargeError):
                 continue
             if found is not None:
-                return Other(_refuted(dynamics, zeros, at, found, hint), at, zeros)
+                return Answer(_refuted(dynamics, zeros, at, found, hint), tuple(at.items()) or "all")
     return None
 
 
@@ -100,33 +90,10 @@ def _refuted(dynamics: Dynamics, zeros: tuple[str, ...], sizes: Sizes, found: Co
     if zeros:
         where = f"where {' = '.join((*zeros, '0'))}"
         by, residual = f"{by}, {where}", f"{residual} {where}, which the declarations allow"
-        kinds = _stronger_kinds(dynamics, zeros)
-        listed = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-        residual += f"; declare {listed} to exclude it" if len(kinds) == len(zeros) else ""
+        declared = [p for p in dynamics.declarations.parameters if p.name in zeros]
+        kinds = [f"{p.name} {_STRONGER[kind]}" for p in declared for kind in p.kinds if kind in _STRONGER]
+        residual += f"; declare {', '.join(kinds)} to exclude it" if len(kinds) == len(zeros) else ""
     return Refuted(by, (*vanish, *at, *rest, law), residual + hint)
-
-
-def _stronger_kinds(dynamics: Dynamics, names: tuple[str, ...]) -> dict[str, Kind]:
-    """Return the stronger kinds under which parameters do not vanish: `pd` for `psd`, `positive` for `nonnegative`."""
-    declared = [p for p in dynamics.declarations.parameters if p.name in names]
-    return {p.name: _STRONGER[kind] for p in declared for kind in p.kinds if kind in _STRONGER}
-
-
-def stronger(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[Dynamics, str] | None:
-    """Return the dynamics with some parameters declared nonzero by stronger kinds, and these in words; None if none do.
-
-    `psd` becomes `pd`, `nonnegative` becomes `positive`.
-    """
-    kinds = _stronger_kinds(dynamics, names)
-    if not names or kinds.keys() != set(names):
-        return None
-    declared = dynamics.declarations
-    changed = tuple(
-        replace(p, kinds=tuple(_STRONGER.get(kind, kind) for kind in p.kinds)) if p.name in names else p
-        for p in declared.parameters
-    )
-    says = " and ".join(f"{name} is {kind}" for name, kind in kinds.items())
-    return replace(dynamics, declarations=replace(declared, parameters=changed)), says
 
 
 def _zeroed(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:

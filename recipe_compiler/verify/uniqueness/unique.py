@@ -26,21 +26,16 @@ from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
 from recipe_compiler.verify.core.premises import smoothness, state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes, written
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.growth.ends import with_boundary
-from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.search import UNKNOWN, represented
-from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
 from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
-from recipe_compiler.verify.uniqueness.not_unique import Other, other_law, stronger
+from recipe_compiler.verify.uniqueness.not_unique import other_law
 
 POINTS = 6
-
-Law = Callable[[], Answer]
-Stays = Callable[[Subject], Answer]
 
 NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("D is symmetric", d_symmetric),
@@ -74,32 +69,17 @@ def unique(subject: Subject) -> Answer:
     [d/dr_j, b] = (inv(M) e_j, 0) reach theta, at every state and for every size. With C = 0 it is refuted: H never
     changes.
     """
-    return of_equation(subject, lambda: normalisable(subject), explosion)
-
-
-def of_equation(subject: Subject, law: Law, stays: Stays) -> Answer:
-    """Decide that exp(-H) is the only stationary law, with Q as written or as recovered for the claimed drift.
-
-    By Hoermander's condition on the columns of D: [n, n] and their brackets with b = -Q grad H + div Q: [n] (Hormander
-    1967; Hairer, Mattingly 2006, Theorem 3.16), as `unique` says.
-
-    Args:
-        subject: the dynamics.
-        law: decides that exp(-H) has a finite integral.
-        stays: decides that solutions do not explode.
-    """
     of = represented(subject)
     if of is None:
         return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
-    found = _answer(of.subject, law, stays)
+    found = _answer(of.subject)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return replace(found, decision=replace(found.decision, given=tuple(given)))
 
 
-def _answer(subject: Subject, law: Law, stays: Stays) -> Answer:
-    """Decide the claim; `law` says whether exp(-H) is a law at all, `stays` whether solutions stay finite."""
+def _answer(subject: Subject) -> Answer:
     where = subject.place("D", "claims.diffusion")
     if subject.derivation is None:
         return Answer(Undecided((UNKNOWN,)), where=where)
@@ -122,10 +102,7 @@ def _answer(subject: Subject, law: Law, stays: Stays) -> Answer:
     hint = _hint(subject.derivation)
     other = other_law(subject, hint)
     if other is not None:
-        refuted = replace(
-            other.decision, residual=other.decision.residual + _where_stronger(subject, other, law, stays)
-        )
-        return Answer(refuted, tuple(other.sizes.items()) or "all", where=where)
+        return replace(other, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
     return Answer(Undecided(tried, given=given), where=where)
 
@@ -142,19 +119,6 @@ def _linear(subject: Subject) -> Reached | None:
     return Reached(f"Hoermander: the equation is linear, {says}", (("rank", str(len(s.z))),))
 
 
-def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> str:
-    """Return that exp(-H) is the only one where what may vanish as declared does not, if that is proved."""
-    found = stronger(subject.whole, other.zeros)
-    if found is None:
-        return ""
-    narrower = subject_of(found[0])
-    proof = None if narrower.derivation is None else spanned(narrower, narrower.derivation)
-    if not _is_law(law()) or proof is None or proof.open:
-        return ""
-    needed = " and ".join((found[1], *rests_on(stays(narrower))))
-    return f"; where {needed} it is unique: {proof.by}"
-
-
 def _edges(subject: Subject) -> list[str]:
     """Return what keeps the state from being all of a space without edges."""
     declarations = subject.dynamics.declarations
@@ -162,11 +126,6 @@ def _edges(subject: Subject) -> list[str]:
     found = [f"{', '.join(names)} has a boundary, and behaviour there also decides uniqueness"] if names else []
     found += [f"{c} restricts the state, which may be disconnected" for c in state_assumptions(declarations)]
     return found + ([subject.contradiction] if subject.contradiction else [])
-
-
-def _is_law(law: Answer) -> bool:
-    """Whether exp(-H) is a law; of an abstract energy that may be assumed, of a written one it must be shown."""
-    return isinstance(law.decision, Proved) or law.waived
 
 
 def _not_stationary(subject: Subject) -> list[str]:
