@@ -5,7 +5,7 @@ with b and among themselves, span all directions (Hoermander 1967; Oleinik, Radk
 is left out of the span.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -22,15 +22,13 @@ from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import Fact, names_of
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate
-from recipe_compiler.algebra.scalars.matrices import determinant, dot, total
+from recipe_compiler.algebra.scalars.matrices import dot, total
 from recipe_compiler.algebra.scalars.rational_matrices import rank
 
 LARGEST = 12
 """Coordinates up to which brackets are formed."""
 LARGEST_WORK = 2500
 """What `work` may be for brackets to be formed."""
-LARGEST_MINOR = 6
-"""Coordinates up to which a minor is written out."""
 DEPTH = 3
 FIELDS = 120
 """Fields formed at most."""
@@ -122,11 +120,11 @@ def rank_at(s: System, at: Point) -> int:
     Fields (vectors of n scalars) without a value there do not count. Of values that are not rational, balls contain the
     determinant (Johansson 2017).
     """
-    return len(_independent(fields(s), at, len(s.z)))
+    return len(independent(fields(s), at, len(s.z)))
 
 
-def _independent(every: Iterable[Vector], at: Point, n: int) -> list[Vector]:
-    """Return the first fields, n at most, that are certainly linearly independent at a point."""
+def independent(every: Iterable[Vector], at: Point, n: int) -> list[Vector]:
+    """Return the first vector fields, n at most, that are certainly linearly independent at an exact point."""
     found: list[tuple[Vector, tuple[Value, ...]]] = []
     for v in every:
         try:
@@ -148,29 +146,6 @@ def _are_independent(rows: tuple[tuple[Value, ...], ...]) -> bool:
     with flint.ctx.workprec(BITS):
         a = arb_mat([[ball(x) for x in row] for row in rows])
         return bool((a * a.transpose()).det() > 0)
-
-
-def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
-    """Return det[V_1, ..., V_n] of n brackets for n coordinates, shown to vanish nowhere; None if none is.
-
-    The V_k are columns of D and brackets [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j X_i), independent at one of the points
-    `at` (Oleinik, Radkevich 1973). Only up to 6 coordinates. With H = (x**2 + r**2)/2, D = diag(0, 1) and Q = [[0, -1],
-    [1, 0]], b = (r, -x): (0, 1) and its bracket (1, 0) with b have the determinant -1.
-    """
-    n = len(s.z)
-    if n > LARGEST_MINOR:
-        return None
-    every = sorted(fields(s), key=lambda v: (sum(x.count_ops() for x in v), str(v)))
-    tried: list[list[Vector]] = []
-    for place in at:
-        chosen = _independent(every, place, n)
-        if len(chosen) < n or chosen in tried:
-            continue
-        tried.append(chosen)
-        minor = determinant(tuple(chosen))
-        if minor.count_ops() < LARGEST_FIELD and never_zero(minor):
-            return sympy.expand(minor)
-    return None
 
 
 def never_zero(e: Expr) -> bool:

@@ -8,26 +8,27 @@ Else minors of brackets without a common zero do: at each state one of them show
 Polynomials with rational coefficients have no common zero, real or complex, where 1 is a combination of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, islice
 
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.dynamics.brackets import circulation, fields
+from recipe_compiler.algebra.dynamics.brackets import LARGEST_FIELD, circulation, fields, independent, never_zero
 from recipe_compiler.algebra.dynamics.system import System
+from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import determinant
 from recipe_compiler.algebra.scalars.rational_matrices import rank
 from recipe_compiler.algebra.scalars.rationals import fraction
 
-LARGEST_OF_MINORS = 4
-"""Coordinates up to which minors are formed."""
+LARGEST_MINOR, LARGEST_OF_SEVERAL = 6, 4
+"""Coordinates up to which a minor is written out, and up to which several are."""
 
 FIELDS, MINORS = 10, 60
-"""The shortest brackets that minors are made of, and how many of these are formed."""
+"""The shortest brackets that several minors are made of, and how many of these are formed."""
 
 VARIABLES, DEGREE = 3, 16
 """Variables and total degree of minors that are looked at."""
@@ -38,38 +39,45 @@ LARGEST = 40
 _Row = tuple[Fraction, ...]
 
 
-def spanning(s: System) -> tuple[Expr, ...]:
+def spanning(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
     """Return minors of the columns of D and their brackets that have no common zero; nothing where none are found.
 
-    Each is a determinant of n fields, [n, n], a polynomial with rational coefficients. At each state one of them is not
-    zero, so the brackets span all n directions there (Hormander 1967, Theorem 1.1). That they have no common zero, real
-    or complex, is shown by a Groebner basis {1}: for `x` and `1 + x y`, 1 = (1 + x y) - y x. Nothing for more than 4
-    coordinates.
+    Each is a determinant of n fields V_k, [n, n]: columns of D and brackets [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j
+    X_i). At each state one of them is not zero, so the brackets span all n directions there (Hormander 1967, Theorem
+    1.1). One alone does where its terms have one sign; of polynomials with rational coefficients a Groebner basis {1}
+    shows it: for `x` and `1 + x y`, 1 = (1 + x y) - y x. With H = (x**2 + r**2)/2, D = diag(0, 1) and Q = [[0, -1], [1,
+    0]], b = (r, -x): (0, 1) and its bracket (1, 0) with b have the determinant -1.
+
+    Args:
+        s: the dynamics, up to 6 coordinates.
+        at: points; brackets that are independent at one are tried first.
     """
-    if len(s.z) > LARGEST_OF_MINORS:
-        return ()
     variables: set[sympy.Basic] = set()
     found: list[Expr] = []
-    for minor in _minors(s):
-        variables |= minor.free_symbols
-        found.append(minor)
-        if len(variables) > VARIABLES:
-            return ()
+    for minor in _minors(s, at) if len(s.z) <= LARGEST_MINOR else ():
+        if never_zero(minor):
+            return (minor,)
+        free: list[sympy.Basic] = sorted(minor.free_symbols, key=str)
+        if not set(free) <= set(s.z) or not minor.is_polynomial(*free) or len(variables | set(free)) > VARIABLES:
+            continue
+        if sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _degree(minor, free) <= DEGREE:
+            variables |= set(free)
+            found.append(minor)
     ordered = sorted(found, key=lambda e: (int(e.count_ops()), str(e)))
     kept = _without_common_zero(ordered, sorted(variables, key=str))
     return () if kept is None else tuple(kept)
 
 
-def _minors(s: System) -> Iterator[Expr]:
-    """Yield determinants of brackets that are polynomials with rational coefficients and not zero."""
-    listed = sorted(fields(s), key=lambda v: (sum(int(x.count_ops()) for x in v), str(v)))[:FIELDS]
-    for chosen in islice(combinations(listed, len(s.z)), MINORS):
-        minor = sympy.expand(determinant(chosen))
-        free: list[sympy.Basic] = sorted(minor.free_symbols, key=str)
-        if minor == 0 or set(free) - set(s.z) or not minor.is_polynomial(*free):
-            continue
-        if not free or (sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _degree(minor, free) <= DEGREE):
-            yield minor
+def _minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
+    """Yield determinants of brackets that are not zero: of those independent at a point, then of the shortest ones."""
+    n = len(s.z)
+    every = sorted(fields(s), key=lambda v: (sum(int(x.count_ops()) for x in v), str(v)))
+    chosen = [tuple(independent(every, place, n)) for place in at]
+    chosen += islice(combinations(every[:FIELDS], n), MINORS) if n <= LARGEST_OF_SEVERAL else ()
+    for vectors in dict.fromkeys(chosen):
+        minor = determinant(vectors) if len(vectors) == n else sympy.Integer(0)
+        if minor.count_ops() < LARGEST_FIELD and (expanded := sympy.expand(minor)) != 0:
+            yield expanded
 
 
 def _degree(e: Expr, free: list[sympy.Basic]) -> int:

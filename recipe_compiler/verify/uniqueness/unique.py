@@ -13,7 +13,7 @@ from itertools import islice
 
 import sympy
 
-from recipe_compiler.algebra.dynamics.brackets import LARGEST, LARGEST_WORK, minor_without_zeros, rank_at, work
+from recipe_compiler.algebra.dynamics.brackets import LARGEST, LARGEST_WORK, rank_at, work
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -239,8 +239,7 @@ def _minors(subject: Subject) -> tuple[str, ...]:
     sizes = subject.sizes[0]
     try:
         s = subject.system(sizes)
-        found = minor_without_zeros(s, tuple(points(subject.dynamics.declarations, sizes, POINTS)))
-        several = spanning(s) if found is None else (found,)
+        found = spanning(s, tuple(points(subject.dynamics.declarations, sizes, POINTS)))
     except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
         return ()
-    return tuple(str(minor) for minor in several)
+    return tuple(str(minor) for minor in found)
