@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.system import state
+from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.entries import rows
-from recipe_compiler.algebra.scalars.matrices import dot, total
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError, dot, total
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.recipe import generator
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
@@ -24,6 +27,12 @@ from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, bound, candidates
+
+# The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.
+
+
+FACTORS = (1, 16, 256)
+"""Values of c tried at fixed sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,12 @@ class ShownFinite:
 
 
 def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> ShownFinite:
-    """Return whether L W <= c (1 + W) and W -> oo, for every size.
+    """Return whether L W <= c (1 + W) and W -> oo, for every size; failing that, at the sizes of the document.
 
-    L W = f . grad W + tr(D Hess W), f: [n], D: [n, n], made in index notation (Khasminskii 2012, Theorem 3.5). The
-    identity between the L W of the two engines is decided in `checked`. What is open is named, and never refutes.
+    L W = f . grad W + tr(D Hess W), f: [n], D: [n, n], made in index notation (Khasminskii 2012, Theorem 3.5). At fixed
+    sizes, polynomials without abstract functions are decided by leading forms: W and c W - L W must go to infinity for
+    some c of `FACTORS`. The identity between the L W of the two engines is decided in `checked`. What is open is named,
+    and never refutes.
 
     Worked, dx = (x - x**3) dt + sqrt(2) dW and W = x**2: L W = 2 x**2 - 2 x**4 + 2 <= 2 (1 + W), -2 x**4 being dropped.
     """
@@ -68,7 +79,10 @@ def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Shown
         own = tuple(_identity(of, one, left) for one, left in zip(candidate.parts, parts, strict=True))
         by = f"Lyapunov function {says}"
         return ShownFinite(by, data, premises, (), own, candidate.parts, semidefinite=found.logarithm)
-    return ShownFinite(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
+    at_sizes = _by_leading_forms(of, candidate)
+    if at_sizes is None:
+        return ShownFinite(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
+    return ShownFinite(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.parts)
 
 
 def _identity(of: Equation, part: Formula, left: Tensor) -> Identity:
@@ -93,6 +107,28 @@ def generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     slopes = [slope(W, x) for x in z]
     spread = [dot(row, [slope(s, y) for y in z]) for row, s in zip(of.diffusion(sizes), slopes, strict=True)]
     return total([dot(of.drift(sizes), slopes), *spread])
+
+
+def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
+    """Return that W and c W - L W are polynomials that go to infinity, where a document fixes all sizes."""
+    declarations = of.subject.dynamics.declarations
+    real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
+    if declarations.sizes or declarations.functions or not real or of.subject.contradiction:
+        return None
+    z = state(declarations, {})
+    try:
+        W = sympy.Add(*(scalar_of(of, part, {}) for part in candidate.parts))
+        left = generated(of, W, {})
+    except (NotScalarisableError, TooLargeError):
+        return None
+    proper = leading(W, z)
+    for factor in FACTORS if proper is not None else ():
+        found = leading(sympy.expand(factor * W - left), z)
+        if proper is not None and found is not None:
+            own = ((f"W: {name}", value) for name, value in proper)
+            both = ((f"{factor} W - L W: {name}", value) for name, value in found)
+            return (("W", str(W)), ("L W", str(sympy.expand(left))), *own, *both)
+    return None
 
 
 def by_lyapunov(of: Equation) -> Answer:
