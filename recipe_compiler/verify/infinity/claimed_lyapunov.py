@@ -99,12 +99,12 @@ def _along(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | N
     free = W.free_symbols | L.free_symbols
     point = [(str(x), str(n)) for x, n in numbers.items() if x in free]
     point += [(str(x), str(e.subs(T, FAR))) for x, e in ray.items()]
-    point.append(("W there", str(along_W.eval(FAR))))
+    point.append(("W there", str(along_W.as_expr().subs(T, FAR))))
     ends = ("towards", f"({', '.join(str(sympy.diff(x, T)) for x in ray.values())})*oo")
     if along_W.degree() <= 0 or along_W.LC() < 0:
         return Refuted("exact ray", (*point, ends), "W does not go to infinity")
     if along_L is not None and along_L.degree() > along_W.degree() and along_L.LC() > 0:
-        there = ("L W there", str(along_L.eval(FAR)))
+        there = ("L W there", str(along_L.as_expr().subs(T, FAR)))
         return Refuted("exact ray", (*point, there, ends), "L W grows faster than W: no c has L W <= c (1 + W)")
     return None
 
