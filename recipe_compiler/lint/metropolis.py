@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.dynamics.acceptance import RATIO, Acceptance, Image, obligations
 from recipe_compiler.algebra.positivity.region import region_at
-from recipe_compiler.algebra.scalars.matrices import determinant, dot, inverse
+from recipe_compiler.algebra.scalars.matrices import dot, inverse
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.shapes import DomainName
@@ -22,7 +22,7 @@ from recipe_compiler.lint.metropolis_witness import OPEN, departure
 from recipe_compiler.lint.proposal import ZERO, Proposal, Whole, proposals, whole
 from recipe_compiler.lint.read import Read, Seen, not_zero
 from recipe_compiler.lint.step_definedness import needed_at_every_step_size
-from recipe_compiler.lint.visited import NotFollowedError, replaced
+from recipe_compiler.lint.visited import NotFollowedError, replaced, sparse_determinant
 from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.verify.core.premises import restricts_state
 
@@ -142,7 +142,7 @@ def _draws_back(proposal: Proposal) -> Iterator[Image]:
     C = tuple(tuple(sympy.diff(reached[k], w) for w in back.values()) for k in rows)
     left = [target[k] - replaced(reached[k], dict.fromkeys(back.values(), ZERO)) for k in rows]
     is_affine = not any(visited.depends(e, frozenset(back.values())) for e in (*left, *(e for row in C for e in row)))
-    if len(rows) == len(back) and is_affine and determinant(C) != 0:
+    if len(rows) == len(back) and is_affine and sparse_determinant(C) != 0:
         yield {w: sympy.expand(dot(row, left)) for w, row in zip(back, inverse(C), strict=True)}
 
 

@@ -42,7 +42,6 @@ ACCEPTED, REFUSED = 2.0**-20, 1 - 2.0**-20
 """Uniform draws by which what may be accepted, or refused, is."""
 
 PART, OTHER = Symbol("part"), Symbol("other")
-JOINED: Mapping[str, Expr] = {"add": PART + OTHER, "mul": PART * OTHER, "pow": PART**OTHER}
 ADVICE = "a step may depend on the numbers it is given and on its draws only, not on what a file keeps or a type is"
 OVERWRITTEN = "a later call overwrites an array that it returned: return a copy (np.array)"
 FED_ITSELF = "called with what it returned"
@@ -128,8 +127,16 @@ class _Balls:
                 return ball(parts[0]).min(ball(parts[1]))
             case "call":
                 return _evaluated(FUNCTIONS[one.name].scalar(PART), self.here.at, {PART: parts[0]})
+            case "add":
+                return ball(parts[0]) + ball(parts[1])
+            case "mul":
+                return ball(parts[0]) * ball(parts[1])
             case _:
-                return _evaluated(JOINED[one.op], self.here.at, dict(zip((PART, OTHER), parts, strict=True)))
+                return _evaluated(PART**OTHER, self.here.at, dict(zip((PART, OTHER), parts, strict=True)))
+
+
+_Expected = tuple[list[list[arb]], list[list[arb]]]
+"""What a call returns, block by block, and the covariances that it draws from."""
 
 
 class _Run:
@@ -174,27 +181,25 @@ class _Run:
 
     def _three_calls(self, here: _Instance) -> int:
         """Return how many calls were compared: one, again with the same numbers, and one with what that returned."""
-        if self._expected(here) is None:
+        expected = self._expected(here)
+        if expected is None:
             return 0
-        first = self._called(here)
+        first = self._called(here, expected)
         held = [_real(value) for value in first]
-        again = self._called(here)
+        again = self._called(here, expected)
         state = {one.name: _real(value) for one, value in zip(self.ask.outputs, again, strict=True)}
         fed = replace(here, state=state, normal=self._normals())
-        if self._expected(fed) is not None:
+        if (then := self._expected(fed)) is not None:
             try:
-                self._called(fed, dict(zip(state, again, strict=True)))
+                self._called(fed, then, dict(zip(state, again, strict=True)))
             except _OtherwiseError as reason:
                 raise _OtherwiseError(f"{FED_ITSELF}, {reason}; {OF_RETURNED}", reason.line) from None
         if [_real(value) for value in first] != held:
             raise _OtherwiseError(OVERWRITTEN)
         return 3
 
-    def _called(self, here: _Instance, state: Mapping[str, Any] | None = None) -> list[Any]:
+    def _called(self, here: _Instance, expected: _Expected, state: Mapping[str, Any] | None = None) -> list[Any]:
         """Return what a call returns, block by block, where it is what was followed."""
-        expected = self._expected(here)
-        if expected is None:
-            raise NoValueError("no value")
         outputs, covariances = expected
         StatedDraws.state(here.normal, here.uniform)
         given = {one.name: self._given(one, here) for one in self.ask.given} | dict(state or {})
@@ -225,7 +230,7 @@ class _Run:
 
     # What was followed, evaluated.
 
-    def _expected(self, here: _Instance) -> tuple[list[list[arb]], list[list[arb]]] | None:
+    def _expected(self, here: _Instance) -> _Expected | None:
         """Return the values that a call returns and draws from, None where doubles are not near to all it computes."""
         at, trace = Evaluation(self.trace.operations, _Balls(self.means, here)), self.trace
         try:

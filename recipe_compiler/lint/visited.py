@@ -15,7 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
-from recipe_compiler.algebra.scalars.matrices import determinant
+from recipe_compiler.algebra.scalars.matrices import Rows, determinant
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.formulas import formula
@@ -120,7 +120,7 @@ class Visited:
         """
         known = frozenset(self.opaque[x].call for e in image.values() for x in self.reached(e))
         rows = tuple(tuple(self.slope(e, x, known) for x in image) for e in image.values())
-        return sympy.cancel(self.plain(determinant(rows)))
+        return sympy.cancel(self.plain(sparse_determinant(rows)))
 
     def reached(self, e: Expr) -> set[Symbol]:
         """Return the symbols of functions in an expression, and in the points that it takes them at, and so on."""
@@ -192,6 +192,21 @@ def _is_apart(e: Expr) -> bool:
     some = {x: sympy.Rational(7 * k + 11, 5 * k + 9) for k, x in enumerate(symbols)}
     value = sympy.N(e.xreplace(some))
     return bool(value.is_Float and abs(value) > FAR)
+
+
+def sparse_determinant(rows: Rows) -> Expr:
+    """Return det A, rows of one entry taken out first: the trajectories of a step leave hardly any other.
+
+    Raises:
+        TooLargeError: as for `determinant`, of the rows that are left.
+    """
+    for i, row in enumerate(rows):
+        places = [j for j, e in enumerate(row) if e != 0]
+        if len(places) == 1:
+            j = places[0]
+            rest = tuple(own[:j] + own[j + 1 :] for k, own in enumerate(rows) if k != i)
+            return (-1) ** (i + j) * row[j] * sparse_determinant(rest)
+    return determinant(rows) if rows else sympy.Integer(1)
 
 
 class Expressions:
