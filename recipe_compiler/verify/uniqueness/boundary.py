@@ -359,7 +359,7 @@ def _integrable(at: AtFace, p: Density, found: _Found) -> Decision | None:
         against = fails(at.subject.dynamics.declarations, (condition,), at.subject.sizes[0]) if p.is_exact else None
     except NoInstanceError:
         against = None
-    return against or Undecided((condition.unmet,))
+    return Undecided((condition.unmet,)) if against is None else against
 
 
 def _reach(at: AtFace, e: Expr, rows: dict[tuple[str, int], RowSize]) -> str:
