@@ -158,15 +158,15 @@ def proposals(step: Whole) -> list[Proposal]:
     # what is accepted is what moves the state, whichever way that is: the other leaves it, but for signs and draws
     ways = [(trace.outputs, trace.otherwise, True), (trace.otherwise, trace.outputs, False)]
     found: list[Proposal] = []
-    why = "no branch returns the old state, up to signs and a normal draw"
+    reasons: list[str] = []
     for taken, left, is_first in ways:
         own = replace(trace, outputs=taken)
         try:
             found += _apart(step, own, [k for flat in left for k in flat], is_first)
         except NotFollowedError as reason:
-            why = str(reason)
+            reasons.append(str(reason))
     if not found:
-        raise NotFollowedError(why)
+        raise NotFollowedError("; ".join(reasons) or "no branch returns the old state, up to signs and a normal draw")
     return [proposal for proposal in found if proposal.refreshed is None] or found
 
 
@@ -187,8 +187,9 @@ def _apart(step: Whole, trace: Trace, left: Sequence[int], is_first: bool) -> It
         to = {x: read.value(k) for x, k in zip(z, (k for flat in trace.outputs for k in flat), strict=True)}
         L, is_below = log_ratio(*map(read.value, trace.compared))
         reads = (*to.values(), L)
-        inside = frozenset[Symbol]().union(*map(visited.inside, reads))
-        if any(x.name.startswith(UNIFORM) for x in inside) or any(e.has(Least) for e in reads):
+        everything = [part for e in reads for part in visited.with_points(e)]
+        inside = frozenset(x for e in everything for x in e.free_symbols if isinstance(x, Symbol))
+        if any(x.name.startswith(UNIFORM) for x in inside) or any(e.has(Least) for e in everything):
             raise NotFollowedError("the smaller of two values, or a uniform draw, outside the condition for acceptance")
         used = frozenset() if refreshed is None else refreshed.draws
         if anew and not inside.isdisjoint(used.union(old[x] for x in anew)):

@@ -112,15 +112,16 @@ class Visited:
         return expanded(found)
 
     def jacobian(self, image: Here) -> Expr:
-        """Return det DS of a map with S(G(S(x))) = G(x), G signs: of another map it may be wrong.
+        """Return det DS, but for its sign, of a map with S(G(S(x))) = G(x), G signs: of another map it may be wrong.
 
         With h the derivatives that occur nowhere in S, det DS is a polynomial in the h at the points that S visits, and
         so is that of its inverse G S G in those that it visits: their product is 1 for every function, so for all h,
         which may be any of a linear space. Divisors of 1 are constant: det DS is what it is at h = 0.
         """
         known = frozenset(self.opaque[x].call for e in image.values() for x in self.reached(e))
-        rows = tuple(tuple(self.slope(e, x, known) for x in image) for e in image.values())
-        return sympy.cancel(self.plain(sparse_determinant(rows)))
+        return sparse_determinant(
+            tuple(tuple(self.plain(self.slope(e, x, known)) for x in image) for e in image.values())
+        )
 
     def reached(self, e: Expr) -> set[Symbol]:
         """Return the symbols of functions in an expression, and in the points that it takes them at, and so on."""
@@ -153,17 +154,19 @@ class Visited:
 
     def same(self, x: Expr, y: Expr) -> bool:
         """Whether two scalars have one normal form."""
-        left = expanded(x - y)
+        left = x - y
+        if left == 0 or _is_apart(self.plain(left)):
+            return bool(left == 0)
+        left = expanded(left)
         return bool(left == 0) or is_same(self.plain(left), sympy.Integer(0))
 
-    def inside(self, e: Expr) -> frozenset[Symbol]:
-        """Return the symbols in an expression, and in the points that it takes functions at."""
-        points = (y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])
-        return frozenset(x for y in (e, *points) for x in y.free_symbols if isinstance(x, Symbol))
+    def with_points(self, e: Expr) -> list[Expr]:
+        """Return an expression and the coordinates of all points that it takes functions at."""
+        return [e, *(y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])]
 
     def depends(self, e: Expr, on: frozenset[Symbol]) -> bool:
         """Whether symbols stand in an expression, or in a point that it takes a function at."""
-        return not on.isdisjoint(self.inside(e))
+        return any(not on.isdisjoint(y.free_symbols) for y in self.with_points(e))
 
 
 def _calls(e: Expr) -> set[Expr]:
@@ -195,18 +198,24 @@ def _is_apart(e: Expr) -> bool:
 
 
 def sparse_determinant(rows: Rows) -> Expr:
-    """Return det A, rows of one entry taken out first: the trajectories of a step leave hardly any other.
+    """Return |det A|, but for its sign: rows of one entry first, then block after block of what is connected.
 
     Raises:
-        TooLargeError: as for `determinant`, of the rows that are left.
+        TooLargeError: as for `determinant`, of a block.
     """
-    for i, row in enumerate(rows):
-        places = [j for j, e in enumerate(row) if e != 0]
-        if len(places) == 1:
-            j = places[0]
-            rest = tuple(own[:j] + own[j + 1 :] for k, own in enumerate(rows) if k != i)
-            return (-1) ** (i + j) * row[j] * sparse_determinant(rest)
-    return determinant(rows) if rows else sympy.Integer(1)
+    if not rows:
+        return sympy.Integer(1)
+    columns = [{j for j, e in enumerate(row) if e != 0} for row in rows]
+    single = next((i for i, own in enumerate(columns) if len(own) == 1), None)
+    block, reached = ({single}, columns[single]) if single is not None else ({0}, columns[0])
+    while single is None and (more := {i for i, own in enumerate(columns) if own & reached}) != block:
+        block, reached = more, reached.union(*(columns[i] for i in more))
+    if len(block) != len(reached):
+        return sympy.Integer(0)
+    own = tuple(tuple(rows[i][j] for j in sorted(reached)) for i in sorted(block))
+    kept = [j for j in range(len(rows)) if j not in reached]
+    rest = tuple(tuple(row[j] for j in kept) for i, row in enumerate(rows) if i not in block)
+    return sympy.cancel(determinant(own)) * sparse_determinant(rest)
 
 
 class Expressions:
