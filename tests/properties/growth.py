@@ -60,21 +60,24 @@ class Way:
     end: str
     at: Callable[[fmpq], Poly]
     power: int = 1
+    bounded: bool = False
 
     def raised(self, n: int, factor: int = 1) -> "Way":
-        """Return the same way at another speed: n = -1 leads to 0 in place of infinity, n = 0 nowhere."""
-        return Way(self.end, lambda R: self.at(R**n * factor), self.power * n)
+        """Return the same way at another speed: n = -1 leads to 0 in place of infinity, where that is inside."""
+        n = abs(n) if self.bounded else n
+        return Way(self.end, lambda R: self.at(R**n * factor), self.power * n, self.bounded)
 
 
 def ends_of(page: FarPage, block: str) -> list[Way]:
     """Return the ends of the coordinates of a block."""
     domain, ends = page.d.blocks[block]["domain"], [page.scalar(end) for end in page.d.blocks[block]["ends"]]
     low, width = ends[0] if ends else constant(0), ends[1] - ends[0] if len(ends) > 1 else constant(1)
+    bounded = domain in ("interval", "simplex")
     every = {
         "-oo": Way("-oo", lambda R: constant(-R)),
         "oo": Way("oo", lambda R: constant(R)),
-        "low": Way("low", lambda R: low + width / R, -1),
-        "high": Way("high", lambda R: low + width - width / R, -1),
+        "low": Way("low", lambda R: low + width / R, -1, bounded),
+        "high": Way("high", lambda R: low + width - width / R, -1, bounded),
     }
     known = {"real": ("-oo", "oo"), "circle": (), "interval": ("low", "high"), "simplex": ("low",)}
     return [every[end] for end in known.get(domain, ("oo", "low"))]

@@ -20,6 +20,7 @@ from growth import FarPage, has_no_integral
 
 from recipe_compiler import recheck
 from recipe_compiler.kernel import field, pages
+from recipe_compiler.kernel.equations import coordinates
 from recipe_compiler.verdict import Finding
 
 Matrix = tuple[tuple[str, ...], ...]
@@ -313,6 +314,9 @@ def _pages(document: Wild, parsed: pages.Documents, random: Random, *, special: 
         z = [draw() for _ in range(page.coordinates)]
         if special and random.random() < 0.3:
             z[random.randrange(len(z))] = random.choice([*z, *constants.values()])
+        for block, _, k in coordinates(page):
+            if page.d.blocks[block]["domain"] == "circle":
+                z[k] = abs(z[k])  # once around: from 0 to 2 pi
         page.move(dict(enumerate(map(field.constant, z))))
         try:
             page.admissible()
