@@ -44,7 +44,7 @@ from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import on_circles, target_periodic
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.irreducible import irreducible
-from recipe_compiler.verify.moves.table import cycle, each, exact, has_move
+from recipe_compiler.verify.moves.table import cycle, decide_each, exact, has_move
 from recipe_compiler.verify.moves.use import use
 from recipe_compiler.verify.steps.configurational import configurational, is_exact
 from recipe_compiler.verify.steps.flow import flow
@@ -221,17 +221,17 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
              lambda build: has_word(build) or not has_cycle(build), rests_on=("flow",), rechecked=True),
     Claim("use", "the dynamics used by the word preserve the H of the build", _moves(use),
           lambda build: build.dynamics.claims.energy is not None),
-    rechecked("refresh", "refreshes draw blocks from their conditional distributions", _moves(each(Refresh)),
+    rechecked("refresh", "refreshes draw blocks from their conditional distributions", _moves(decide_each(Refresh)),
               has_move(Refresh)),
-    rechecked("draw", "exact draws are from the conditional distributions of the target", _moves(each(Draw)),
+    rechecked("draw", "exact draws are from the conditional distributions of the target", _moves(decide_each(Draw)),
               has_move(Draw), rests_on=("defined",)),
-    Claim("cir", "CIR flows preserve the conditional distributions of the target", _moves(each(Cir)), has_move(Cir),
-          rests_on=("defined",)),
+    Claim("cir", "CIR flows preserve the conditional distributions of the target", _moves(decide_each(Cir)),
+          has_move(Cir), rests_on=("defined",)),
     rechecked("involution", "the maps are involutions, and the derived acceptance ratio preserves exp(-H)",
-              _moves(each(Involution)), has_move(Involution), rests_on=KERNEL),
-    Claim("code", "moves that are code preserve exp(-H)", _moves(each(CodeMove)), has_move(CodeMove)),
-    rechecked("metropolis", "the Metropolis moves preserve exp(-H)", _moves(each(Metropolis)), has_move(Metropolis),
-              rests_on=KERNEL),
+              _moves(decide_each(Involution)), has_move(Involution), rests_on=KERNEL),
+    Claim("code", "moves that are code preserve exp(-H)", _moves(decide_each(CodeMove)), has_move(CodeMove)),
+    rechecked("metropolis", "the Metropolis moves preserve exp(-H)", _moves(decide_each(Metropolis)),
+              has_move(Metropolis), rests_on=KERNEL),
     rechecked("cycle", "every move preserves exp(-H), and every block is updated", _moves(cycle), has_cycle,
               rests_on=KERNEL),
     advisory("exact", "the chain preserves exp(-H) at every step size", _moves(exact), has_cycle, rests_on=KERNEL,

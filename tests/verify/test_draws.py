@@ -15,8 +15,8 @@ from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verify.builds.transformed import law_is_kept
 from recipe_compiler.verify.moves.cir import cir
-from recipe_compiler.verify.moves.draw import law_under_H
-from recipe_compiler.verify.moves.table import cycle, each
+from recipe_compiler.verify.moves.draw import check_conditional_law
+from recipe_compiler.verify.moves.table import cycle, decide_each
 
 BUILD = """
 name: drawn
@@ -94,7 +94,7 @@ Q: [[0, -I], [I, 0]]
 )
 def test_what_else_h_says_of_a_block_makes_its_law_another(normal, energy, verdict, says):
     step = of(document(BENT.replace("ENERGY", energy)), "", Draw("tau"))
-    found = law_under_H(beside(normal, step), "tau")
+    found = check_conditional_law(beside(normal, step), "tau")
     at = expect(found, verdict, "" if verdict == "refuted" else says)
     assert verdict != "refuted" or any(name.startswith(says) for name in at)
 
@@ -102,7 +102,7 @@ def test_what_else_h_says_of_a_block_makes_its_law_another(normal, energy, verdi
 def test_a_batch_leaves_a_draw_open(normal):
     step = of("still", "", Draw("mu"), Draw("tau"))
     small = beside(replace(normal, variant="minibatch"), step)
-    expect(each(Draw)(small), "undecided", "needs all data: `variant: full`")
+    expect(decide_each(Draw)(small), "undecided", "needs all data: `variant: full`")
     expect(cycle(small), "undecided", "see draw")
 
 
@@ -174,4 +174,4 @@ def test_a_metric_leaves_a_flow_open():
     step = of("rhmc", "", Refresh("r"), Draw("mu"), Cir("tau"))
     own = beside(document(BUILD.replace("MOVE", "cir")), step)
     expect(cir(own, Cir("tau")), "undecided")
-    expect(each(Cir)(own), "undecided", "is free of theta")
+    expect(decide_each(Cir)(own), "undecided", "is free of theta")

@@ -10,7 +10,7 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.spec.model import Metropolis, Refresh, Selection, Steps
 from recipe_compiler.verify.moves import refresh as refreshes
 from recipe_compiler.verify.moves.refresh import law_given_others
-from recipe_compiler.verify.moves.table import cycle, each, exact
+from recipe_compiler.verify.moves.table import cycle, decide_each, exact
 from recipe_compiler.verify.moves.volume import volume_kept
 
 LEAPFROG, PATH = "B/2 A B/2", "B/2 A/2 O A/2 B/2"
@@ -54,7 +54,7 @@ def of(dynamics, text, *moves, **more):
 def test_moves_of_shipped_dynamics_keep_exp_minus_H(any_build, name, text, moves, more, says):
     """With full M, C, K and metrics, for every size, by both engines."""
     step = of(name, text, *moves, **more)
-    found = each(Metropolis)(cycle_of(step, any_build))
+    found = decide_each(Metropolis)(cycle_of(step, any_build))
     data = expect(found, "proved", says)
     assert {sizes for at in found.checked_at for _, sizes in at} == {1, 2, 3}
     assert any(fact.startswith("implicit equations") for fact in found.decision.given) is bool(more)
@@ -83,9 +83,9 @@ def test_a_law_that_another_block_is_drawn_from_does_not_read_its_sign(any_build
         found = law_given_others(step, block)
         expect(found, "proved")
         assert found.decision.by == law
-    expect(each(Metropolis)(cycle_of(step, any_build)), "proved", "r is refreshed before it is used")
+    expect(decide_each(Metropolis)(cycle_of(step, any_build)), "proved", "r is refreshed before it is used")
     alone = of(dynamics, LEAPFROG, Metropolis(), moves[-1])
-    expect(each(Metropolis)(cycle_of(alone, any_build)), "proved" if order == "wr" else "undecided")
+    expect(decide_each(Metropolis)(cycle_of(alone, any_build)), "proved" if order == "wr" else "undecided")
 
 
 SOME = """
@@ -155,17 +155,21 @@ def test_a_piece_in_detailed_balance_by_one_engine_alone_is_open(any_build, monk
         "recipe_compiler.verify.moves.detailed_balance.correction", lambda D, z: tuple(1 + x - x for x in z)
     )
     step = of("sghmc", PATH, Metropolis((1, 1), ("r",)))
-    expect(each(Metropolis)(cycle_of(step, any_build)), "undecided", "the engines disagree on the current of O")
+    expect(
+        decide_each(Metropolis)(cycle_of(step, any_build)),
+        "undecided",
+        "the engines disagree on the current of O",
+    )
 
 
 def test_minibatches_and_a_boundary_leave_a_metropolis_move_open(any_build):
     turned = Metropolis((1, 1), ("r",))
     step = of("hmc", LEAPFROG, FULL, turned)
     small = replace(any_build, variant="minibatch")
-    expect(each(Metropolis)(cycle_of(step, small)), "undecided", "needs all data")
+    expect(decide_each(Metropolis)(cycle_of(step, small)), "undecided", "needs all data")
     text = (SPECS / "dynamics/hmc.yaml").read_text().replace("theta: {shape: d}", "theta: {shape: d, domain: positive}")
     step = of(document(text), LEAPFROG, FULL, turned)
-    expect(each(Metropolis)(cycle_of(step, any_build)), "undecided", "theta has a boundary")
+    expect(decide_each(Metropolis)(cycle_of(step, any_build)), "undecided", "theta has a boundary")
 
 
 def test_the_thermostat_is_not_drawn_around_zero(any_build):

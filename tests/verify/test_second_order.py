@@ -15,9 +15,9 @@ from recipe_compiler.verdict import OWN_FAULT, Answer, Refuted
 from recipe_compiler.verify.moves import draw, involution, refresh, table, witness
 from recipe_compiler.verify.moves import metropolis as accepted
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.draw import draw_departs
-from recipe_compiler.verify.moves.involution import involution_departs
-from recipe_compiler.verify.moves.refresh import refresh_departs
+from recipe_compiler.verify.moves.draw import refute_draw
+from recipe_compiler.verify.moves.involution import refute_involution
+from recipe_compiler.verify.moves.refresh import refute_refresh
 from recipe_compiler.verify.steps.in_build import of_pieces
 from recipe_compiler.verify.steps.split import split_of
 
@@ -118,17 +118,19 @@ def with_mass_of_many_digits(moves):
 @pytest.mark.slow
 def test_a_wrong_word_with_such_a_mass_is_refuted_before_a_point_of_the_move_is_computed(monkeypatch):
     own = with_mass_of_many_digits(f"refresh: r, {HELD}")
-    monkeypatch.setattr(accepted, "departure", lambda *_: pytest.fail("a point of the move outlasts the limit"))
-    expect(of_cycle(table.each(Metropolis), own), "refuted")
+    monkeypatch.setattr(accepted, "refute_invariance", lambda *_: pytest.fail("a point of the move outlasts the limit"))
+    expect(of_cycle(table.decide_each(Metropolis), own), "refuted")
 
 
 def test_a_proof_with_a_mass_of_many_digits_is_tried_at_small_sizes(monkeypatch):
     """A mass that warm-up found: with its 400 numbers of 17 digits a point would outlast the limit of the claim."""
     moves = f"refresh: r, {HELD.replace('[B, A]', '[B/2, A, B/2]')}"
     tried = []
-    monkeypatch.setattr(witness, "_found", lambda split, *_: tried.extend(len(split.z(n)) for n in split.subject.sizes))
+    monkeypatch.setattr(
+        witness, "_search_points", lambda split, *_: tried.extend(len(split.z(n)) for n in split.subject.sizes)
+    )
     for one in (stages(build(moves)), with_mass_of_many_digits(moves)):
-        expect(of_cycle(table.each(Metropolis), one), "proved")
+        expect(of_cycle(table.decide_each(Metropolis), one), "proved")
     assert tried[0] == 4
     assert 0 < max(tried) <= 8
 
@@ -143,12 +145,12 @@ def test_the_energy_of_a_refresh_is_that_of_h(factor):
     split = split_of(own.declared, own.build.scheme)
     law = conditional_law(split.derivation, "r")
     scaled = replace(law, covariance=split.derivation.calculus.scale(law.covariance, factor))
-    assert isinstance(refresh_departs(split, scaled), Answer) is (factor != 1)
+    assert isinstance(refute_refresh(split, scaled), Answer) is (factor != 1)
 
 
 @pytest.mark.parametrize(("law", "right"), [(GAMMA, True), ("Gamma(2, (1 + a**2)/2)", False), ("Gamma(3, 1/2)", False)])
 def test_the_energy_of_a_claimed_law_is_that_of_u(law, right):
-    assert (draw_departs(document(OWN.format(law=law)), "b") is None) is right
+    assert (refute_draw(document(OWN.format(law=law)), "b") is None) is right
 
 
 @pytest.mark.parametrize(
@@ -158,18 +160,18 @@ def test_an_involution_leads_back_with_the_inverse_ratio(maps, right):
     own = every_move(maps)
     move = next(move for move in own.build.scheme.cycle if isinstance(move, Involution))
     S = mapped(move, visible(own.declared.dynamics.declarations, own.build.target.declarations.parameters))
-    assert (involution_departs(own.declared, S) is None) is right
+    assert (refute_involution(own.declared, S) is None) is right
 
 
 @pytest.mark.parametrize(
     ("module", "name", "decide", "moves"),
     [
-        (refresh, "refresh_departs", table.each(Refresh), ""),
-        (draw, "draw_departs", table.each(Draw), ""),
-        (involution, "involution_departs", table.each(Involution), ""),
-        (table, "limit_departs", table.cycle, "refresh: r, {split: [B/2, A, B/2]}"),
+        (refresh, "refute_refresh", table.decide_each(Refresh), ""),
+        (draw, "refute_draw", table.decide_each(Draw), ""),
+        (involution, "refute_involution", table.decide_each(Involution), ""),
+        (table, "refute_limit", table.cycle, "refresh: r, {split: [B/2, A, B/2]}"),
         (
-            accepted, "departure", table.each(Metropolis),
+            accepted, "refute_invariance", table.decide_each(Metropolis),
             "refresh: {r: 1/2}, {metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}",
         ),
     ],

@@ -31,7 +31,7 @@ from recipe_compiler.tensor.terms import Index, SizeNumber
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.draw import law_under_H
+from recipe_compiler.verify.moves.draw import check_conditional_law
 
 SUM = "its shape is a number plus a sum over the data, for which a minibatch gives an unbiased estimate"
 """What a shape that a minibatch estimates has to satisfy."""
@@ -41,45 +41,48 @@ PRESERVES = "its flow is reversible for Gamma(shape, rate), entry by entry (Cox,
 def cir(cycle: Cycle, move: Cir) -> Answer:
     """Decide that the flow dg = (a - b g) dt + sqrt(2 g) dW keeps the law of its block under exp(-H) given all others.
 
-    It rests on: that law is Gamma(a, b) (`law_under_H`), of which the theorem above says that the flow keeps it. With
+    It rests on: that law is Gamma(a, b) (`check_conditional_law`), which the flow keeps by the theorem above. With
     an estimate A of the shape from a minibatch, E[A] = a has to be shown as well; then the mean a/b is exact and the
     variance a/b**2 + tanh(b eps/2) Var[A]/b**2, which is the law as eps -> 0.
     """
-    law = law_under_H(cycle, move.block, is_of_a_batch=True)
+    law = check_conditional_law(cycle, move.block, is_of_a_batch=True)
     if not is_proved(law):
         return law
     obligations = [("the conditional distribution", law), ("the flow", Answer(Proved(PRESERVES)))]
     says = f"d g = (shape - rate g) dt + sqrt(2 g) dW preserves the conditional distribution of g = {move.block}"
-    if not is_estimated(cycle, move):
+    if not is_shape_estimated(cycle, move):
         return conjunction(f"{says} at every step size", obligations)
-    return conjunction(f"{says} as eps goes to 0; {bias(move)}", [*obligations, (SUM, _estimate(cycle, move))])
+    return conjunction(
+        f"{says} as eps goes to 0; {describe_bias(move)}", [*obligations, (SUM, _check_shape(cycle, move))]
+    )
 
 
-def bias(move: Cir) -> str:
-    """Say what remains of a law when a minibatch estimates its shape."""
+def describe_bias(move: Cir) -> str:
+    """Return the sentence on the bias that remains when a minibatch estimates the shape of a law."""
     return (
         f"given all others, the mean of {move.block} is exact at every step size, and its variance too large by "
         "tanh(rate eps/2) Var[estimated shape]/rate**2"
     )
 
 
-def is_estimated(cycle: Cycle, move: Cir) -> bool:
-    """Whether the shape of a law uses data of which a step sees a minibatch only."""
+def is_shape_estimated(cycle: Cycle, move: Cir) -> bool:
+    """Return whether the shape of the move's law reads data of which a step sees only a minibatch."""
     fields = {field.name for field in cycle.target.declarations.data}
-    return cycle.build.variant != "full" and bool(fields & {*dependence(_shape(cycle, move)).names})
+    return cycle.build.variant != "full" and bool(fields & {*dependence(_claimed_shape(cycle, move)).names})
 
 
-def _shape(cycle: Cycle, move: Cir) -> Formula:
+def _claimed_shape(cycle: Cycle, move: Cir) -> Formula:
+    """Return the first parameter of the Gamma law that the target claims for the moved block."""
     return dict(cycle.target.laws)[move.block].arguments[0]
 
 
-def _estimate(cycle: Cycle, move: Cir) -> Answer:
-    """Decide that a shape is a number plus a sum over the data, positive for every minibatch as it is for all data.
+def _check_shape(cycle: Cycle, move: Cir) -> Answer:
+    """Decide that the shape is a number plus a sum over the data, positive for every minibatch as for all data.
 
     a(k) = A + k sum_batch g_n is the shape of a data set that has each datum of the batch k times, hence positive for
     k = 1, 2, ...; so it is at N/n >= 1 between two of them, if A and g_n do not hold N.
     """
-    declared, shape = cycle.target.declarations, _shape(cycle, move)
+    declared, shape = cycle.target.declarations, _claimed_shape(cycle, move)
     tensor = convert(shape, of_all_data(declared), *(Index(size, "i") for size in shape.shape.sizes))
     if by_datum(tensor, frozenset(field.name for field in declared.data)) is None:
         return Answer(Undecided(("it depends on the data in another way",)))

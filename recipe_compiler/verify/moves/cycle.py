@@ -19,7 +19,7 @@ Kind = TypeVar("Kind", bound=Move)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block that has to be moved: of the target, whose name may be that of a block of the dynamics, or of these."""
+    """A block that moves must cover: one of the target's, or one of the dynamics' (the names may coincide)."""
 
     is_of_target: bool
     name: str
@@ -34,7 +34,7 @@ class Cycle:
 
     @property
     def build(self) -> Build:
-        """The build."""
+        """The build whose chain this is."""
         return self.stages.build
 
     @property
@@ -54,7 +54,7 @@ class Cycle:
 
     @property
     def period(self) -> tuple[Move, ...]:
-        """The moves of as many cycles as go by until all begin anew together: those of one kernel."""
+        """The moves of as many cycles as pass until all counters restart together: the moves of one kernel."""
         return over_a_period(self.moves)
 
     @property
@@ -67,14 +67,14 @@ class Cycle:
         return (move for move in self.moves if isinstance(move, kind))
 
     def parts(self, block: str) -> tuple[Part, ...]:
-        """Return the blocks of the target that a block of the dynamics holds: those of the potential's; else itself."""
+        """Return the target's blocks inside a block of the dynamics, for the potential's; else the block itself."""
         apart = self.split.scheme.use is not None or any(isinstance(move, ByLaw) for move in self.moves)
         if [one.name for one in self.potential_blocks] != [block] or not apart:
             return (Part(False, block),)
         return tuple(Part(True, one.name) for one in self.drawn_blocks)
 
     def places(self, block: str, sizes: Sizes, split: Split | None = None) -> range | None:
-        """Return the places of z at which a block of the target stands in theta; None where the build fixes none."""
+        """Return where in z the entries of a block of the target lie; None where the build fixes no sizes."""
         split = split or self.split
         known = {**known_sizes(self.build, self.build.target), **sizes}
         needed = {n for one in (*split.blocks, *self.drawn_blocks) for n in one.shape.sizes if isinstance(n, str)}

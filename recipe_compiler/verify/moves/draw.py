@@ -47,7 +47,7 @@ from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.premises import restricts_state, values
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.witness import departs, with_values_of
+from recipe_compiler.verify.moves.witness import refute_at_point, substitute_point
 from recipe_compiler.verify.steps.quantity import Quantity
 from recipe_compiler.verify.steps.split import decided
 
@@ -61,9 +61,9 @@ def draw(cycle: Cycle, move: Draw) -> Answer:
     Smith 1990). By slices, rows z_n with the law Categorical(logits_n) are drawn by u_n ~ Uniform(0, w[z_n]), then z_n
     by exp(logits_n)/w among the places k with w_k > u_n: under exp(logits_n[z_n])/w[z_n] on 0 < u_n < w[z_n] these are
     the laws of each given the other, and z_n alone has exp(logits_n), whatever w > 0 is (Walker 2007). It rests on the
-    law itself (`law_under_H`) and on log w having a value for all others; undecided where that is not shown.
+    law itself (`check_conditional_law`) and on log w having a value for all others; undecided where that is not shown.
     """
-    law = law_under_H(cycle, move.block)
+    law = check_conditional_law(cycle, move.block)
     if move.slices is None or not isinstance(law.decision, Proved):
         return law
     weights = move.slices.log_weights
@@ -77,8 +77,8 @@ def draw(cycle: Cycle, move: Draw) -> Answer:
 
 
 @lru_cache(maxsize=KEPT)
-def law_under_H(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Answer:
-    """Decide that the law which a target claims for a block b is its law under exp(-H) given all others, and all data.
+def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Answer:
+    """Decide that the law claimed for a block b is its law under exp(-H) given all other blocks and all data.
 
     It rests on: d(U - E)/db = 0 for the energy E of the claimed law (`laws`); dK/dtheta = 0 for K = H - U(theta), so
     that the law under exp(-H) is that under exp(-U); and, for transformed blocks, that what is sampled has the law as
@@ -94,7 +94,7 @@ def law_under_H(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Ans
         is_of_a_batch: whether it is decided also where steps use a minibatch of the data.
     """
     build, split, law = cycle.build, cycle.split, dict(cycle.target.laws).get(block)
-    refused = _refused(cycle, block, is_of_a_batch=is_of_a_batch)
+    refused = _unsupported_draw_reason(cycle, block, is_of_a_batch=is_of_a_batch)
     if law is None or refused:
         return Answer(Undecided((refused or f"the target {cycle.target.name} claims no law of {block}",)))
     of_target = target_decided_in(partial(law_of, name=block), build)
@@ -102,11 +102,11 @@ def law_under_H(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Ans
         return of_target
     theta, K = cycle.potential_blocks[0], f"H - {split.subject.dynamics.potential}({cycle.potential_blocks[0].name})"
     try:
-        of_rest = decided(split, [_rest_slope(cycle).vanishes(f"d({K})/d{theta.name}")])
+        of_rest = decided(split, [_differentiate_other_energy(cycle).vanishes(f"d({K})/d{theta.name}")])
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if not is_proved(of_rest):
-        moved = _rest_departs(cycle, block, K)
+        moved = _refute_by_other_energy(cycle, block, K)
         if moved is not None:
             return moved
         of_rest = Answer(Undecided((f"d({K})/d{theta.name} is not zero, or not shown to be",)))
@@ -117,10 +117,10 @@ def law_under_H(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Ans
     obligations.append((f"{K} is free of {theta.name}", of_rest))
     proof = conjunction(f"{block} ~ {law_text(law)} given all others", obligations)
     at_values = isinstance(of_target.decision, Proved) and AT_VALUES in of_target.decision.by
-    return unless_refuted(proof, draw_departs((at_values and target_at_values(build)) or build.target, block))
+    return unless_refuted(proof, refute_draw((at_values and target_at_values(build)) or build.target, block))
 
 
-def draw_departs(target: Target, block: str) -> Answer | None:
+def refute_draw(target: Target, block: str) -> Answer | None:
     """Return the refutation by U(b') - U(b) != E(b') - E(b), exp(-E) the claimed law; None where no point shows it."""
     target = standard(target)
     declared, law = drawn_data(target.declarations), dict(target.laws)[block]
@@ -131,14 +131,14 @@ def draw_departs(target: Target, block: str) -> Answer | None:
 
     def off(_: Point, other: Point) -> list[Expr]:
         left = scalar_potential(target, sizes) - rows(E, Setting(declared, sizes))[0][0]
-        return [with_values_of(left, coordinates(own, sizes), other) - left]
+        return [substitute_point(left, coordinates(own, sizes), other) - left]
 
     by = f"exact witness: U depends on {block} differently from its claimed law"
-    return departs(by, off, declared, sizes, (*filter(None, (target.potential, target.log_prior)), E))
+    return refute_at_point(by, off, declared, sizes, (*filter(None, (target.potential, target.log_prior)), E))
 
 
-def _refused(cycle: Cycle, block: str, *, is_of_a_batch: bool) -> str:
-    """Return why it is not looked at which law a block is drawn from; empty where it is."""
+def _unsupported_draw_reason(cycle: Cycle, block: str, *, is_of_a_batch: bool) -> str:
+    """Return why the law that a block is drawn from cannot be checked; empty where it can."""
     target, law = cycle.target, dict(cycle.target.laws).get(block)
     fields = {field.name for field in target.declarations.data}
     takes_data = law is not None and any(fields & {*dependence(argument).names} for argument in law.arguments)
@@ -151,7 +151,7 @@ def _refused(cycle: Cycle, block: str, *, is_of_a_batch: bool) -> str:
     return ""
 
 
-def _rest_slope(cycle: Cycle) -> Quantity:
+def _differentiate_other_energy(cycle: Cycle) -> Quantity:
     """Return dK/dtheta of K = H - U(theta). Raises ModelError where K jumps."""
     split, dynamics, (theta,) = cycle.split, cycle.split.subject.dynamics, cycle.potential_blocks
     K = minus(dynamics.H, FunctionAt(dynamics.potential or "", (theta.name,), SCALAR))
@@ -159,8 +159,8 @@ def _rest_slope(cycle: Cycle) -> Quantity:
     return Quantity(split, (), tensor, lambda sizes: rows(K, split.subject.setting(sizes))[0]).slope(theta)
 
 
-def _rest_departs(cycle: Cycle, block: str, says: str) -> Answer | None:
-    """Return the refutation by a point at which K depends on what is drawn, whatever U is; None where none was found.
+def _refute_by_other_energy(cycle: Cycle, block: str, says: str) -> Answer | None:
+    """Return the refutation by a point at which K = H - U depends on the drawn block; None where none was found.
 
     Looked for at the sizes of the build: they say which coordinates of theta those of a block are.
     """
@@ -171,7 +171,7 @@ def _rest_departs(cycle: Cycle, block: str, says: str) -> Answer | None:
         return None
     start = cycle.split.places(subject.names.index(theta.name), sizes).start
     try:
-        for entry in _rest_slope(cycle).entries(sizes)[places.start - start : places.stop - start]:
+        for entry in _differentiate_other_energy(cycle).entries(sizes)[places.start - start : places.stop - start]:
             of_U = bool(entry.atoms(AppliedUndef))
             found = None if of_U else witness(entry, subject.dynamics.declarations, sizes, subject.formulas)
             if found is not None:

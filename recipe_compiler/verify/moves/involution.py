@@ -55,7 +55,7 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.witness import departs
+from recipe_compiler.verify.moves.witness import refute_at_point
 from recipe_compiler.verify.steps.split import NOTHING, ZERO
 
 MINIBATCH = "the acceptance probability needs all data: `variant: full`"
@@ -82,51 +82,52 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
     if restricts_state(subject.dynamics.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"
         return Answer(Undecided((reason,)))
-    scheme, own, stated = cycle.split.scheme, *_at_values(move, stages)
+    scheme, own, stated = cycle.split.scheme, *_substitute_build_values(move, stages)
     if subject is stages.valued:
-        return _decided(subject, stated, stages, scheme)
-    general = _decided(subject, move, stages, scheme)
+        return _decide_involution(subject, stated, stages, scheme)
+    general = _decide_involution(subject, move, stages, scheme)
     if isinstance(general.decision, Proved):
         return general
-    return decided_at_values(general, lambda: _decided(own, stated, stages, scheme), stages.numbers)
+    return decided_at_values(general, lambda: _decide_involution(own, stated, stages, scheme), stages.numbers)
 
 
 @lru_cache(maxsize=KEPT)
-def has_moved(cycle: Cycle, move: Involution) -> Mapping[str, bool | None]:
-    """Return of every block that an involution maps whether it moves it, at the values of a build where it has them.
+def moved_by_involution(cycle: Cycle, move: Involution) -> Mapping[str, bool | None]:
+    """Return whether the map changes each mapped block (None: unknown), at a build's values if any.
 
     True where each of its entries is another at some exact point of every size looked at; False where S leaves the
     block as it is, for every size; None where neither is shown. An involution may be the identity.
     """
-    subject, stated = _at_values(move, cycle.stages)
+    subject, stated = _substitute_build_values(move, cycle.stages)
     try:
-        S = _mapped(subject, stated, cycle.stages)
-        return {block.name: _has_moved(subject, S, block) for block in S.blocks}
+        S = _map_in_index_notation(subject, stated, cycle.stages)
+        return {block.name: _is_moved(subject, S, block) for block in S.blocks}
     except (ModelError, NotScalarisableError, TooLargeError, NoInstanceError):
         return {}
 
 
-def _has_moved(subject: Subject, S: Mapped, block: Block) -> bool | None:
+def _is_moved(subject: Subject, S: Mapped, block: Block) -> bool | None:
+    """Return whether S changes a block at some point: False by index notation, True by a witness, None unknown."""
     c = S.calculus
     if c.settled(c.subtract(S.image(block), c.coordinate(block.name, *row_slots(block)))).is_zero:
         return False
-    for sizes in _sizes(subject, S):
-        image = _image(S, sizes)
+    for sizes in _sizes_with_named_positions(subject, S):
+        image = _map_coordinates(S, sizes)
         changes = (image[x] - x for x in coordinates(block, sizes))
         if not all(witness(change, S.declarations, sizes, S.stated.formulas) for change in changes):
             return None
     return True
 
 
-def _sizes(subject: Subject, S: Mapped) -> tuple[Sizes, ...]:
-    """Return the sizes looked at, none so small that a position that is named does not exist."""
+def _sizes_with_named_positions(subject: Subject, S: Mapped) -> tuple[Sizes, ...]:
+    """Return the sizes to check, each large enough for every position that a formula names."""
     least = smallest_sizes(Declarations(), S.stated.formulas)
     found = ({name: max(n, least.get(name, 1)) for name, n in at.items()} for at in subject.sizes)
     return tuple(dict(at) for at in dict.fromkeys(tuple(at.items()) for at in found))
 
 
-def _at_values(move: Involution, stages: Stages) -> tuple[Subject, Involution]:
-    """Return the subject and an involution at the values and sizes of a build, as far as formulas can hold them."""
+def _substitute_build_values(move: Involution, stages: Stages) -> tuple[Subject, Involution]:
+    """Return the subject and the involution at a build's values and sizes, where formulas can hold them."""
     if stages.valued is None:
         return stages.declared, move
     shape = resizer({name: Number(Fraction(n)) for name, n in stages.sizes.items()})
@@ -142,24 +143,25 @@ def _at_values(move: Involution, stages: Stages) -> tuple[Subject, Involution]:
     )
 
 
-def _mapped(subject: Subject, move: Involution, stages: Stages) -> Mapped:
+def _map_in_index_notation(subject: Subject, move: Involution, stages: Stages) -> Mapped:
+    """Return the involution with the declarations of the subject and of the target's parameters."""
     target = (subject is stages.valued and target_at_values(stages.build)) or stages.build.target
     return mapped(move, visible(subject.dynamics.declarations, target.declarations.parameters))
 
 
-def _decided(subject: Subject, move: Involution, stages: Stages, scheme: Scheme) -> Answer:
-    """Decide that a move is an involution with the ratio that is derived of it, of names as a subject has them."""
+def _decide_involution(subject: Subject, move: Involution, stages: Stages, scheme: Scheme) -> Answer:
+    """Decide that S is an involution with the derived ratio, after checking that it stays in the domain."""
     try:
-        S = _mapped(subject, move, stages)
-        away, premises, ratio = _leaves_domain(subject, S), _premises(S), list[Identity]()
+        S = _map_in_index_notation(subject, move, stages)
+        away, premises, ratio = _refute_by_domain(subject, S), _collect_premises(S), list[Identity]()
         if away is not None:
             return away
         try:
-            ratio = list(_ratio(subject, S))
+            ratio = list(_acceptance_identities(subject, S))
         except JacobianError as why:
             premises |= Obligations(open=(f"the Jacobian of the involution: {why}",))
-        identities, reads = (*_twice(subject, S), *ratio), S.stated.formulas
-        sizes = _sizes(subject, S)
+        identities, reads = (*_involution_identities(subject, S), *ratio), S.stated.formulas
+        sizes = _sizes_with_named_positions(subject, S)
         found = decide(Question(identities, S.declarations, sizes, premises, subject.contradiction, reads=reads))
         if not isinstance(found.decision, Proved):
             return found
@@ -167,17 +169,17 @@ def _decided(subject: Subject, move: Involution, stages: Stages, scheme: Scheme)
         log_a = "H(z) - H(z')" + ("" if beside.is_zero else f" + {tensor_text(beside)}")
         says = f"{move_text(scheme, S.stated)}: S o S = id, log a = {log_a}"
         proof = Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
-        return unless_refuted(proof, involution_departs(subject, S))
+        return unless_refuted(proof, refute_involution(subject, S))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
 
 
-def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
-    """Return the refutation by log a(S(z, w)) != -log a(z, w) beside H, or S(S(z, w)) != (z, w); None where none is."""
-    sizes = {**dict.fromkeys(S.declarations.sizes, 2), **_sizes(subject, S)[-1]}
+def refute_involution(subject: Subject, S: Mapped) -> Answer | None:
+    """Return the refutation by log a(S(z, w)) != -log a(z, w), or by S(S(z, w)) != (z, w); None where none is found."""
+    sizes = {**dict.fromkeys(S.declarations.sizes, 2), **_sizes_with_named_positions(subject, S)[-1]}
 
     def off(at: Point, _: Point) -> Iterator[Expr]:
-        image, beside = _image(S, sizes), _scalar(S, S.log_ratio(), sizes)
+        image, beside = _map_coordinates(S, sizes), _evaluate(S, S.log_ratio(), sizes)
         values = {x: evaluate(e, at.leaf) for x, e in image.items()}
         exact = {x: rational(y) for x, y in values.items() if isinstance(y, Fraction)}
         there = exact if exact.keys() == image.keys() else image
@@ -185,21 +187,21 @@ def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
         yield from (e.xreplace(there) - x for x, e in image.items())
 
     by = "exact witness: the ratio of the reverse move is not the inverse of that of the move"
-    return departs(by, off, S.declarations, sizes, S.stated.formulas)
+    return refute_at_point(by, off, S.declarations, sizes, S.stated.formulas)
 
 
-def _twice(subject: Subject, S: Mapped) -> Iterator[Identity]:
+def _involution_identities(subject: Subject, S: Mapped) -> Iterator[Identity]:
     """Yield S(S(z, w)) - (z, w) = 0, block by block."""
     for block in S.blocks:
 
         def entries(sizes: Sizes, block: Block = block) -> Sequence[Expr]:
-            return acceptance.returned(_image(S, sizes), coordinates(block, sizes))
+            return acceptance.returned(_map_coordinates(S, sizes), coordinates(block, sizes))
 
         yield Identity(f"S(S({block.name})) - {block.name}", subject.place("H"), S.twice(block), entries)
 
 
-def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
-    """Yield that the second engine finds the same |det DS|, and what is claimed of log a is what is derived.
+def _acceptance_identities(subject: Subject, S: Mapped) -> Iterator[Identity]:
+    """Yield that both engines find the same |det DS|, and that the claimed log a is the derived one.
 
     Raises:
         JacobianError: the determinant is not found by structure.
@@ -207,7 +209,7 @@ def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
     jacobian, where = S.log_jacobian(), subject.place("H")
 
     def squares(sizes: Sizes) -> Sequence[Expr]:
-        return [exp(2 * _scalar(S, jacobian, sizes)) - acceptance.jacobian(_image(S, sizes)) ** 2]
+        return [exp(2 * _evaluate(S, jacobian, sizes)) - acceptance.jacobian(_map_coordinates(S, sizes)) ** 2]
 
     yield Identity("|det DS|**2 as derived minus that of the second engine", where, NOTHING, squares)
     claimed = S.stated.log_ratio
@@ -218,20 +220,23 @@ def _ratio(subject: Subject, S: Mapped) -> Iterator[Identity]:
         setting = Setting(S.declarations, sizes)
         ((stated,),) = rows(claimed, setting)
         energy = rows(S.energy, setting)[0][0] if S.stated.draws else ZERO
-        return [stated - _scalar(S, jacobian, sizes) - acceptance.log_density_change(energy, _image(S, sizes))]
+        return [
+            stated - _evaluate(S, jacobian, sizes) - acceptance.log_density_change(energy, _map_coordinates(S, sizes))
+        ]
 
     c = S.calculus
     off = c.settled(c.subtract(convert(claimed, S.declarations), S.log_ratio()))
     yield Identity("the claimed log_ratio minus (log q(w'|z')/q(w|z) + log |det DS|)", where, off, beside)
 
 
-def _scalar(S: Mapped, tensor: Tensor, sizes: Sizes) -> Expr:
+def _evaluate(S: Mapped, tensor: Tensor, sizes: Sizes) -> Expr:
+    """Return a scalar tensor as an expression of the second engine, at fixed sizes."""
     (value,) = written_out(tensor, sizes, leaf_of(S.declarations, sizes))
     return value
 
 
-def _image(S: Mapped, sizes: Sizes) -> dict[Symbol, Expr]:
-    """Return what every coordinate that S moves becomes, by the second engine."""
+def _map_coordinates(S: Mapped, sizes: Sizes) -> dict[Symbol, Expr]:
+    """Return the value that S gives each coordinate it moves, by the second engine."""
     setting = Setting(S.declarations, sizes)
     image: dict[Symbol, Expr] = {}
     for block in S.blocks:
@@ -240,13 +245,13 @@ def _image(S: Mapped, sizes: Sizes) -> dict[Symbol, Expr]:
     return image
 
 
-def _premises(S: Mapped) -> Obligations:
-    """Return what must hold besides the identities: smooth maps, valid parameters of laws, domains that are kept."""
+def _collect_premises(S: Mapped) -> Obligations:
+    """Return the conditions besides the identities: smooth maps, valid parameters of laws, domains kept."""
     declared, draws = S.declarations, S.stated.draws
     formulas = [*S.maps.values(), *(x for w in draws for x in (*w.law.arguments, *needs(w.law, w.block)))]
     covariances = [w.law.arguments[1] for w in draws]
     left = [f"{text(cov)} is symmetric" for cov in covariances if not is_symmetric(cov, declared)]
-    edges = [edge for block in S.blocks for edge in _edges(S, block)]
+    edges = [edge for block in S.blocks for edge in _domain_conditions(S, block)]
     kept = holds([edge for edge in edges if isinstance(edge, Compare)], declared)
     left += [edge for edge in edges if isinstance(edge, str)]
     return (
@@ -254,8 +259,8 @@ def _premises(S: Mapped) -> Obligations:
     )
 
 
-def _edges(S: Mapped, block: Block) -> Iterator[Compare | str]:
-    """Yield what has to hold for a block to stay in its domain; text where that is not known how to be shown."""
+def _domain_conditions(S: Mapped, block: Block) -> Iterator[Compare | str]:
+    """Yield what keeps a block in its domain; text where the program cannot show it."""
     image, bounds = S.maps[block.name], block.domain.bounds
     match block.domain.name:
         case DomainName.REAL:
@@ -269,19 +274,19 @@ def _edges(S: Mapped, block: Block) -> Iterator[Compare | str]:
             yield f"the involution maps {block.name}, whose domain is {other}, into it"
 
 
-def _leaves_domain(subject: Subject, S: Mapped) -> Answer | None:
-    """Return the refutation by a point that is mapped out of its domain; None where none was found."""
+def _refute_by_domain(subject: Subject, S: Mapped) -> Answer | None:
+    """Return the refutation by a point that S maps out of its domain; None where none was found."""
     for block in S.blocks:
         by = f"exact witness: the involution maps {block.name} out of its domain"
-        for edge in (one for one in _edges(S, block) if isinstance(one, Compare)):
+        for edge in (one for one in _domain_conditions(S, block) if isinstance(one, Compare)):
             inside, says = minus(edge.left, edge.right), f"{text(edge.left)} - {text(edge.right)}"
-            for sizes in _sizes(subject, S):
+            for sizes in _sizes_with_named_positions(subject, S):
 
                 def off(_: Point, __: Point, inside: Formula = inside, sizes: Sizes = sizes) -> list[Expr]:
                     return [x for row in rows(inside, Setting(S.declarations, sizes)) for x in row]
 
                 reads = S.stated.formulas
-                found = departs(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=ATTEMPTS)
+                found = refute_at_point(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=ATTEMPTS)
                 if found is not None:
                     return found
     return None

@@ -68,11 +68,11 @@ Row = tuple[Move | None, tuple[Move, ...]]
 
 
 class _OtherFormError(Exception):
-    """A cycle is not of the form for which it is known, and why."""
+    """The cycle does not have a form for which irreducibility is known; the message says why."""
 
 
 def irreducible(cycle: Cycle) -> Answer:
-    """Decide that exp(-H) is the only stationary law of a cycle, since every state is reached from every other.
+    """Decide that exp(-H) is the unique stationary law of a cycle, since every state is reached from every other.
 
     Shown for two forms. (1) A refresh r' = c r + N(0, (1 - c**2) S), and a word of one step that moves theta once,
     theta' = theta + eps W (r + ...) with a constant invertible W: theta' has a density that is positive everywhere
@@ -82,13 +82,16 @@ def irreducible(cycle: Cycle) -> Answer:
     premises in the table of claims. Anything else is undecided: a fixed number of leapfrog steps may close its
     trajectories on a quadratic U.
     """
-    if draws_in_a_row(cycle):
-        return _by_draws(cycle)
-    split, mask = cycle.split, _mask(cycle.split)
+    if has_draws_of_every_block(cycle):
+        return _decide_by_draws(cycle)
+    split, mask = cycle.split, _mask_name(cycle.split)
     try:
-        form = _form(cycle)
-        whole = _with_nothing_held(split, form.theta) if mask else split
-        identities = [*_identities(split, form), *([_projected(split, whole, form)] if mask else [])]
+        form = _recognise_form(cycle)
+        whole = _split_without_mask(split, form.theta) if mask else split
+        identities = [
+            *_linear_kick_identities(split, form),
+            *([_masked_mobility(split, whole, form)] if mask else []),
+        ]
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
     except ModelError as error:
@@ -102,28 +105,28 @@ def irreducible(cycle: Cycle) -> Answer:
     proof = conjunction(form.reaches, [(KEPT, kept), (of_fields, decided(split, identities))])
     if not is_proved(proof):
         return proof
-    if not is_regular(_mobility(whole, form)):
+    if not is_regular(_differentiate_position_drift(whole, form)):
         beside = " with nothing held fixed" if mask else ""
         return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {name} is invertible{beside}",)))
     return proof
 
 
-def _mask(split: Split) -> str:
-    """Return the name of P's diagonal in the equation that the word follows."""
+def _mask_name(split: Split) -> str:
+    """Return the name of the diagonal of the mask P in the borrowed dynamics; empty where the word borrows none."""
     return split.scheme.use.parts[0].mask if split.scheme.use else ""
 
 
-def _with_nothing_held(split: Split, theta: Block) -> Split:
-    """Return the pieces of the equation in which P is the identity."""
+def _split_without_mask(split: Split, theta: Block) -> Split:
+    """Return the pieces of the dynamics with the mask P = I, so that every coordinate moves."""
     subject = split.subject
-    dynamics = replaced(subject.whole, {_mask(split): Filled(1, theta.shape)})
+    dynamics = replaced(subject.whole, {_mask_name(split): Filled(1, theta.shape)})
     return split_of(replace(subject, dynamics=dynamics, derivation=derive(dynamics), any_size=None), split.scheme)
 
 
-def _projected(split: Split, whole: Split, form: "_Form") -> Identity:
-    """Return W = diag(moved) W0, W0 being that of the equation in which nothing is held."""
-    theta, c, mask = form.theta, split.derivation.calculus, _mask(split)
-    W, W0 = _mobility(split, form), _mobility(whole, form)
+def _masked_mobility(split: Split, whole: Split, form: "_Form") -> Identity:
+    """Return the identity W = diag(mask) W0, with W0 the mobility for P = I."""
+    theta, c, mask = form.theta, split.derivation.calculus, _mask_name(split)
+    W, W0 = _differentiate_position_drift(split, form), _differentiate_position_drift(whole, form)
 
     def entries(sizes: Sizes) -> list[Expr]:
         moved = rows(Symbol(mask, theta.shape, Role.PARAMETER), split.subject.setting(sizes))
@@ -134,24 +137,28 @@ def _projected(split: Split, whole: Split, form: "_Form") -> Identity:
     return W.minus(kept).vanishes(says)
 
 
-def draws_in_a_row(cycle: Cycle) -> bool:
-    """Whether consecutive draws in a period of the cycle, with no word between them, draw every block."""
+def has_draws_of_every_block(cycle: Cycle) -> bool:
+    """Return whether consecutive draws of one period, with no word between them, draw every block."""
     held = {block.name for block in cycle.potential_blocks}
     others = {name for name in cycle.split.subject.names if name not in held}
     every = {block.name for block in cycle.drawn_blocks}
-    return bool(held) and any(every <= _drawn(row) and others <= _refreshed(row) for _, row in _rows(cycle))
+    return bool(held) and any(
+        every <= _drawn_blocks(row) and others <= _refreshed_blocks(row) for _, row in _group_draws(cycle)
+    )
 
 
-def _drawn(moves: Iterable[Move]) -> set[str]:
+def _drawn_blocks(moves: Iterable[Move]) -> set[str]:
+    """Return the names of the blocks that some moves draw from a law of the target."""
     return {move.block for move in moves if isinstance(move, ByLaw)}
 
 
-def _refreshed(moves: Iterable[Move]) -> set[str]:
+def _refreshed_blocks(moves: Iterable[Move]) -> set[str]:
+    """Return the names of the blocks that some moves refresh."""
     return {move.block for move in moves if isinstance(move, Refresh)}
 
 
-def _rows(cycle: Cycle) -> list[Row]:
-    """Return the rows of draws of a period between one other move and the next, each after that; periods follow."""
+def _group_draws(cycle: Cycle) -> list[Row]:
+    """Return each move that is no draw, over several periods, with the consecutive draws that follow it."""
     circle, found = cycle.period, list[tuple[Move, list[Move]]]()
     first = next((k for k, move in enumerate(circle) if not isinstance(move, ByLaw | Refresh)), None)
     if first is None:
@@ -164,7 +171,8 @@ def _rows(cycle: Cycle) -> list[Row]:
     return [(move, tuple(draws)) for move, draws in found]
 
 
-def _by_draws(cycle: Cycle) -> Answer:
+def _decide_by_draws(cycle: Cycle) -> Answer:
+    """Return irreducibility from exact draws of every block; undecided where the domain may be disconnected."""
     if restricts_state(cycle.split.subject.dynamics.declarations) or restricts_state(cycle.target.declarations):
         reason = "an assumption restricts the state: the domain may be disconnected under block updates"
         return Answer(Undecided((reason,)))
@@ -176,7 +184,7 @@ def _by_draws(cycle: Cycle) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A cycle of which it is known that it reaches every state, where one step of its word does."""
+    """A form of cycle for which one accepted step of the word suffices to reach every state."""
 
     theta: Block
     r: Block
@@ -188,8 +196,8 @@ class _Form:
     """By what every state is reached."""
 
 
-def _form(cycle: Cycle) -> _Form:
-    """Return the form of a cycle with accepted words. Raises _OtherFormError where it is not known."""
+def _recognise_form(cycle: Cycle) -> _Form:
+    """Return the form of a cycle with accepted words. Raises _OtherFormError for any other cycle."""
     split, declarations = cycle.split, cycle.split.subject.dynamics.declarations
     moves = [*cycle.of_kind(Metropolis)]
     if not moves:
@@ -201,13 +209,13 @@ def _form(cycle: Cycle) -> _Form:
     if len(held) != 1 or any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
         raise _OtherFormError("decided only for a position and a momentum on the whole real line")
     theta, r = held[0], others[0]
-    if r.name not in _refreshed(cycle.moves):
+    if r.name not in _refreshed_blocks(cycle.moves):
         raise _OtherFormError(f"no move refreshes {r.name}: add `refresh: {r.name}`")
     if all(move.steps[0] != 1 for move in moves):
         least, most = moves[0].steps
         hint = f"try `uniform(1, {most})`"
         raise _OtherFormError(f"{least} or more steps: for quadratic U, trajectories may be periodic; {hint}")
-    reaches = _reaching(cycle, theta, r)
+    reaches = _moves_reaching_all(cycle, theta, r)
     drifts = [piece for piece in split.used if theta.name in piece.moved]
     count = sum(letter.piece == drifts[0].name for letter in letters(split.scheme.split)) if drifts else 0
     if len(drifts) != 1 or count != 1 or drifts[0].moved != (theta.name,) or drifts[0].name in split.numerical:
@@ -219,8 +227,8 @@ def _form(cycle: Cycle) -> _Form:
     return _Form(theta, r, drifts[0], tuple(piece for piece in split.used if piece != drifts[0]), reaches)
 
 
-def _reaching(cycle: Cycle, theta: Block, r: Block) -> str:
-    """Return by what every state is reached: moves with the word in a row, and the draws after each of them.
+def _moves_reaching_all(cycle: Cycle, theta: Block, r: Block) -> str:
+    """Return in words which moves reach every state: accepted words, with the draws after each.
 
     Known is the reach of a move of one step, or that may have one, with r drawn anew next to it, on either side.
 
@@ -228,12 +236,12 @@ def _reaching(cycle: Cycle, theta: Block, r: Block) -> str:
         _OtherFormError: none are known to.
     """
     scheme, every = cycle.split.scheme, [block.name for block in cycle.drawn_blocks]
-    found, mask = _rows(cycle), _mask(cycle.split)
+    found, mask = _group_draws(cycle), _mask_name(cycle.split)
 
     def is_known(n: int) -> bool:
         move, row = found[n]
         is_one_step = isinstance(move, Metropolis) and move.steps[0] == 1
-        return is_one_step and r.name in _refreshed(row) and r.name in _refreshed(found[n - 1][1])
+        return is_one_step and r.name in _refreshed_blocks(row) and r.name in _refreshed_blocks(found[n - 1][1])
 
     known = [row if is_known(n) else None for n, row in enumerate(found)]
     if not any(known):
@@ -244,7 +252,7 @@ def _reaching(cycle: Cycle, theta: Block, r: Block) -> str:
         run = [row for row in takewhile(bool, (*known[k:], *known[:k])) if row is not None]
         parts = [scheme.moved(move) for move, _ in run if isinstance(move, Metropolis)]
         moved = {name for part in parts for name in (every if part is None else part.blocks)}
-        drawn = _drawn(own for _, row in run for own in row)
+        drawn = _drawn_blocks(own for _, row in run for own in row)
         if {*every} <= moved | drawn:
             named = ", ".join(name for name in every if name in moved) if mask else theta.name
             one = "one step reaches" if len(scheme.words) == 1 else "moves with the word reach"
@@ -261,22 +269,23 @@ def _reaching(cycle: Cycle, theta: Block, r: Block) -> str:
     )
 
 
-def _identities(split: Split, form: _Form) -> Iterator[Identity]:
-    """Yield df[theta]/dtheta = 0 and d^2 f[theta]/dr dz = 0 of the drift, df[r]/dr = 0 of every kick."""
+def _linear_kick_identities(split: Split, form: _Form) -> Iterator[Identity]:
+    """Yield df[theta]/dtheta = 0 and d^2 f[theta]/dr dz = 0 of the drift, and df[r]/dr = 0 of every kick."""
     theta, r, drift = form.theta, form.r, form.drift
     for piece, block in ((drift, theta), *((kick, r) for kick in form.kicks)):
-        slope = _drift(split, piece, block).slope(block)
+        slope = _piece_drift(split, piece, block).slope(block)
         yield slope.vanishes(f"d f[{block.name}]/d{block.name} of {piece.name}")
     for block in (theta, r):
-        curvature = _mobility(split, form).slope(block)
+        curvature = _differentiate_position_drift(split, form).slope(block)
         yield curvature.vanishes(f"d^2 f[{theta.name}]/d{r.name} d{block.name} of {drift.name}")
 
 
-def _mobility(split: Split, form: _Form) -> Quantity:
-    """Return W = df[theta]/dr of the piece that moves theta, as it is in a split."""
+def _differentiate_position_drift(split: Split, form: _Form) -> Quantity:
+    """Return W = df[theta]/dr for the piece that moves theta."""
     piece = next(piece for piece in split.pieces if piece.name == form.drift.name)
-    return _drift(split, piece, form.theta).slope(form.r)
+    return _piece_drift(split, piece, form.theta).slope(form.r)
 
 
-def _drift(split: Split, piece: Piece, block: Block) -> Quantity:
+def _piece_drift(split: Split, piece: Piece, block: Block) -> Quantity:
+    """Return the block's part of the drift f_k of a piece."""
     return drift_of(split, piece)[split.subject.names.index(block.name)]

@@ -35,28 +35,29 @@ def law_in_the_limit(cycle: Cycle, move: Move) -> Answer:
     With L the generator of the move and P the mean over the others, T: proved beside moves that leave alone what it
     moves, if it has definite noise in all of that (P L P forgets in 1/eps steps); and beside draws and refreshes, where
     it is of weak order 2 in a build of all data (eps**2 P L (I + T) inv(I - T) L P/2 forgets in 1/eps**2 steps, and
-    errors are eps**3 each). Else undecided, where `limit_departs` may refute, as it does the cycle [refresh r, B, A]
+    errors are eps**3 each). Else undecided, where `refute_limit` may refute, as it does the cycle [refresh r, B, A]
     with H = (theta**2 + r**2)/2, Var theta = 1/(2 - eps**2).
     """
-    own, mixes = moved_parts(cycle, move).keys(), isinstance(move, Cir) or _is_noise_definite(cycle.split)
+    own, mixes = moved_parts(cycle, move).keys(), isinstance(move, Cir) or _is_noise_full_rank(cycle.split)
     others = [(k, one) for k, one in enumerate(cycle.moves, 1) if not isinstance(one, Steps | Cir)]
     meeting = [(k, one) for k, one in others if not mixes or own & moved_parts(cycle, one).keys()]
     if not meeting:
         return Answer(Proved("no other move updates the same blocks"))
-    undoing = [(k, one) for k, one in meeting if not _is_drawn_anew(one)]
+    undoing = [(k, one) for k, one in meeting if not _is_independent_draw(one)]
     if undoing or isinstance(move, Cir):
-        return _may_undo(undoing or meeting, "")
+        return _undecided_by_moves(undoing or meeting, "")
     if cycle.build.variant != "full":
-        return _may_undo(meeting, " with minibatches")
+        return _undecided_by_moves(meeting, " with minibatches")
     least = order_at_least(cycle.split)
     if isinstance(least, Undecided):
         return Answer(least)
     if least.order < ENOUGH:
-        return _may_undo(meeting, f" of weak order {least.order}")
+        return _undecided_by_moves(meeting, f" of weak order {least.order}")
     return Answer(Proved(f"weak order {least.order}, with refreshes", least.given))
 
 
-def _may_undo(meeting: Sequence[tuple[int, Move]], steps: str) -> Answer:
+def _undecided_by_moves(meeting: Sequence[tuple[int, Move]], steps: str) -> Answer:
+    """Return undecided, since the named moves may cancel the mean effect of the steps in each cycle."""
     moves = " and ".join(f"move {k}" for k, _ in meeting)
     reason = (
         f"{moves} may undo the mean effect of the steps{steps} in every cycle: what remains is of the order of their "
@@ -66,12 +67,13 @@ def _may_undo(meeting: Sequence[tuple[int, Move]], steps: str) -> Answer:
     return Answer(Undecided((f"{reason}; {advice}",)))
 
 
-def _is_drawn_anew(move: Move) -> bool:
+def _is_independent_draw(move: Move) -> bool:
+    """Return whether a move replaces its block by a fresh draw (a refresh, or a draw without slices)."""
     return isinstance(move, Refresh) or (isinstance(move, Draw) and move.slices is None)
 
 
-def _is_noise_definite(split: Split) -> bool:
-    """Whether noise of the word moves every coordinate of every block that it moves: nothing is left to smaller powers.
+def _is_noise_full_rank(split: Split) -> bool:
+    """Return whether the word's noise is nonsingular on every block that it moves.
 
     Of a block without noise of its own, as a position is, or of noise that leaves coordinates alone, it is not known
     here how noise reaches them.

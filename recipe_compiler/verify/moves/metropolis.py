@@ -48,9 +48,9 @@ from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
 from recipe_compiler.verify.moves.involution import MINIBATCH, NO_U
 from recipe_compiler.verify.moves.reflection import reflects
-from recipe_compiler.verify.moves.second_order import move_departs
+from recipe_compiler.verify.moves.second_order import refute_accepted_word
 from recipe_compiler.verify.moves.volume import volume_kept
-from recipe_compiler.verify.moves.witness import departure
+from recipe_compiler.verify.moves.witness import refute_invariance
 from recipe_compiler.verify.steps.reversible import Flip, decided_under, flip, flip_of, runs_back, same_energy
 from recipe_compiler.verify.steps.split import Split, split_of
 from recipe_compiler.verify.words.letters import is_palindrome
@@ -68,24 +68,24 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
     Example: HMC, [B/2, A, B/2] with F: r -> -r and r drawn anew, is proved. With a partial refresh r' = c r + noise, 0
     < c < 1, and no flip after a refusal it is refuted: mass arrives at some z more often than it leaves.
     """
-    refused = _refused(cycle, move)
+    refused = _unsupported_reasons(cycle, move)
     if refused:
         return Answer(Undecided(refused))
-    found = _of_word(cycle, move)
+    found = _prove_word(cycle, move)
     if isinstance(found.decision, Proved):
         once = replace(move, steps=(1, 1))  # a palindrome done once is a palindrome
         is_forgotten = bool(found.decision.remarks)
-        off = move_departs(cycle, move) if is_forgotten else departure(cycle, once, against_proof=True)
+        off = refute_accepted_word(cycle, move) if is_forgotten else refute_invariance(cycle, once, against_proof=True)
         return unless_refuted(found, off)
     if not isinstance(found.decision, Undecided):
         return found
     tried = found.decision.tried
-    drawn = ", ".join(dict.fromkeys(block for block, is_whole in _drawn(cycle) if is_whole))
-    first = move_departs(cycle, move) if drawn else None
-    at = departure(cycle, move) if first is None else None
+    drawn = ", ".join(dict.fromkeys(block for block, is_whole in _list_draws(cycle) if is_whole))
+    first = refute_accepted_word(cycle, move) if drawn else None
+    at = refute_invariance(cycle, move) if first is None else None
     off = first if drawn else at
     if off is None and not drawn:
-        off = move_departs(cycle, move)
+        off = refute_accepted_word(cycle, move)
     if off is not None and isinstance(off.decision, Refuted):
         return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {'; '.join(tried)}"))
     if at is None or not isinstance(at.decision, Refuted):
@@ -95,8 +95,8 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
     return Answer(Undecided((*tried, reason)))
 
 
-def _drawn(cycle: Cycle) -> Iterator[tuple[str, bool]]:
-    """Yield the blocks that moves draw, with whether they are drawn wholly anew."""
+def _list_draws(cycle: Cycle) -> Iterator[tuple[str, bool]]:
+    """Yield each block that a move draws, with whether the new value is independent of the old one."""
     for move in cycle.moves:
         match move:
             case Refresh(block, kept):
@@ -108,26 +108,26 @@ def _drawn(cycle: Cycle) -> Iterator[tuple[str, bool]]:
 
 
 @lru_cache(maxsize=KEPT)
-def _of_word(cycle: Cycle, move: Metropolis) -> Answer:
-    """Return the proof, with the flip that is stated or with another one, or what of it is not shown."""
+def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
+    """Return the proof under the stated flip or another one; else undecided with what is missing."""
     split = cycle.split
     c = split.derivation.calculus
     stated = flip(c, dict.fromkeys(move.flip, c.zero()))
-    own = _obligations(split, stated)
+    own = _flip_obligations(split, stated)
     if is_shown(own):
-        return _proof(split, stated, own)
+        return _write_proof(split, stated, own)
     open_ = open_reasons(own)
     try:
         other = flip_of(split)
     except ModelError as error:
         return Answer(Undecided((*open_, *faults_of(error))))
-    needed = [] if other is None or other.centres == stated.centres else _obligations(split, other)
+    needed = [] if other is None or other.centres == stated.centres else _flip_obligations(split, other)
     if other is None or not needed or not is_shown(needed):
         return Answer(Undecided(open_))
     apart = [name for name in split.subject.names if stated.centres.get(name) != other.centres.get(name)]
-    read = _read_before_drawn(cycle, move, frozenset(apart))
+    read = _find_sign_reader(cycle, move, frozenset(apart))
     if not read:
-        return _proof(split, other, needed, apart)
+        return _write_proof(split, other, needed, apart)
     reason = f"a rejected move must flip {other.says}, this one flips {stated.says if stated.centres else 'nothing'}"
     names = ", ".join(f"{name}: -{name}" for name, m in other.centres.items() if m.is_zero)
     hints = [f"state `flip: {{{names}}}`"] * bool(names)
@@ -136,8 +136,8 @@ def _of_word(cycle: Cycle, move: Metropolis) -> Answer:
     return Answer(Undecided((f"{hint}{reason}, and {read}", *open_)))
 
 
-def _proof(split: Split, under: Flip, obligations: Sequence[Obligation], forgotten: Sequence[str] = ()) -> Answer:
-    """Return the proof under a flip.
+def _write_proof(split: Split, under: Flip, obligations: Sequence[Obligation], forgotten: Sequence[str] = ()) -> Answer:
+    """Return the proof that the word is reversible under a flip, with what it assumes.
 
     Args:
         split: the word.
@@ -146,7 +146,7 @@ def _proof(split: Split, under: Flip, obligations: Sequence[Obligation], forgott
         forgotten: blocks that a refused move leaves otherwise, and that are drawn anew before they are read.
     """
     noisy = ", ".join(piece.name for piece in split.used if piece.is_noisy)
-    is_exact = not any(is_iterated(flow) for _, flow in _flows(split))
+    is_exact = not any(is_iterated(flow) for _, flow in _list_flows(split))
     heat = f"; {noisy} in detailed balance" if noisy else ""
     says = f"a palindrome of pieces that preserve volume and are reversible under {under.says}{heat}"
     names = ", ".join(forgotten)
@@ -156,13 +156,13 @@ def _proof(split: Split, under: Flip, obligations: Sequence[Obligation], forgott
     return replace(proof, decision=replace(proof.decision, remarks=(remark,))) if names else proof
 
 
-def _flows(split: Split) -> list[tuple[Piece, Flow]]:
+def _list_flows(split: Split) -> list[tuple[Piece, Flow]]:
     """Return the flows that move the pieces of a word. Raises ModelError where one has none."""
     return [(p, flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in split.used]
 
 
-def _refused(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
-    """Return why it is not looked at what a move keeps; empty where it is."""
+def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
+    """Return why the program cannot decide what this move preserves; empty where it can."""
     split, stages = cycle.split, cycle.stages
     declarations = split.subject.dynamics.declarations
     if stages.build.variant != "full":
@@ -179,25 +179,25 @@ def _refused(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
     if restricts_state(declarations):
         return ("an assumption restricts the state, and it is not shown that moves out of it are rejected",)
     try:
-        flows = _flows(split)
+        flows = _list_flows(split)
     except ModelError as error:
         return tuple(fault.problem for fault in error.faults)
     leaving = [name for name, ends in may_leave(declarations.blocks, flows).items() if not ends]
-    if split.subject in stages.valued_parts and [own.row for _, own in flows] != _rows_as_declared(cycle):
+    if split.subject in stages.valued_parts and [own.row for _, own in flows] != _declared_flow_rows(cycle):
         return ("at the values of the build, its pieces have other flows than the emitted step",)
     return tuple(f"{name} has a boundary, and it is not shown that moves across it are rejected" for name in leaving)
 
 
-def _rows_as_declared(cycle: Cycle) -> list[str]:
-    """Return the rows of the flows that a step is made of; none where a piece has none."""
+def _declared_flow_rows(cycle: Cycle) -> list[str]:
+    """Return the table rows of the word's flows; empty where a piece has none."""
     try:
-        return [flow.row for _, flow in _flows(split_of(cycle.stages.declared.widest, cycle.split.scheme))]
+        return [flow.row for _, flow in _list_flows(split_of(cycle.stages.declared.widest, cycle.split.scheme))]
     except ModelError:
         return []
 
 
-def _obligations(split: Split, under: Flip) -> list[Obligation]:
-    """Return all that a flip has to satisfy, by name; only the first, that H is the same, where H is not."""
+def _flip_obligations(split: Split, under: Flip) -> list[Obligation]:
+    """Return what has to be shown of a flip, by name; only H(F z) = H(z) where that fails."""
     says = under.says
     found = [(f"H is the same under {says}", decided_under(split, under, lambda: [same_energy(split, under)]))]
     if not is_shown(found):
@@ -214,8 +214,8 @@ def _obligations(split: Split, under: Flip) -> list[Obligation]:
     return [*found, ("the word is a palindrome", Answer(is_palindrome(split.scheme.word)))]
 
 
-def _read_before_drawn(cycle: Cycle, move: Metropolis, blocks: frozenset[str]) -> str:
-    """Return what reads the sign of some blocks after a Metropolis move, before all of them were drawn wholly anew.
+def _find_sign_reader(cycle: Cycle, move: Metropolis, blocks: frozenset[str]) -> str:
+    """Return the first move that reads the sign of these blocks before all are drawn afresh, in words; else empty.
 
     Moves follow each other in a circle: that of a period, where some are not done in each cycle. The laws of other
     blocks do not read it: H is even in a block whose own law is normal of mean 0, and what the target claims of its
@@ -224,12 +224,12 @@ def _read_before_drawn(cycle: Cycle, move: Metropolis, blocks: frozenset[str]) -
     """
     circle = cycle.period
     places = (place for place, own in enumerate(circle) if own == move)
-    read = (_read_after(cycle, blocks, (*circle[place + 1 :], *circle[: place + 1])) for place in places)
+    read = (_find_sign_reader_after(cycle, blocks, (*circle[place + 1 :], *circle[: place + 1])) for place in places)
     return next(filter(None, read), "")
 
 
-def _read_after(cycle: Cycle, blocks: frozenset[str], moves: tuple[Move, ...]) -> str:
-    """Return what reads the sign of some blocks among the moves that follow, before all were drawn wholly anew."""
+def _find_sign_reader_after(cycle: Cycle, blocks: frozenset[str], moves: tuple[Move, ...]) -> str:
+    """Return the first of the following moves that reads the sign of these blocks, in words; else empty."""
     left, held = set(blocks), {block.name for block in cycle.potential_blocks}
     for move in moves:
         match move:

@@ -4,11 +4,11 @@ from enum import IntEnum
 
 from recipe_compiler.spec.model import Cir, CodeMove, Draw, Involution, Metropolis, Move, Refresh, Steps
 from recipe_compiler.verify.moves.cycle import Cycle, Part
-from recipe_compiler.verify.moves.involution import has_moved
+from recipe_compiler.verify.moves.involution import moved_by_involution
 
 
 class Moved(IntEnum):
-    """What is known of a block that a move changes."""
+    """How a move changes a block, as far as the program knows."""
 
     PERHAPS = 0
     """An involution maps it, and may leave it where it is: part of a block, or all of it."""
@@ -18,7 +18,7 @@ class Moved(IntEnum):
 
 
 def moved_parts(cycle: Cycle, move: Move) -> dict[Part, Moved]:
-    """Return what a move changes, with what is known of that."""
+    """Return the blocks that a move changes, each with how it changes."""
     match move:
         case Refresh(block):
             return dict.fromkeys(cycle.parts(block), Moved.SHOWN)
@@ -27,7 +27,7 @@ def moved_parts(cycle: Cycle, move: Move) -> dict[Part, Moved]:
         case CodeMove():
             return {part: Moved.SAID for name in move.changes for part in cycle.parts(name)}
         case Involution():
-            moves = has_moved(cycle, move)
+            moves = moved_by_involution(cycle, move)
             every = [(moves.get(name), cycle.parts(name)) for name in move.moved if moves.get(name) is not False]
             shown = {parts for is_moved, parts in every if is_moved and len(parts) == 1}
             return {part: Moved.SHOWN if parts in shown else Moved.PERHAPS for _, parts in every for part in parts}

@@ -31,7 +31,7 @@ from recipe_compiler.verify.core.scalars import leaf_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.moves.witness import defined_points, departs, with_values_of
+from recipe_compiler.verify.moves.witness import defined_points, refute_at_point, substitute_point
 from recipe_compiler.verify.steps.quantity import Quantity, energy_of
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided, rows_of
 
@@ -58,16 +58,16 @@ def law_given_others(split: Split, block: str) -> Answer:
     """
     derivation = split.derivation
     own = next(item for item in derivation.dynamics.declarations.blocks if item.name == block)
-    refused = _other_form(split, own)
+    refused = _unsupported_block_reason(split, own)
     if refused:
         return Answer(Undecided((refused,)))
     try:
-        found = decided(split, _identities(split, own))
+        found = decided(split, _gaussian_identities(split, own))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if not is_proved(found):
         return found
-    law, indefinite = conditional_law(derivation, block), _indefinite(split, own)
+    law, indefinite = conditional_law(derivation, block), _refute_definiteness(split, own)
     if law is None and indefinite is not None:
         return indefinite
     if law is None:
@@ -78,13 +78,13 @@ def law_given_others(split: Split, block: str) -> Answer:
     others = ", ".join(name for name in split.subject.names if name != block)
     covariance = matrix_form(derivation.calculus, PLAIN, law.covariance)
     says = f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}"
-    inverse = decided(split, [_inverse(split, law)])
+    inverse = decided(split, [_inverse_identity(split, law)])
     proof = conjunction(says, [("dH/db = P b, P free of b", found), ("P S = I", inverse)])
-    return unless_refuted(proof, refresh_departs(split, law))
+    return unless_refuted(proof, refute_refresh(split, law))
 
 
-def refresh_departs(split: Split, law: GaussianLaw) -> Answer | None:
-    """Return the refutation by H(b') - H(b) != (b'.T inv(S) b' - b.T inv(S) b)/2, N(0, S) the law that b is drawn from.
+def refute_refresh(split: Split, law: GaussianLaw) -> Answer | None:
+    """Return the refutation by H(b') - H(b) != (b'.T inv(S) b' - b.T inv(S) b)/2, S claimed; else None.
 
     None where no point shows it.
     """
@@ -92,20 +92,20 @@ def refresh_departs(split: Split, law: GaussianLaw) -> Answer | None:
 
     def off(at: Point, other: Point) -> list[Expr]:
         H, x = split.subject.system(sizes).H, coordinates(law.block, sizes)
-        S = rational_rows(_covariance(split, law, sizes), at.leaf)
+        S = rational_rows(_evaluate_covariance(split, law, sizes), at.leaf)
         if S is None:
             raise NoValueError("not rational")
         inverse = matrix(S, len(x)).inv()
         P = tuple(tuple(fraction(inverse[i, j]) for j in range(len(x))) for i in range(len(x)))
         here, there = (form(P, tuple(point.numbers[y] for y in x)) for point in (at, other))
-        return [with_values_of(H, x, other) - H - rational(there - here) / 2]
+        return [substitute_point(H, x, other) - H - rational(there - here) / 2]
 
     by = f"exact witness: H depends on {law.block.name} differently from the distribution it is drawn from"
-    return departs(by, off, split.subject.dynamics.declarations, sizes, split.subject.formulas)
+    return refute_at_point(by, off, split.subject.dynamics.declarations, sizes, split.subject.formulas)
 
 
-def _other_form(split: Split, block: Block) -> str:
-    """Return why it is not looked at whether a block is Gaussian; empty where it is."""
+def _unsupported_block_reason(split: Split, block: Block) -> str:
+    """Return why the program cannot check that a block is Gaussian; empty where it can."""
     dynamics = split.derivation.dynamics
     held = next((f.name for f in dynamics.declarations.functions if f.role == "potential" and block.name in f.of), "")
     if held:
@@ -118,36 +118,36 @@ def _other_form(split: Split, block: Block) -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def _precision(split: Split, block: Block) -> Quantity:
+def _differentiate_twice(split: Split, block: Block) -> Quantity:
     """Return P = d^2H/db db': [n, n]."""
     return energy_of(split).slope(block).slope(block)
 
 
-def _identities(split: Split, block: Block) -> tuple[Identity, Identity]:
-    """Return dH/db - P b = 0 and dP/db = 0: H is then b.T P b/2 and what does not hold b."""
-    b, P = block.name, _precision(split, block)
+def _gaussian_identities(split: Split, block: Block) -> tuple[Identity, Identity]:
+    """Return dH/db - P b = 0 and dP/db = 0: then H = b.T P b/2 plus terms free of b."""
+    b, P = block.name, _differentiate_twice(split, block)
     off = energy_of(split).slope(block).minus(P.times(block))
     return off.vanishes(f"dH/d{b} - P {b}"), P.slope(block).vanishes(f"dP/d{b}")
 
 
-def _covariance(split: Split, law: GaussianLaw, sizes: Sizes) -> Rows:
-    """Return S at fixed sizes, as it is drawn from."""
+def _evaluate_covariance(split: Split, law: GaussianLaw, sizes: Sizes) -> Rows:
+    """Return the covariance S of the refresh, entry by entry at fixed sizes."""
     return rows_of((law.block,), ((law.covariance,),), sizes, leaf_of(split.subject.dynamics.declarations, sizes))
 
 
-def _inverse(split: Split, law: GaussianLaw) -> Identity:
-    """Return P S - I, which the rules of the index calculus for inverses make zero."""
+def _inverse_identity(split: Split, law: GaussianLaw) -> Identity:
+    """Return the identity P S - I = 0."""
 
     def entries(sizes: Sizes) -> list[Expr]:
-        PS = product(_precision(split, law.block).rows(sizes), _covariance(split, law, sizes))
+        PS = product(_differentiate_twice(split, law.block).rows(sizes), _evaluate_covariance(split, law, sizes))
         return [x - int(i == j) for i, row in enumerate(PS) for j, x in enumerate(row)]
 
     return Identity(f"P S - I of {law.block.name}", split.subject.place("H"), NOTHING, entries)
 
 
-def _indefinite(split: Split, block: Block) -> Answer | None:
-    """Return the refutation by an exact point at which a precision is not positive definite; None where none is."""
-    precision = _precision(split, block)
+def _refute_definiteness(split: Split, block: Block) -> Answer | None:
+    """Return the refutation by an exact point where the precision is not positive definite; None if none is found."""
+    precision = _differentiate_twice(split, block)
     for sizes in split.subject.sizes:
         try:
             P = precision.rows(sizes)

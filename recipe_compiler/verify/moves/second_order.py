@@ -59,8 +59,8 @@ IN_MOVE = ("by one step of the move", "the move does not preserve exp(-H)")
 """Where the density changes, and what follows."""
 
 
-def limit_departs(cycle: Cycle) -> Answer | None:
-    """Return the refutation of a cycle of refreshes, draws and words that are not accepted; None where none is found.
+def refute_limit(cycle: Cycle) -> Answer | None:
+    """Return the refutation of a cycle of refreshes, draws and unadjusted words; None where none is found.
 
     By a point at which R, of mean over what is refreshed or drawn, is not 0: no law of the cycle tends to exp(-H).
     """
@@ -69,11 +69,11 @@ def limit_departs(cycle: Cycle) -> Answer | None:
         return None
     words = [(Fraction(move.count), move.part) for move in moves if isinstance(move, Steps)]
     refreshed = {move.block for move in moves if isinstance(move, Refresh)}
-    return _departs(cycle, words, refreshed, {move.block for move in moves if isinstance(move, Draw)})
+    return _refute_by_mean(cycle, words, refreshed, {move.block for move in moves if isinstance(move, Draw)})
 
 
-def move_departs(cycle: Cycle, move: Metropolis) -> Answer | None:
-    """Return the refutation of a word that is accepted or refused; None where none is found.
+def refute_accepted_word(cycle: Cycle, move: Metropolis) -> Answer | None:
+    """Return the refutation of a word with an accept/reject step; None where none is found.
 
     By a point at which R, of mean over all blocks but those of the target that no move draws, is not 0: exp(-H) is not
     kept at small eps, whatever is drawn anew.
@@ -83,10 +83,10 @@ def move_departs(cycle: Cycle, move: Metropolis) -> Answer | None:
         return None
     others = {name for name in cycle.split.subject.names if name not in held}
     drawn = {other.block for other in cycle.of_kind(Draw)}
-    return _departs(cycle, [(move.scale**2, move.part)], others, drawn, is_accepted=True)
+    return _refute_by_mean(cycle, [(move.scale**2, move.part)], others, drawn, is_accepted=True)
 
 
-def _departs(
+def _refute_by_mean(
     cycle: Cycle,
     words: Sequence[tuple[Fraction, int]],
     refreshed: Set[str],
@@ -106,7 +106,7 @@ def _departs(
     if (
         cycle.build.variant != "full"
         or REFLECTED in cycle.split.numerical.values()
-        or not _order(cycle.split)
+        or not _commutator_weights(cycle.split)
         or len(cycle.potential_blocks) != 1
     ):
         return None
@@ -117,15 +117,15 @@ def _departs(
     first = next(iter(parts.values()))
     says, follows = IN_MOVE if is_accepted else IN_CYCLE
     for sizes in first.subject.sizes:
-        fast = _fast(cycle, first, refreshed, drawn, sizes)
+        fast = _averaged_places(cycle, first, refreshed, drawn, sizes)
         if not fast or len(first.z(sizes)) > MOST_COORDINATES:
             continue
         try:
-            changes = [(weight, _change(parts[part], fast, is_accepted, sizes)) for weight, part in words]
+            changes = [(weight, _word_residual(parts[part], fast, is_accepted, sizes)) for weight, part in words]
             if any(change is None for _, change in changes):
                 return None
             R = total([rational(weight) * change for weight, change in changes if change is not None])
-            found = None if R == 0 else _witness(first, fast, R, says, sizes)
+            found = None if R == 0 else _find_nonzero_mean(first, fast, R, says, sizes)
         except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
             continue
         if found is not None:
@@ -133,8 +133,8 @@ def _departs(
     return None
 
 
-def _fast(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set[str], sizes: Sizes) -> frozenset[int]:
-    """Return the places of what is refreshed or drawn; none where that is not all known, or has a boundary."""
+def _averaged_places(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set[str], sizes: Sizes) -> frozenset[int]:
+    """Return the places of the refreshed or drawn coordinates; empty if unknown or if a block has a boundary."""
     real = {block.name for block in split.blocks if block.domain.name is DomainName.REAL}
     drawn_real = {block.name for block in cycle.drawn_blocks if block.domain.name is DomainName.REAL}
     if not refreshed <= real or not drawn <= drawn_real:
@@ -145,8 +145,8 @@ def _fast(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set[str], size
 
 
 @lru_cache(maxsize=KEPT)
-def _order(split: Split) -> Mapping[tuple[str, str], Fraction]:
-    """Return half of sum s_k s_m over letters k of a piece before m of another, less that of m before k; none is 0."""
+def _commutator_weights(split: Split) -> Mapping[tuple[str, str], Fraction]:
+    """Return (sum of s_k s_m over letters p before q, less q before p)/2 for each pair of pieces, zeros omitted."""
     word = split.scheme.split
     c = series(word, 2)
     found = {(p, q): (c.get((p, q), ZERO) - c.get((q, p), ZERO)) / 2 for p, q in permutations(shares(word), 2)}
@@ -154,8 +154,8 @@ def _order(split: Split) -> Mapping[tuple[str, str], Fraction]:
 
 
 @once_at_sizes
-def _change(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes) -> Expr | None:
-    """Return R of a word, done once; None where the conditions at the head of this file are not shown."""
+def _word_residual(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes) -> Expr | None:
+    """Return R for one pass of a word; None where the conditions in this file's head are not shown."""
     H = split.subject.system(sizes)
     done = shares(split.scheme.split)
     pieces = [piece for piece in split.pieces if done.get(piece.name)]
@@ -166,17 +166,18 @@ def _change(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes)
     work = [rational(done[p.name]) * dot(drifts[p.name], gradient(H.H, H.z)) for p in pieces if not p.is_noisy]
     means = [total([rational(done[p.name]) * drifts[p.name][k] for p in pieces]) for k in slow]
     if (
-        not _vanishes(total([rational(share) * j[name] for name, share in done.items() if share]))
+        not _expands_to_zero(total([rational(share) * j[name] for name, share in done.items() if share]))
         or any(noises[p.name][k][i] != 0 for p in pieces for k in slow for i in range(len(H.z)))
-        or (is_accepted and not _vanishes(total(work)))
-        or (not is_accepted and not _law(H.H, H.z, fast).have_no_mean(means))
+        or (is_accepted and not _expands_to_zero(total(work)))
+        or (not is_accepted and not _read_gaussian_law(H.H, H.z, fast).have_no_mean(means))
     ):
         return None
     L = {name: partial(backward, H, drifts[name], noises[name]) for name in j}
-    return total([rational(weight) * L[q](j[p]) for (p, q), weight in _order(split).items()])
+    return total([rational(weight) * L[q](j[p]) for (p, q), weight in _commutator_weights(split).items()])
 
 
-def _vanishes(e: Expr) -> bool:
+def _expands_to_zero(e: Expr) -> bool:
+    """Return whether an expression is 0 once multiplied out."""
     return sympy.expand(e) == 0
 
 
@@ -195,7 +196,7 @@ class _Law:
             off |= {i for i, row in enumerate(self.P) if any(row[k] != 0 for k in off)}
         moved = {self.x[k] for k in off}
         turned = {x: -x for x in self.x}
-        return all(not f.free_symbols & moved and _vanishes(f.xreplace(turned) + f) for f in drifts)
+        return all(not f.free_symbols & moved and _expands_to_zero(f.xreplace(turned) + f) for f in drifts)
 
     def mean(self, e: Expr, at: Point) -> Value:
         """Return E[e | others] at a point, e a polynomial in x.
@@ -209,15 +210,15 @@ class _Law:
         S = matrix(P, len(P)).inv()
         m = S * matrix([[x] for x in b[0]], 1)
         try:
-            of_numbers = ring(self.x, QQ)[0].from_expr(self._at(e, at)).terms()
+            of_numbers = ring(self.x, QQ)[0].from_expr(self._substitute_others(e, at)).terms()
             found = [(power, QQ.to_sympy(c)) for power, c in of_numbers]
         except ValueError:  # of coefficients that are not rational
             found = sympy.Poly(e, *self.x).terms()
-        terms = [c * rational(_moment(power, S, m)) for power, c in found]
+        terms = [c * rational(_gaussian_moment(power, S, m)) for power, c in found]
         return evaluate(total(terms), at.leaf)
 
-    def _at(self, e: Expr, at: Point) -> Expr:
-        """Return e with numbers for all but x, fields among it, before it is expanded: its terms may be very many."""
+    def _substitute_others(self, e: Expr, at: Point) -> Expr:
+        """Return e with numbers for all but x, fields included, before expanding: its terms may be very many."""
         fields = {f for f in e.atoms(sympy.Derivative, AppliedUndef) if not f.free_symbols & {*self.x}}
         values = {f: evaluate(f, at.leaf) for f in fields}
         e = e.xreplace({f: rational(value) for f, value in values.items() if isinstance(value, Fraction)})
@@ -225,8 +226,8 @@ class _Law:
         return e.xreplace({s: rational(at.numbers[s]) for s in left})
 
 
-def _law(H: Expr, z: tuple[Symbol, ...], fast: frozenset[int]) -> _Law:
-    """Return the law of some coordinates given the others. Raises NotScalarisableError where it is not Gaussian."""
+def _read_gaussian_law(H: Expr, z: tuple[Symbol, ...], fast: frozenset[int]) -> _Law:
+    """Return the law of some coordinates given the others. Raises NotScalarisableError unless it is Gaussian."""
     x = tuple(z[k] for k in sorted(fast))
     slopes = [sympy.expand(g) for g in gradient(H, x)]
     P = tuple(tuple(sympy.expand(y) for y in gradient(g, x)) for g in slopes)
@@ -235,25 +236,26 @@ def _law(H: Expr, z: tuple[Symbol, ...], fast: frozenset[int]) -> _Law:
     return _Law(x, P, tuple(sympy.expand(-g.subs(dict.fromkeys(x, NOTHING))) for g in slopes))
 
 
-def _moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fraction:
-    """Return E[x**power] of N(m, S): E[x_k g] = m_k E[g] + sum_i S_ki E[dg/dx_i]."""
+def _gaussian_moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fraction:
+    """Return E[x**power] of N(m, S) by E[x_k g] = m_k E[g] + sum_i S_ki E[dg/dx_i]."""
     k = next((k for k, n in enumerate(power) if n), None)
     if k is None:
         return Fraction(1)
     less = tuple(n - (i == k) for i, n in enumerate(power))
-    total_ = fraction(m[k, 0]) * _moment(less, S, m)
+    total_ = fraction(m[k, 0]) * _gaussian_moment(less, S, m)
     for i, n in enumerate(less):
         if n:
-            total_ += fraction(S[k, i]) * n * _moment(tuple(p - (q == i) for q, p in enumerate(less)), S, m)
+            total_ += fraction(S[k, i]) * n * _gaussian_moment(tuple(p - (q == i) for q, p in enumerate(less)), S, m)
     return total_
 
 
 @once_at_sizes
-def _witness(
+def _find_nonzero_mean(
     split: Split, fast: frozenset[int], R: Expr, says: str, sizes: Sizes
 ) -> tuple[tuple[str, str], ...] | None:
+    """Return a point at which E[R] is certainly not 0, as rows of a witness; None where none is found."""
     subject, z = split.subject, split.z(sizes)
-    law, slow = _law(subject.system(sizes).H, z, fast), [x for k, x in enumerate(z) if k not in fast]
+    law, slow = _read_gaussian_law(subject.system(sizes).H, z, fast), [x for k, x in enumerate(z) if k not in fast]
     for at in defined_points(subject, sizes, POINTS):
         value = law.mean(R, at)
         if is_certainly(value, 0):

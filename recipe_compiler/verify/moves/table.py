@@ -18,7 +18,7 @@ from recipe_compiler.verify.core.conjunction import (
     is_proved,
     unless_refuted,
 )
-from recipe_compiler.verify.moves.cir import bias, cir, is_estimated
+from recipe_compiler.verify.moves.cir import cir, describe_bias, is_shape_estimated
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.draw import draw
 from recipe_compiler.verify.moves.involution import involution
@@ -26,7 +26,7 @@ from recipe_compiler.verify.moves.limit import law_in_the_limit
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.moved_parts import Moved, moved_parts
 from recipe_compiler.verify.moves.refresh import refresh
-from recipe_compiler.verify.moves.second_order import limit_departs
+from recipe_compiler.verify.moves.second_order import refute_limit
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.pieces import pieces
@@ -54,16 +54,16 @@ def steps(cycle: Cycle, move: Steps) -> Answer:
         return Answer(Undecided((reason,)))
     if split.numerical:
         return Answer(Undecided((f"the flow of {', '.join(split.numerical)} is numerical, and no step is rejected",)))
-    each = [(f"{name} preserves exp(-H)", answer) for name, answer in found]
-    return conjunction("each piece preserves exp(-H)", each)
+    decide_each = [(f"{name} preserves exp(-H)", answer) for name, answer in found]
+    return conjunction("each piece preserves exp(-H)", decide_each)
 
 
 def estimated_cir(cycle: Cycle, move: Cir) -> Answer:
     """Decide that a flow preserves exp(-H) at every step size: with the shape of a minibatch it does not."""
     found = cir(cycle, move)
-    if not (is_estimated(cycle, move) and is_proved(found)):
+    if not (is_shape_estimated(cycle, move) and is_proved(found)):
         return found
-    return Answer(Undecided((f"its shape is estimated from a minibatch: {bias(move)}",)))
+    return Answer(Undecided((f"its shape is estimated from a minibatch: {describe_bias(move)}",)))
 
 
 def code(cycle: Cycle, move: CodeMove) -> Answer:
@@ -100,14 +100,14 @@ KINDS: Mapping[type[Move], Kind] = {
 }
 
 
-def each(kind: type[Move]) -> Callable[[Cycle], Answer]:
-    """Return what decides that every move of a kind preserves exp(-H)."""
+def decide_each(kind: type[Move]) -> Callable[[Cycle], Answer]:
+    """Return the function that decides that every move of a kind preserves exp(-H)."""
     row = KINDS[kind]
 
     def answer(cycle: Cycle) -> Answer:
         keeps = row.tends or row.keeps
         return each_of(
-            [(_name(cycle, k), keeps(cycle, move)) for k, move in _numbered(cycle) if isinstance(move, kind)]
+            [(_name_move(cycle, k), keeps(cycle, move)) for k, move in _number_moves(cycle) if isinstance(move, kind)]
         )
 
     return answer
@@ -141,7 +141,7 @@ def cycle(cycle: Cycle) -> Answer:
     if perhaps:
         reason = f"not shown: an involution moves {', '.join(perhaps)} and not just a part of it"
         return Answer(Undecided((reason,)))
-    found = [_tends(cycle, k, move) for k, move in _numbered(cycle)]
+    found = [_tends(cycle, k, move) for k, move in _number_moves(cycle)]
     for one, moved in best.items():
         if moved is Moved.SAID:
             move = next(move for move in cycle.of_kind(CodeMove) if one in moved_parts(cycle, move))
@@ -157,7 +157,7 @@ def exact(cycle: Cycle) -> Answer:
     flow does unless its shape is estimated from a minibatch. Undecided, never refuted, if one move does not: others
     might make up for it.
     """
-    found = [(_name(cycle, k), _answer(cycle, move)) for k, move in _numbered(cycle)]
+    found = [(_name_move(cycle, k), _answer(cycle, move)) for k, move in _number_moves(cycle)]
     lost = tuple(f"{what}, does not preserve exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
     return Answer(Undecided(lost)) if lost else _whole(found)
 
@@ -170,11 +170,13 @@ def _whole(found: list[Obligation]) -> Answer:
     return conjunction("; ".join(what for what, _ in found), found)
 
 
-def _numbered(cycle: Cycle) -> Iterable[tuple[int, Move]]:
+def _number_moves(cycle: Cycle) -> Iterable[tuple[int, Move]]:
+    """Return the moves of a cycle, numbered from 1."""
     return enumerate(cycle.moves, 1)
 
 
-def _name(cycle: Cycle, place: int) -> str:
+def _name_move(cycle: Cycle, place: int) -> str:
+    """Return a move's number and description, as reports print them."""
     move = cycle.moves[place - 1]
     return f"move {place}, {KINDS[type(move)].says(move)}"
 
@@ -191,7 +193,7 @@ def _answer(cycle: Cycle, move: Move) -> Answer:
 
 def _tends(cycle: Cycle, place: int, move: Move) -> Obligation:
     """Return that a move preserves exp(-H), as eps goes to 0 where it does so only then."""
-    row, name, found = KINDS[type(move)], _name(cycle, place), _answer(cycle, move)
+    row, name, found = KINDS[type(move)], _name_move(cycle, place), _answer(cycle, move)
     if row.tends is None or not isinstance(found.decision, Undecided):
         return name, found
     tends, name = row.tends(cycle, move), f"{name}, as eps goes to 0"
@@ -199,5 +201,5 @@ def _tends(cycle: Cycle, place: int, move: Move) -> Obligation:
         return name, found if row.claim else tends
     law = ("the invariant distribution of the cycle tends to exp(-H)", law_in_the_limit(cycle, move))
     by = tends.decision.by if isinstance(tends.decision, Proved) else ""
-    whole, off = conjunction(by, [("by itself", tends), law]), limit_departs(cycle)
+    whole, off = conjunction(by, [("by itself", tends), law]), refute_limit(cycle)
     return name, off if off is not None and not is_proved(whole) else unless_refuted(whole, off)

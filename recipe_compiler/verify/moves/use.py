@@ -44,12 +44,12 @@ def use(cycle: Cycle) -> Answer:
     if E is None:
         return Answer(Undecided(("the cycle uses no other dynamics",)))
     try:
-        return decided(split, _identities(split, E), also=(E,))
+        return decided(split, _stationarity_identities(split, E), also=(E,))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
 
 
-def _identities(split: Split, E: Formula) -> list[Identity]:
+def _stationarity_identities(split: Split, E: Formula) -> list[Identity]:
     """Return (D + Q) grad(E - H) = 0, block by block."""
     own, c = split.derivation, split.derivation.calculus
     other = derive(replace(own.dynamics, H=E))

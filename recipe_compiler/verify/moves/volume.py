@@ -39,7 +39,7 @@ def volume_kept(split: Split, piece: Piece) -> Answer:
     dimensions tr A = 0 is not enough for the midpoint: det(1 + t A/2) - det(1 - t A/2) = t**3 det(A)/4.
     """
     flow = split.numerical.get(piece.name)
-    if flow in (None, REFLECTED) or (flow != GENERALISED and _is_plane(split, piece)):
+    if flow in (None, REFLECTED) or (flow != GENERALISED and _is_at_most_planar(split, piece)):
         return keeps_volume(split, piece)
     Q, moved = form(split), [n for n, name in enumerate(split.subject.names) if name in piece.moved]
     why = f"{flow} preserves volume if it preserves a constant, invertible Q"
@@ -54,15 +54,15 @@ def volume_kept(split: Split, piece: Piece) -> Answer:
     return found if is_proved(found) else Answer(Undecided((why, *open_reasons(kept))))
 
 
-def _is_plane(split: Split, piece: Piece) -> bool:
-    """Whether a piece moves one or two coordinates at every size."""
+def _is_at_most_planar(split: Split, piece: Piece) -> bool:
+    """Return whether a piece moves only one or two coordinates at every size."""
     moved = [block for block in split.blocks if block.name in piece.moved]
     sizes = [size for block in moved for size in block.shape.sizes]
     return len(moved) == 1 and all(isinstance(size, int) and size <= PLANE for size in sizes)
 
 
 def is_regular(matrix: Quantity) -> bool:
-    """Whether a matrix [n, n] over two blocks is invertible: by structure for every size, and at all points looked at.
+    """Return whether a matrix over two blocks is invertible: by structure at every size, and at all sampled points.
 
     The points are exact, by the second engine. False decides nothing.
     """

@@ -66,7 +66,7 @@ def defined_points(subject: Subject, sizes: Sizes, tried: int) -> Iterator[Point
             yield at
 
 
-def departs(
+def refute_at_point(
     by: str,
     off: Off,
     declared: Declarations,
@@ -77,7 +77,7 @@ def departs(
     sign: int = 0,
     tried: int = ENERGIES,
 ) -> Answer | None:
-    """Return the refutation by a point at which something is certainly not 0, or certainly negative; else None.
+    """Return the refutation by a point where a quantity is certainly not 0, or certainly negative; else None.
 
     Args:
         by: how it is refuted.
@@ -104,32 +104,32 @@ def departs(
     return None
 
 
-def with_values_of(e: Expr, x: Sequence[Symbol], to: Point) -> Expr:
-    """Return an expression with some coordinates as they are at a point."""
+def substitute_point(e: Expr, x: Sequence[Symbol], to: Point) -> Expr:
+    """Return an expression with the values that a point gives to some coordinates."""
     return e.xreplace({y: rational(to.numbers[y]) for y in x})
 
 
 @lru_cache(maxsize=KEPT)
 def stated_subject(build: Build) -> Subject | None:
-    """Return the dynamics with the U and the values of a build; None where these are not few."""
+    """Return the dynamics with a build's U and values; None where those are too large."""
     return own_subject(Stages(build, bind(build)))
 
 
 def words_to_try(cycle: Cycle, part: int) -> Iterator[Split]:
-    """Yield the pieces of a word that moves a part of the target: with U and values of the build, then with some U.
+    """Yield the word that moves a part of the target, first with the build's U and values, then with an abstract U.
 
     None with some U where the build's reads nothing of what the word moves: what goes wrong with some other U then need
     not with this one.
     """
     split, build = cycle.split, of_part(cycle.build, part)
     subjects = [stated_subject(build)]
-    if not _is_flat(cycle, part):
+    if not _is_potential_free_of_word(cycle, part):
         subjects.append(subject_at_values(build) or split.subject)
-    yield from filter(None, (pieces_in(split, subject) for subject in subjects if subject is not None))
+    yield from filter(None, (split_with_values(split, subject) for subject in subjects if subject is not None))
 
 
-def pieces_in(split: Split, subject: Subject) -> Split | None:
-    """Return the pieces of a word in dynamics with values put in; None where they are others."""
+def split_with_values(split: Split, subject: Subject) -> Split | None:
+    """Return the pieces of a word in dynamics with values substituted; None where the pieces change."""
     stated = replace(split.scheme, pieces=tuple(selections_of(split.derivation, split.scheme).items()))
     try:
         return split if subject is split.subject else split_of(subject, stated)
@@ -137,8 +137,8 @@ def pieces_in(split: Split, subject: Subject) -> Split | None:
         return None
 
 
-def _is_flat(cycle: Cycle, part: int) -> bool:
-    """Whether U reads none of the blocks of the target that a word moves."""
+def _is_potential_free_of_word(cycle: Cycle, part: int) -> bool:
+    """Return whether U reads none of the target's blocks that the word moves."""
     target, use = cycle.build.target, cycle.split.scheme.use
     moved = () if use is None else use.parts[part].blocks
     stated = [target.potential, target.log_prior, target.log_likelihood]
@@ -148,10 +148,10 @@ def _is_flat(cycle: Cycle, part: int) -> bool:
 
 
 class _TooLongError(Exception):
-    """Numbers grow too long, or there are too many steps."""
+    """The exact numbers grow too long, or the word has too many steps."""
 
 
-def departure(cycle: Cycle, move: Metropolis, *, against_proof: bool = False) -> Answer | None:
+def refute_invariance(cycle: Cycle, move: Metropolis, *, against_proof: bool = False) -> Answer | None:
     """Return the refutation by a point y with (pi K)(y) != pi(y), pi = exp(-H); None where none is found.
 
     Against a proof, which is about every size, a few points at sizes of few coordinates are tried, whatever the
@@ -165,20 +165,21 @@ def departure(cycle: Cycle, move: Metropolis, *, against_proof: bool = False) ->
     build, split = cycle.build, cycle.split
     tried = [*words_to_try(cycle, move.part)]
     if against_proof:
-        tried += filter(None, [pieces_in(split, split.subject.widest)])
+        tried += filter(None, [split_with_values(split, split.subject.widest)])
         tried = [own for own in tried if all(len(own.z(sizes)) <= MOST_COORDINATES for sizes in own.subject.sizes)]
     step_sizes = STEP_SIZES if build.is_planned else (build.eps * move.scale, *STEP_SIZES)
     for split in tried:
-        if not _is_of_shifts(split):
+        if not _is_word_of_shifts(split):
             continue
         try:
-            return _found(split, move, step_sizes, FEW if against_proof else POINTS)
+            return _search_points(split, move, step_sizes, FEW if against_proof else POINTS)
         except _TooLongError:
             continue
     return None
 
 
-def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...], tried: int) -> Answer | None:
+def _search_points(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...], tried: int) -> Answer | None:
+    """Return the first point and step size at which (pi K - pi)/pi is not 0, as a refutation; else None."""
     for sizes in split.subject.sizes:
         try:
             word = _Word(split, move, sizes)
@@ -187,7 +188,7 @@ def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...], tri
                     off = word.change(at, eps)
                     if off:
                         return Answer(
-                            Refuted(CHANGES, (*at.text, *_shown(move, eps, off))), tuple(sizes.items()) or "all"
+                            Refuted(CHANGES, (*at.text, *_witness_rows(move, eps, off))), tuple(sizes.items()) or "all"
                         )
         except NO_POINT:
             continue
@@ -197,15 +198,16 @@ def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...], tri
 CHANGES = "exact witness: exp(-H) changes under the move"
 
 
-def _shown(move: Metropolis, eps: Fraction, off: str) -> tuple[tuple[str, str], ...]:
+def _witness_rows(move: Metropolis, eps: Fraction, off: str) -> tuple[tuple[str, str], ...]:
+    """Return step size, number of steps and (pi K - pi)/pi, as rows of a witness."""
     least, most = move.steps
     length = "eps" if move.scale == 1 else f"{move.scale}*eps"
     steps = str(least) if least == most else f"uniform({least}, {most})"
     return (length, str(eps)), ("steps", steps), ("(pi K - pi)/pi, pi = exp(-H)", off)
 
 
-def _is_of_shifts(split: Split) -> bool:
-    """Whether every letter of a word is of a piece without noise that is moved by a shift."""
+def _is_word_of_shifts(split: Split) -> bool:
+    """Return whether shifts move every letter of a word, all without noise."""
     try:
         return all(
             piece.name not in split.numerical and not piece.is_noisy and flow_of(split.derivation, piece).row == SHIFT
@@ -216,13 +218,14 @@ def _is_of_shifts(split: Split) -> bool:
 
 
 @once_at_sizes
-def _drifts(split: Split, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+def _list_drifts(split: Split, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+    """Return the drift of each piece at fixed sizes, away from kinks."""
     return {piece.name: tuple(map(off_kinks, split.drift(piece, sizes))) for piece in split.pieces}
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """The maps of a word, done as often as a move may, at fixed sizes."""
+    """The composed map of a word with its repetitions, at fixed sizes."""
 
     split: Split
     move: Metropolis
@@ -243,9 +246,9 @@ class _Word:
         backwards = [Letter(letter.piece, -letter.share) for letter in reversed(word)]
 
         def energy(state: State) -> Fraction:
-            return self._value(H, at, state)
+            return self._evaluate_at(H, at, state)
 
-        ways = zip(self._along(at, y, backwards, eps), self._along(at, turned, word, eps), strict=True)
+        ways = zip(self._follow(at, y, backwards, eps), self._follow(at, turned, word, eps), strict=True)
         terms, here = balance.departure(energy, y, turned, ways), energy(y)
         if not terms:
             return ""
@@ -253,20 +256,21 @@ class _Word:
         near = balance.value(terms, here).str(4, radius=False)
         return f"{exact} = {near}" if len(exact) <= SHOWN else near
 
-    def _along(self, at: Point, state: State, word: Sequence[Letter], eps: Fraction) -> Iterator[State]:
-        """Yield where the word leads from a state, done as often as the move may."""
-        drifts = _drifts(self.split, self.sizes)
+    def _follow(self, at: Point, state: State, word: Sequence[Letter], eps: Fraction) -> Iterator[State]:
+        """Yield the state after each admissible number of repetitions of the word."""
+        drifts = _list_drifts(self.split, self.sizes)
         least, most = self.move.steps
         for count in range(1, most + 1):
             for letter in word:
-                change = [self._value(x, at, state) if x != 0 else Fraction(0) for x in drifts[letter.piece]]
+                change = [self._evaluate_at(x, at, state) if x != 0 else Fraction(0) for x in drifts[letter.piece]]
                 state = tuple(x + letter.share * eps * own for x, own in zip(state, change, strict=True))
                 if max(max(abs(x.numerator), x.denominator).bit_length() for x in state) > LONGEST:
                     raise _TooLongError
             if count >= least:
                 yield state
 
-    def _value(self, e: Expr, at: Point, state: State) -> Fraction:
+    def _evaluate_at(self, e: Expr, at: Point, state: State) -> Fraction:
+        """Return an expression's exact value with the coordinates of a state. Raises NoValueError unless rational."""
         there = replace(at, numbers={**at.numbers, **dict(zip(self.split.z(self.sizes), state, strict=True))})
         found = evaluate(e, there.leaf)
         if not isinstance(found, Fraction):
