@@ -15,7 +15,15 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.positivity import prove
-from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_data, of_scalar, region_at
+from recipe_compiler.algebra.positivity.region import (
+    Fact,
+    Region,
+    assumed,
+    facts_of_block,
+    facts_of_data,
+    facts_of_scalar,
+    region_at,
+)
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant
@@ -116,11 +124,11 @@ class Abstraction:
             return [Fact(made - 1, ">=", "")] if formula.role is Role.SIZE else [Fact(made, ">", "")]
         item = self.declarations.find(formula.name) if isinstance(formula, (Symbol, FunctionAt)) else None
         if isinstance(item, Block):
-            return list(of_block(item, (made,), self.scalar))
+            return list(facts_of_block(item, (made,), self.scalar))
         if isinstance(item, (Parameter, Function)) and len(item.shape.sizes) < 2:
-            return list(of_scalar(item.name, made, item.kinds))
+            return list(facts_of_scalar(item.name, made, item.kinds))
         if isinstance(item, Datum):
-            return list(of_data(item, made))
+            return list(facts_of_data(item, made))
         if isinstance(formula, Apply) and formula.fn == "sum" and isinstance(formula.args[0], Symbol):
             block = self.declarations.find(formula.args[0].name)
             if isinstance(block, Block) and block.domain.name is DomainName.SIMPLEX:

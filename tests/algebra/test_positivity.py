@@ -10,7 +10,7 @@ import sympy
 from flint import fmpq
 from sympy import Abs, Expr, Rational, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tan, tanh
 
-from recipe_compiler.algebra.positivity.falsify import falsified
+from recipe_compiler.algebra.positivity.falsify import find_negative_direction
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem
 from recipe_compiler.algebra.positivity.prove import Shown, scalar, semidefinite
 from recipe_compiler.algebra.positivity.region import Fact, Region
@@ -122,8 +122,8 @@ def test_what_is_not_symmetric_is_not_shown() -> None:
 
 
 def test_a_proposal_counts_only_if_it_is_exact() -> None:
-    assert falsified(((x**2 - 2 * x + 1,),), NO, (x,)) is None
-    found = falsified(((x**2 - 2 * x + 1 - Rational(1, 10**6),),), NO, (x,))
+    assert find_negative_direction(((x**2 - 2 * x + 1,),), NO, (x,)) is None
+    found = find_negative_direction(((x**2 - 2 * x + 1 - Rational(1, 10**6),),), NO, (x,))
     assert found is not None
     assert isinstance(found.value, Fraction)
     assert (found.at[x] - 1) ** 2 - Fraction(1, 10**6) == found.value < 0
@@ -131,7 +131,7 @@ def test_a_proposal_counts_only_if_it_is_exact() -> None:
 
 def test_a_falsified_point_lies_in_the_region() -> None:
     apart = Fact(p - q - Rational(1, 5), "==", "")
-    found = falsified(((p * q - Rational(6, 25),),), (*SIMPLEX, apart), (p, q))
+    found = find_negative_direction(((p * q - Rational(6, 25),),), (*SIMPLEX, apart), (p, q))
     assert found is not None
     assert found.at[p] - found.at[q] == Fraction(1, 5)
     assert 0 < found.at[q] < found.at[p] < 1 - found.at[q]

@@ -268,15 +268,19 @@ def test_a_flow_is_shown_by_what_it_solves():
 
     for time, right in ((eps, True), (2 * eps, False)):
         own = law(time)
-        found = [[*flows.drifts(own, 1, f)], [*flows.spreads(own, 1, f, D)], [*flows.starts(own)]]
+        found = [
+            [*flows.mean_defects(own, 1, f)],
+            [*flows.covariance_defects(own, 1, f, D)],
+            [*flows.initial_defects(own)],
+        ]
         assert [all(sp.simplify(e) == 0 for e in entries) for entries in found] == [True, right, True]
-    assert [sp.simplify(e) for e in flows.frozen(law(eps), (-x * x,), D)] == [-2, 0]
+    assert [sp.simplify(e) for e in flows.gaussian_defects(law(eps), (-x * x,), D)] == [-2, 0]
 
 
 def test_a_function_of_what_moves_is_not_put_in():
     x, eps = sp.symbols("x eps")
     with pytest.raises(flows.NotPutError):
-        flows.at(sp.Function("U")(x), (x,), (x + eps,))
+        flows.substitute_coordinates(sp.Function("U")(x), (x,), (x + eps,))
     with pytest.raises(second.NotReflectedError):
         second.reflected(sp.Function("U")(x), {x: sp.Integer(0)})
 

@@ -42,7 +42,7 @@ class Written:
 
     def after(self, image: Image, e: Expr) -> Expr:
         """Return e(S(x)) of an expression e(x)."""
-        return _after(image, e)
+        return _compose_with_image(image, e)
 
     def jacobian(self, image: Image) -> Expr:
         """Return det DS."""
@@ -83,7 +83,7 @@ def obligations(move: Acceptance) -> Iterator[tuple[str, Expr]]:
 
 def returned(image: Image, coordinates: Sequence[Symbol]) -> list[Expr]:
     """Return S(S(x)) - x of some coordinates: zeros for an involution."""
-    return [_after(image, image[x]) - x for x in coordinates]
+    return [_compose_with_image(image, image[x]) - x for x in coordinates]
 
 
 def jacobian(image: Image) -> Expr:
@@ -93,8 +93,9 @@ def jacobian(image: Image) -> Expr:
 
 def log_density_change(energy: Expr, image: Image) -> Expr:
     """Return E(x) - E(S(x)), the change of the log density exp(-E)."""
-    return energy - _after(image, energy)
+    return energy - _compose_with_image(image, energy)
 
 
-def _after(image: Image, e: Expr) -> Expr:
+def _compose_with_image(image: Image, e: Expr) -> Expr:
+    """Return e(S(x)): every coordinate of the expression replaced by its image under S."""
     return e.xreplace(dict(image))

@@ -53,10 +53,11 @@ def value(terms: Sum, at: Fraction) -> arb:
     before = flint.ctx.prec
     flint.ctx.prec = 256
     try:
-        return sum((_ball(c) * _ball(at - a).exp() for a, c in terms.items()), arb(0))
+        return sum((_enclose_fraction(c) * _enclose_fraction(at - a).exp() for a, c in terms.items()), arb(0))
     finally:
         flint.ctx.prec = before
 
 
-def _ball(x: Fraction) -> arb:
+def _enclose_fraction(x: Fraction) -> arb:
+    """Return a fraction as a ball of the working precision."""
     return arb(fmpq(x.numerator, x.denominator))

@@ -51,8 +51,8 @@ def work(s: System) -> int:
 
 
 @dataclass(slots=True)
-class _Formed:
-    """The fields of a system as far as they were needed, and what forms the next ones."""
+class _BracketCache:
+    """The bracket fields computed so far, and the iterator that computes the next ones."""
 
     more: Iterator[Vector]
     known: list[Vector] = field(default_factory=list[Vector])
@@ -63,7 +63,7 @@ def fields(s: System) -> Iterator[Vector]:
 
     [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j X_i) over n coordinates, Y among the columns and b = -Q grad H + div Q.
     """
-    formed = _formed(s)
+    formed = _cached_brackets(s)
     for k in count():
         if k == len(formed.known):
             found = next(formed.more, None)
@@ -74,11 +74,13 @@ def fields(s: System) -> Iterator[Vector]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _formed(s: System) -> _Formed:
-    return _Formed(_level_by_level(s))
+def _cached_brackets(s: System) -> _BracketCache:
+    """Return one cache per system, so that all callers share the brackets already computed."""
+    return _BracketCache(_generate_brackets(s))
 
 
-def _level_by_level(s: System) -> Iterator[Vector]:
+def _generate_brackets(s: System) -> Iterator[Vector]:
+    """Yield the nonzero columns of D, then brackets of each level with b and the columns, up to DEPTH levels."""
     columns = [v for v in zip(*s.D, strict=True) if any(x != 0 for x in v)]
     yield from columns
     b = circulation(s)

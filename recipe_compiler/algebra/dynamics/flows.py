@@ -67,7 +67,7 @@ class StepLaw:
         rests = dict[Expr, Expr]()  # by name while all else is multiplied out, which would join them with eps again
 
         def apart(divisor: Pow) -> Expr:
-            power, rest = _parts(divisor, self.eps)
+            power, rest = _split_off_eps_power(divisor, self.eps)
             name = rests.setdefault(rest, sympy.Dummy())
             return power * name
 
@@ -82,10 +82,11 @@ class StepLaw:
 
 
 def _is_divisor(e: Expr) -> bool:
+    """Whether an expression is a negative integer power."""
     return isinstance(e, Pow) and e.exp.is_Integer and bool(e.exp.is_negative)
 
 
-def _parts(divisor: Pow, eps: Symbol) -> tuple[Expr, Expr]:
+def _split_off_eps_power(divisor: Pow, eps: Symbol) -> tuple[Expr, Expr]:
     """Return 1/(a eps + b eps + ...)^n as eps^-n and 1/(a + b + ...)^n: what it divides may take the first.
 
     Raises:
@@ -99,7 +100,7 @@ def _parts(divisor: Pow, eps: Symbol) -> tuple[Expr, Expr]:
     return eps ** (power * divisor.exp), rest**divisor.exp
 
 
-def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
+def substitute_coordinates(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
     """Return e with values substituted for coordinates.
 
     Raises:
@@ -112,7 +113,7 @@ def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
     return cast(Expr, e.xreplace(moved))
 
 
-def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
+def transform_by_ito(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
     """Return the drift T' f + T'' D_ii, a vector, and the noise T' D T', n x n, of w = T(z) by Ito's formula.
 
     f and D themselves where w is z.
@@ -127,30 +128,30 @@ def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
     )
 
 
-def starts(law: StepLaw) -> Iterator[Expr]:
+def initial_defects(law: StepLaw) -> Iterator[Expr]:
     """Yield m(0) - w and C(0), entry by entry of the vector and the matrix: all zero for a flow."""
     yield from (law.at_zero(m - x) for m, x in zip(law.mean, law.start, strict=True))
     yield from (law.at_zero(entry) for row in law.covariance for entry in row)
 
 
-def drifts(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
+def mean_defects(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
     """Yield dm/deps - s f(m), entry by entry of the vector: all zero for a flow (Arnold 1974, Sec. 8.2).
 
-    For a transform f is affine (`frozen`): f(m) = f + J (m - w).
+    For a transform f is affine (`gaussian_defects`): f(m) = f + J (m - w).
     """
     moves = [m - x for m, x in zip(law.mean, law.start, strict=True)]
     for m, own in zip(law.mean, f, strict=True):
         if law.w:
             there = own + sum((law.along(own, n) * by for n, by in enumerate(moves) if by != 0), sympy.Integer(0))
         else:
-            there = at(own, law.z, law.mean)
+            there = substitute_coordinates(own, law.z, law.mean)
         yield law.slope(m) - share * there
 
 
-def spreads(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
+def covariance_defects(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
     """Yield dC/deps - s (J C + C J.T + 2 D), entry by entry of the n x n matrix: all zero for a flow.
 
-    (Arnold 1974, Sec. 8.2: with `starts` and `drifts` these equations have one solution.)
+    (Arnold 1974, Sec. 8.2: with `initial_defects` and `mean_defects` these equations have one solution.)
     """
     J = tuple(tuple(law.along(x, n) for n in range(len(law.z))) for x in f)
     turned = product(J, law.covariance)
@@ -159,10 +160,10 @@ def spreads(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
         yield from (law.slope(x) - share * y for x, y in zip(row, own, strict=True))
 
 
-def frozen(law: StepLaw, f: Vector, D: Rows) -> Iterator[Expr]:
+def gaussian_defects(law: StepLaw, f: Vector, D: Rows) -> Iterator[Expr]:
     """Yield d2f/(dw dw') and dD/dw over the coordinates that move: the law is Gaussian if they vanish.
 
-    Without noise and transform f may be anything: the law is a point, which `drifts` follows along f.
+    Without noise and transform f may be anything: the law is a point, which `mean_defects` follows along f.
     """
     if not law.w and all(entry == 0 for rows in (D, law.covariance) for row in rows for entry in row):
         return

@@ -43,7 +43,7 @@ def conserved_energies(s: System) -> Iterator[EnergyPart]:
         NoNormalFormError: an expression outside the normal form.
     """
     b, grad_H = circulation(s), gradient(s.H, s.z)
-    for group in _groups(s, grad_H):
+    for group in _group_coupled_coordinates(s, grad_H):
         if any(not is_zero(s.D[i][j]) for i in range(len(s.z)) for j in group):
             continue
         slopes = tuple(grad_H[i] for i in group)
@@ -67,20 +67,21 @@ def linear_invariants(s: System) -> tuple[Row, ...]:
     random = Random(0)
     rows: list[Row] = []
     for _ in range(SAMPLES * n + 2):
-        values = _values(s, b, random)
+        values = _evaluate_at_random_point(s, b, random)
         if values is not None:
             rows += values
     found = nullspace(tuple(rows), n) if rows else ()
-    return tuple(v for v in found if _holds(s, b, v))
+    return tuple(v for v in found if _is_linear_invariant(s, b, v))
 
 
-def _holds(s: System, b: tuple[Expr, ...], v: Row) -> bool:
+def _is_linear_invariant(s: System, b: tuple[Expr, ...], v: Row) -> bool:
+    """Whether D v = 0 and v . b = 0 by the normal form: v . z never changes."""
     numbers = [rational(x) for x in v]
     return is_zero(dot(numbers, b)) and all(is_zero(dot(numbers, row)) for row in s.D)
 
 
-def _values(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
-    """Return the rows of D and b at random values of everything they are made of; None where one is not rational."""
+def _evaluate_at_random_point(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
+    """Return the rows of D and b with a random rational for every symbol; None if a value is irrational."""
     known: dict[Expr, Fraction] = {}
 
     def leaf(e: Expr) -> Fraction:
@@ -97,8 +98,8 @@ def _values(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
     return rows
 
 
-def _groups(s: System, grad_H: tuple[Expr, ...]) -> list[tuple[int, ...]]:
-    """Return the coordinates in groups that neither D, Q nor H ties together."""
+def _group_coupled_coordinates(s: System, grad_H: tuple[Expr, ...]) -> list[tuple[int, ...]]:
+    """Return the coordinates in groups, two in one group if an entry of D, Q or the Hessian of H couples them."""
     n = range(len(s.z))
 
     def tied(i: int, j: int) -> bool:

@@ -25,7 +25,7 @@ class NotReflectedError(Exception):
     """An undefined function depends on a coordinate that is reflected."""
 
 
-def pushed(part: System) -> Vector:
+def drift_without_gamma(part: System) -> Vector:
     """Return -(D + Q) grad H of a part, a vector over n coordinates: its drift without Gamma."""
     slopes = gradient(part.H, part.z)
     return tuple(dot([-a for a in row], slopes) for row in add((part.D, part.Q)))
@@ -95,7 +95,7 @@ def generator(f: Vector, D: Rows, z: Sequence[Symbol], phi: Expr) -> Expr:
     return sympy.expand(total(terms))
 
 
-def applied(defects: Mapping[Pieces, Fraction], apply: Apply, phi: Expr) -> Expr:
+def apply_generators(defects: Mapping[Pieces, Fraction], apply: Apply, phi: Expr) -> Expr:
     """Return sum_w c_w L_w1 ... L_wm phi of products w with their coefficients c_w, each tail of them applied once."""
     known: dict[Pieces, Expr] = {(): phi}
 

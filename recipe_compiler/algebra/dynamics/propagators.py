@@ -32,7 +32,7 @@ class Propagated:
     """Functions to what they are at eps = 0."""
 
 
-def propagated(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Propagated:
+def solve_linear_sde(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Propagated:
     """Return exp(-t F) - 1, int_0^t exp(-u F) du and int_0^t exp(-u F) 2D exp(-u F).T du, t = s eps, F and 2D: [n, n].
 
     (Arnold 1974, Sec. 8.2.) For n = 1 they are written out: exp(-F t) - 1, (1 - exp(-F t))/F and 2D (1 - exp(-2 F
@@ -47,30 +47,33 @@ def propagated(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Pro
     """
     n = len(F)
     if n == 1:
-        return _of_one(F[0][0], two_D[0][0], share * eps)
+        return _solve_scalar_sde(F[0][0], two_D[0][0], share * eps)
     Y = tuple(tuple(UndefinedFunction(f"{name}.Y[{i},{j}]")(eps) for j in range(n)) for i in range(n))
     Z = tuple(tuple(UndefinedFunction(f"{name}.Z[{min(i, j)},{max(i, j)}]")(eps) for j in range(n)) for i in range(n))
-    decayed = _negative(product(F, Y))
-    spent = _negative(product(F, Z))
+    decayed = _negate_rows(product(F, Y))
+    spent = _negate_rows(product(F, Z))
     slopes = (
-        *_pairs(Y, add((identity(n), decayed)), share, eps),
-        *_pairs(Z, add((two_D, spent, transpose(spent))), share, eps),
+        *_derivative_rules(Y, add((identity(n), decayed)), share, eps),
+        *_derivative_rules(Z, add((two_D, spent, transpose(spent))), share, eps),
     )
     zero = sympy.Integer(0)
     return Propagated(decayed, Y, Z, dict(slopes), {f: zero for rows in (Y, Z) for row in rows for f in row})
 
 
-def _pairs(functions: Rows, rates: Rows, share: Expr, eps: Symbol) -> list[tuple[Expr, Expr]]:
+def _derivative_rules(functions: Rows, rates: Rows, share: Expr, eps: Symbol) -> list[tuple[Expr, Expr]]:
+    """Return, for every entry, its derivative by eps and the rate that replaces it."""
     lines = zip(functions, rates, strict=True)
     return [(slope(f, eps), share * rate) for fs, row in lines for f, rate in zip(fs, row, strict=True)]
 
 
-def _of_one(F: Expr, two_D: Expr, t: Expr) -> Propagated:
+def _solve_scalar_sde(F: Expr, two_D: Expr, t: Expr) -> Propagated:
+    """Return the closed forms for one coordinate, for F = 0 by their limits."""
     if F == 0:
         return Propagated(((F,),), ((t,),), ((two_D * t,),), {}, {})
     E = sympy.exp(-F * t)
     return Propagated(((E - 1,),), (((1 - E) / F,),), ((two_D * (1 - E**2) / (2 * F),),), {}, {})
 
 
-def _negative(a: Rows) -> Rows:
+def _negate_rows(a: Rows) -> Rows:
+    """Return -a, entry by entry."""
     return tuple(tuple(-x for x in row) for row in a)

@@ -65,12 +65,12 @@ def inside(
             if not block.domain.bounds:
                 return tuple(Fraction(random.randint(0, 6)) for _ in range(n))
             parts = max(8, style)
-            return tuple(_between(block, declarations, sizes, numbers, parts, random) for _ in range(n))
+            return tuple(_draw_between_bounds(block, declarations, sizes, numbers, parts, random) for _ in range(n))
         case DomainName.ONE_HOT | DomainName.COUNTS:
             raise NoInstanceError(f"{block.name} is discrete: no point is inside its domain")
 
 
-def _between(
+def _draw_between_bounds(
     block: Block,
     declarations: Declarations,
     sizes: Mapping[str, int],
@@ -78,7 +78,7 @@ def _between(
     parts: int,
     random: Random,
 ) -> Fraction:
-    """Return a rational strictly between two bounds, at one of so many parts of their distance."""
+    """Return a random rational strictly inside an interval domain, at a multiple of 1/parts of its length."""
 
     def leaf(e: Expr) -> Fraction:
         if isinstance(e, Symbol) and e in numbers:
@@ -91,20 +91,21 @@ def _between(
     except NoValueError as reason:
         raise NoInstanceError(f"the bounds of {block.name}: {reason}") from None
     share = Fraction(random.randint(1, parts - 1), parts)
-    found = _rational(low) + (_rational(high) - _rational(low)) * share
-    if not (_less(low, found) and _less(found, high)):
+    found = _round_to_simple_rational(low) + (_round_to_simple_rational(high) - _round_to_simple_rational(low)) * share
+    if not (_is_certainly_less(low, found) and _is_certainly_less(found, high)):
         raise EmptyDomainError(f"the domain of {block.name} is empty at the parameters drawn")
     return found
 
 
-def _rational(value: Value) -> Fraction:
-    """Return a simple rational close to a value."""
+def _round_to_simple_rational(value: Value) -> Fraction:
+    """Return a fraction unchanged, the midpoint of a ball rounded to a denominator of at most 64."""
     if isinstance(value, Fraction):
         return value
     return Fraction(float(value.mid())).limit_denominator(64)
 
 
-def _less(a: Value, b: Value) -> bool:
+def _is_certainly_less(a: Value, b: Value) -> bool:
+    """Whether a < b for all numbers in the two balls."""
     return is_certainly(ball(b) - ball(a), 1)
 
 
@@ -156,7 +157,7 @@ def defaults_of(declarations: Declarations, sizes: Mapping[str, int]) -> dict[Ex
     for item in declarations.parameters:
         if item.default is None or item.value is not None:
             continue
-        for name, value in _paired(item, rows(item.default, setting), declarations, sizes):
+        for name, value in _pair_names_with_values(item, rows(item.default, setting), declarations, sizes):
             if isinstance(name, Symbol) and isinstance(value, sympy.Rational):
                 found[name] = as_fraction(value)
     return found
@@ -173,7 +174,9 @@ def drawn(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     numbers: dict[Expr, Fraction] = {}
     fields: dict[str, Expr] = {}
     for item in (*declarations.parameters, *declarations.data):
-        for name, value in _paired(item, _constants(item, sizes, style, random), declarations, sizes):
+        for name, value in _pair_names_with_values(
+            item, _draw_constants(item, sizes, style, random), declarations, sizes
+        ):
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
     numbers = solved(numbers, equalities(declarations, sizes))
@@ -184,7 +187,9 @@ def drawn(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
             return None
         numbers.update(zip(coordinates(block, sizes), found, strict=True))
     for function in declarations.functions:
-        for name, value in _paired(function, _field(function, declarations, sizes, style, random), declarations, sizes):
+        for name, value in _pair_names_with_values(
+            function, _draw_field(function, declarations, sizes, style, random), declarations, sizes
+        ):
             if isinstance(name, AppliedUndef):
                 fields[type(name).__name__] = value
     return stated(numbers, fields, declarations, sizes)
@@ -200,8 +205,8 @@ def stated(
     at = Point(numbers, fields, ())
     named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
     for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *declarations.functions):
-        values = _values(item, at, declarations, sizes)
-        if not _of_its_kinds(item, values):
+        values = _read_entries_at(item, at, declarations, sizes)
+        if not _has_declared_kinds(item, values):
             return None
         label = f"{item.name}({', '.join(item.of)})" if isinstance(item, Function) else item.name
         named.append((label, (values, item.shape)))
@@ -237,8 +242,8 @@ def written(values: Rows, shape: Shape) -> str:
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in values) + "]"
 
 
-def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, random: Random) -> Rows:
-    """Return values of a parameter or of the fields of one datum."""
+def _draw_constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, random: Random) -> Rows:
+    """Return random values of the declared kinds for a parameter, or for the fields of one datum."""
     height, width = extent(item.shape, sizes)
     if isinstance(item, Parameter) and item.value is not None:
         return tuple(tuple(rational(x) for x in row) for row in item.value.rows)
@@ -256,10 +261,10 @@ def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, ra
     return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
 
 
-def _field(
+def _draw_field(
     function: Function, declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random
 ) -> Rows:
-    """Return polynomials for the entries of a field."""
+    """Return random polynomials of the declared kinds for the entries of a function of the state."""
     blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
     z = tuple(x for block in blocks for x in coordinates(block, sizes))
     if function.role == "potential" and not function.shape.sizes:
@@ -276,19 +281,19 @@ def _field(
     )
 
 
-def _paired(
+def _pair_names_with_values(
     item: Parameter | Function | Datum, values: Rows, declarations: Declarations, sizes: Mapping[str, int]
 ) -> list[tuple[Expr, Expr]]:
-    """Return each entry's name (a symbol or undefined function where it is not an alias) with its value."""
+    """Return each entry's symbol or undefined function (none for an alias) with its value."""
     flat = [x for row in values for x in row]
     places = positions(item.shape, sizes)
     return [(component(item, at, declarations, sizes), value) for at, value in zip(places, flat, strict=True)]
 
 
-def _values(
+def _read_entries_at(
     item: Parameter | Datum | Block | Function, at: Point, declarations: Declarations, sizes: Mapping[str, int]
 ) -> Rows:
-    """Return the entries of a declared name at a point: numbers, polynomials of functions."""
+    """Return the entries of a declared name at a point, a function's as polynomials."""
     height, width = extent(item.shape, sizes)
     places = positions(item.shape, sizes)
     if isinstance(item, Block):
@@ -302,8 +307,8 @@ def _values(
     return tuple(tuple(flat[i * width : (i + 1) * width]) for i in range(height))
 
 
-def _of_its_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> bool:
-    """Whether numbers are of the kinds declared; polynomials come from instances that are."""
+def _has_declared_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> bool:
+    """Whether rational values satisfy the kinds of their declaration; polynomial values are built to."""
     kinds = () if isinstance(item, Block) else item.kinds
     flat = [x for row in values for x in row if isinstance(x, sympy.Rational)]
     if len(flat) < len(values) * len(values[0]):

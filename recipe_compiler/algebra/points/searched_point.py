@@ -47,7 +47,7 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator
     names = names_in([], region)
     many = any(compare.op == "==" for compare in declarations.assume)
     found: list[Chosen] = []
-    for chosen in _proposals(region, names, declarations, sizes):
+    for chosen in _propose_values(region, names, declarations, sizes):
         at = completed(chosen, declarations, sizes)
         if at is not None and chosen not in found:
             found.append(chosen)
@@ -56,15 +56,17 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator
             return
 
 
-def _proposals(
+def _propose_values(
     region: Region, names: tuple[Expr, ...], declarations: Declarations, sizes: Mapping[str, int]
 ) -> Iterator[Chosen]:
+    """Yield values to complete: none, the defaults, a point found by search in floats, and points on equalities."""
     yield {}
     yield {name: x for name, x in defaults_of(declarations, sizes).items() if name in names}
-    from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most need not
+    # imports NumPy, which most need not
+    from recipe_compiler.algebra.positivity.falsify import find_negative_direction
 
     always: Rows = ((sympy.Integer(-1),),)
-    found = falsified(always, region, names)
+    found = find_negative_direction(always, region, names)
     start = dict.fromkeys(names, Fraction(1)) if found is None else found.at
     yield start
     equal = {x: None for fact in region if fact.op == "==" for x in names if x in fact.names}
@@ -83,12 +85,12 @@ def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mappin
     whole = {
         x
         for item in (*declarations.parameters, *declarations.data, *declarations.functions)
-        if _is_whole(item)
-        for x in _names_of(item, declarations, sizes)
+        if _is_nonconvex(item)
+        for x in _list_entry_names(item, declarations, sizes)
     }
     for share in SHARES:
         kept = {x: Fraction(0) if x in whole else share for x in moved}
-        numbers = {x: _between(v, inner.numbers[x], kept[x]) if x in kept else v for x, v in made.numbers.items()}
+        numbers = {x: _interpolate(v, inner.numbers[x], kept[x]) if x in kept else v for x, v in made.numbers.items()}
         calls = {type(x).__name__: t for x, t in kept.items() if isinstance(x, AppliedUndef)}
         fields = {
             name: inner.fields[name] + rational(calls[name]) * (f - inner.fields[name]) if name in calls else f
@@ -101,16 +103,20 @@ def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mappin
     return None
 
 
-def _between(drawn: Fraction, inner: Fraction, share: Fraction) -> Fraction:
+def _interpolate(drawn: Fraction, inner: Fraction, share: Fraction) -> Fraction:
+    """Return the rational at a given share of the way from an admissible to a drawn number."""
     return inner + share * (drawn - inner)
 
 
-def _is_whole(item: Parameter | Datum | Function) -> bool:
-    """Whether the values that an item may have are no convex set."""
+def _is_nonconvex(item: Parameter | Datum | Function) -> bool:
+    """Whether the admissible values of an item are no convex set: integers, nonzero numbers or a list of values."""
     return bool({Kind.INTEGER, Kind.NONZERO} & set(item.kinds)) or (isinstance(item, Datum) and bool(item.values))
 
 
-def _names_of(item: Parameter | Datum | Function, declarations: Declarations, sizes: Mapping[str, int]) -> set[Expr]:
+def _list_entry_names(
+    item: Parameter | Datum | Function, declarations: Declarations, sizes: Mapping[str, int]
+) -> set[Expr]:
+    """Return the symbols or undefined functions of all entries of a declared item."""
     return {component(item, at, declarations, sizes) for at in positions(item.shape, sizes)}
 
 
@@ -146,7 +152,7 @@ def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, in
     fields = dict(base.fields)
     for x, value in chosen.items():
         if isinstance(x, AppliedUndef):
-            fields[type(x).__name__] = _constant(x, value, declarations, numbers)
+            fields[type(x).__name__] = _constant_or_growing(x, value, declarations, numbers)
     made = stated(numbers, fields, declarations, sizes)
     if made is None or not is_inside(made, region_at(declarations, sizes), declarations, sizes):
         return None
@@ -162,7 +168,7 @@ def is_inside(at: Point, region: Region, declarations: Declarations, sizes: Mapp
     return facts and all(holds(compare, declarations, sizes, at) for compare in declarations.assume)
 
 
-def _constant(
+def _constant_or_growing(
     call: AppliedUndef, value: Fraction, declarations: Declarations, numbers: Mapping[Expr, Fraction]
 ) -> Expr:
     """Return a polynomial with a given value at a point: a constant, or a potential that grows in every direction."""

@@ -44,6 +44,7 @@ def is_defined_at(formulas: Iterable[Formula], setting: Setting, leaf: Leaf) -> 
 
 
 def _has_value(node: Formula, setting: Setting, leaf: Leaf) -> bool:
+    """Whether a formula and all its parts certainly have a value at the point."""
     try:
         match node:
             case Apply("inv" | "logdet" as fn, (arg,)):
@@ -79,7 +80,7 @@ def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int =
     Raises:
         sample_fields.NoInstanceError: kinds of which no instance is known.
     """
-    drawn = _drawn(declarations, tuple(sizes.items()), attempts)
+    drawn = _cached_point_sequence(declarations, tuple(sizes.items()), attempts)
     for k in range(attempts):
         found = drawn.attempt(k)
         if found is not None:
@@ -87,8 +88,8 @@ def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int =
 
 
 @dataclass(slots=True)
-class _Drawn:
-    """Attempts at admissible points, drawn in order as they are needed and kept: claims look at the same ones."""
+class _PointSequence:
+    """Random admissible points, drawn on demand and kept, so that all claims are tried at the same ones."""
 
     declarations: Declarations
     sizes: Mapping[str, int]
@@ -102,16 +103,17 @@ class _Drawn:
             if self.refused is not None:
                 raise self.refused
             try:
-                self.found.append(self._drawn(len(self.found) // PER_STYLE))
+                self.found.append(self._draw(len(self.found) // PER_STYLE))
             except NoInstanceError as reason:
                 self.refused = reason
         return self.found[k]
 
-    def _drawn(self, style: int) -> Point | None:
+    def _draw(self, style: int) -> Point | None:
+        """Return a random point if it is admissible, else one moved towards an admissible point."""
         made = drawn(self.declarations, self.sizes, style, self.random)
         if made is not None and meets(made, self.declarations, self.sizes):
             return made
-        found = _inner(self.declarations, tuple(self.sizes.items()))
+        found = _search_admissible_points(self.declarations, tuple(self.sizes.items()))
         inner = found[len(self.found) % len(found)] if found else None
         if inner is None or made is None:
             return inner
@@ -119,7 +121,8 @@ class _Drawn:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _inner(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> tuple[Point, ...]:
+def _search_admissible_points(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> tuple[Point, ...]:
+    """Return the points that the search finds, computed once per document and sizes; none if it cannot run."""
     try:
         return tuple(admissible(declarations, dict(sizes)))
     except (NotScalarisableError, TooLargeError):
@@ -127,8 +130,11 @@ def _inner(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> tu
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _drawn(declarations: Declarations, sizes: tuple[tuple[str, int], ...], attempts: int) -> _Drawn:
-    return _Drawn(declarations, dict(sizes), Random(20150 + attempts))
+def _cached_point_sequence(
+    declarations: Declarations, sizes: tuple[tuple[str, int], ...], attempts: int
+) -> _PointSequence:
+    """Return the one sequence of random points for a document, sizes and number of attempts."""
+    return _PointSequence(declarations, dict(sizes), Random(20150 + attempts))
 
 
 def witness(

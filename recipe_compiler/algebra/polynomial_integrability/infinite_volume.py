@@ -48,38 +48,39 @@ def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
     if terms is None or not z or any(sum(e) > LARGEST_DEGREE for e, _ in terms):
         return None
     if all(sum(e) <= 2 for e, _ in terms) and not any(positive):
-        return _quadratic(terms, z)
+        return _flat_direction_of_quadratic(terms, z)
     if len(z) > LARGEST_DIMENSION:
         return None
-    for weights in _weights(len(z)):
+    for weights in _list_weights(len(z)):
         degrees = [sum(e * w for e, w in zip(exponents, weights, strict=True)) for exponents, _ in terms]
         top = max(degrees, default=0)
         if top <= 0:
-            return Flat(_as_text(z, weights, (1,) * len(z), "bounded"))
+            return Flat(_describe_region(z, weights, (1,) * len(z), "bounded"))
         leading = [term for term, degree in zip(terms, degrees, strict=True) if degree == top]
         falls = any(a < 0 or any(e % 2 for e in exponents) for exponents, a in leading)
-        for v in _points(positive, LARGEST_ENTRY if len(z) <= SMALL else 1) if falls else ():
+        for v in _list_integer_points(positive, LARGEST_ENTRY if len(z) <= SMALL else 1) if falls else ():
             value = sum(a * prod(x**e for x, e in zip(v, exponents, strict=True)) for exponents, a in leading)
             if value < 0:
-                return Flat(_as_text(z, weights, v, f"{value}*s**{top} and smaller powers"))
+                return Flat(_describe_region(z, weights, v, f"{value}*s**{top} and smaller powers"))
     return None
 
 
-def _weights(n: int) -> Iterator[tuple[int, ...]]:
-    """Yield weights that make a region infinite, small ones first."""
+def _list_weights(n: int) -> Iterator[tuple[int, ...]]:
+    """Yield integer exponents w with a nonnegative sum, small ones first: z_i = v_i s**w_i sweeps infinite volume."""
     choices = product(range(-LARGEST_WEIGHT, LARGEST_WEIGHT + 1), repeat=n)
     yield from (w for w in sorted(choices, key=lambda w: (sum(map(abs, w)), w)) if sum(w) >= 0 and any(w))
 
 
-def _points(positive: Sequence[bool], largest: int) -> Iterator[tuple[int, ...]]:
-    """Yield points, short ones and those without signs first."""
+def _list_integer_points(positive: Sequence[bool], largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield integer coefficient vectors v, positive where declared so, short and positive ones first."""
     found = product(*(range(1 if p else -largest, largest + 1) for p in positive))
     yield from sorted(found, key=lambda v: (sum(map(abs, v)), [x < 0 for x in v], v))
 
 
-def _as_text(
+def _describe_region(
     z: Sequence[Symbol], weights: tuple[int, ...], v: tuple[int, ...], says: str
 ) -> tuple[tuple[str, str], ...]:
+    """Return the region around the curve z_i = v_i s**w_i as named text values of a witness."""
     powers = ("" if not w else "s" if w == 1 else f"s**{w}" if w > 0 else f"s**({w})" for w in weights)
     ray = ((f"{k}*{s}" if k != 1 and s else s or str(k)) if k else "0" for k, s in zip(v, powers, strict=True))
     place = ", ".join(f"{x} = {at}" for x, at in zip(z, ray, strict=True))
@@ -87,8 +88,8 @@ def _as_text(
     return (("region", f"near {place}, s -> oo"), volume, ("H in the region", says))
 
 
-def _quadratic(terms: Monomials, z: Sequence[Symbol]) -> Flat | None:
-    """Return a direction along which a quadratic does not grow, if its Hessian is not positive definite."""
+def _flat_direction_of_quadratic(terms: Monomials, z: Sequence[Symbol]) -> Flat | None:
+    """Return a direction in which the Hessian of a quadratic is not positive, None if it is positive definite."""
     n = len(z)
     P = [[Fraction(0)] * n for _ in range(n)]
     for exponents, coefficient in terms:

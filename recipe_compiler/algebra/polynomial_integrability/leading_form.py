@@ -31,7 +31,7 @@ def leading(H: Expr, z: Sequence[Symbol]) -> Data | None:
     left, energy = list(z), H
     squares: list[tuple[str, str]] = []
     while True:
-        found = next(((x, p) for x in left if (p := _curvature(energy, x, left)) is not None), None)
+        found = next(((x, p) for x in left if (p := _constant_curvature(energy, x, left)) is not None), None)
         if found is None:
             break
         x, p = found
@@ -44,17 +44,18 @@ def leading(H: Expr, z: Sequence[Symbol]) -> Data | None:
         return tuple(squares)
     if len(left) > LARGEST_DIMENSION:
         return None
-    form = _leading_form(energy, left)
+    form = _find_positive_leading_form(energy, left)
     return None if form is None else (*squares, *form)
 
 
-def _curvature(H: Expr, x: Symbol, z: Sequence[Symbol]) -> Expr | None:
+def _constant_curvature(H: Expr, x: Symbol, z: Sequence[Symbol]) -> Expr | None:
     """Return d2H/dx2 if it is a positive constant."""
     P = sympy.expand(slope(slope(H, x), x))
     return P if not P.has(*z) and P.is_positive else None
 
 
-def _leading_form(H: Expr, z: Sequence[Symbol]) -> Data | None:
+def _find_positive_leading_form(H: Expr, z: Sequence[Symbol]) -> Data | None:
+    """Return weights whose leading form is positive off 0, as named text values; None if none is found."""
     try:
         terms = sympy.Poly(sympy.expand(H), *z).terms()
     except sympy.PolynomialError:

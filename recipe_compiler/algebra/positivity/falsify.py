@@ -45,7 +45,7 @@ class Direction:
     value: Value
 
 
-def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | None:
+def find_negative_direction(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | None:
     """Return a point of a region and a direction in which the symmetric part of a matrix is negative; None if unknown.
 
     `names` are the symbols to choose, all that occur in the matrix and the region among them. `a` is n x n; the
@@ -55,31 +55,33 @@ def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | N
     half = sympy.Rational(1, 2)
     symmetric: Rows = tuple(tuple(half * (a[i][j] + a[j][i]) for j in range(n)) for i in range(n))
     if not names:
-        return confirmed(symmetric, region, {})
-    for proposal in _proposals(symmetric, region, names):
+        return confirm_negative_direction(symmetric, region, {})
+    for proposal in _propose_points(symmetric, region, names):
         for largest in DENOMINATORS:
             at = {x: Fraction(float(v)).limit_denominator(largest) for x, v in zip(names, proposal, strict=True)}
-            found = confirmed(symmetric, region, solved(at, region))
+            found = confirm_negative_direction(symmetric, region, solved(at, region))
             if found is not None:
                 return found
     return None
 
 
-def confirmed(symmetric: Rows, region: Region, at: Point) -> Direction | None:
+def confirm_negative_direction(symmetric: Rows, region: Region, at: Point) -> Direction | None:
     """Return the negative direction v.T A v < 0 of a symmetric n x n matrix at a point; None if it has none.
 
     None, too, if the point is outside the region, or an entry has no value there.
     """
     try:
-        if not all(compares(fact.op, evaluate(fact.value, _leaf(at))) for fact in region):
+        if not all(compares(fact.op, evaluate(fact.value, _look_up_in(at))) for fact in region):
             return None
-        values = [[evaluate(x, _leaf(at)) for x in row] for row in symmetric]
+        values = [[evaluate(x, _look_up_in(at)) for x in row] for row in symmetric]
     except NoValueError:
         return None
-    return _direction(values, at)
+    return _negative_direction_of(values, at)
 
 
-def _leaf(at: Mapping[Expr, Any]) -> Any:
+def _look_up_in(at: Mapping[Expr, Any]) -> Any:
+    """Return a function that reads the value of a symbol from a mapping, or raises NoValueError."""
+
     def leaf(e: Expr) -> Value:
         if e not in at:
             raise NoValueError(f"{e} has no value")
@@ -88,7 +90,8 @@ def _leaf(at: Mapping[Expr, Any]) -> Any:
     return leaf
 
 
-def _direction(values: list[list[Value]], at: Point) -> Direction | None:
+def _negative_direction_of(values: list[list[Value]], at: Point) -> Direction | None:
+    """Return v with v.T A v < 0 for a matrix of values, certified exactly or in balls; None if there is none."""
     exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
     if all(len(row) == len(values) for row in exact):
         v = negative_direction(exact)
@@ -105,12 +108,12 @@ def _direction(values: list[list[Value]], at: Point) -> Direction | None:
     return Direction(at, simple, total) if is_certainly(total, -1) else None
 
 
-def _proposals(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterator[np.ndarray]:
+def _propose_points(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterator[np.ndarray]:
     """Yield points where the smallest eigenvalue seems negative: samples, then what descent made of the best."""
     from scipy.optimize import minimize
 
     least = _Least(a, region, names)
-    points = _samples(region, names)
+    points = _sample_points(region, names)
     values = np.array([least(x) for x in points])
     starts = points[np.argsort(values, kind="stable")[:STARTS]]
     yield from (x for x in starts if least.is_hopeful(x))
@@ -119,7 +122,7 @@ def _proposals(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterator[np.
         yield from (x for x in (end + share * (start - end) for share in INWARDS) if least.is_hopeful(x))
 
 
-def _samples(region: Region, names: tuple[Expr, ...]) -> np.ndarray:
+def _sample_points(region: Region, names: tuple[Expr, ...]) -> np.ndarray:
     """Return points of several scales: near 0, a few, tens, and integers."""
     random = np.random.default_rng(SEED)
     points = random.normal(size=(SAMPLES, len(names))) * random.choice([0.3, 1.0, 3.0, 10.0], size=(SAMPLES, 1))
@@ -142,7 +145,7 @@ class _Least:
         at = {name: arb(float(v)) for name, v in zip(self.names, x, strict=True)}
 
         def value(e: Expr) -> float:
-            found = float(ball(evaluate(e, _leaf(at))).mid())
+            found = float(ball(evaluate(e, _look_up_in(at))).mid())
             if not np.isfinite(found) or abs(found) > OUTSIDE**2:
                 raise NoValueError(f"{e} is too large")
             return found

@@ -13,7 +13,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.positivity.region import Region, about, given
 from recipe_compiler.algebra.positivity.scalar_reader import ScalarReading
-from recipe_compiler.algebra.positivity.signs import Known, Signs, by_terms
+from recipe_compiler.algebra.positivity.signs import Known, Signs, sign_by_terms
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.quotient_reader import with_room
 from recipe_compiler.algebra.scalars.quotients import Quotient
@@ -73,7 +73,7 @@ class PolynomialProblem:
         for relation in self.relations:
             k, n = relation.generator, relation.power
             while p.degrees()[k] >= n:
-                p = _rewritten(p, relation, self.context)
+                p = _apply_relation(p, relation, self.context)
                 if len(p) > LARGEST:
                     raise NoNormalFormError("too many terms")
         return p
@@ -96,7 +96,9 @@ def problem(a: Rows, region: Region) -> PolynomialProblem:
     plain = tuple(tuple(map(elementary, row)) for row in a)
     facts = tuple(replace(fact, value=elementary(fact.value)) for fact in relevant)
     denominators = common_denominators([*(x for row in plain for x in row), *(fact.value for fact in facts)])
-    return with_room(lambda room: _read(plain, facts, ScalarReading(denominators, room)), FIRST_ROOM, LARGEST_ROOM)
+    return with_room(
+        lambda room: _build_problem(plain, facts, ScalarReading(denominators, room)), FIRST_ROOM, LARGEST_ROOM
+    )
 
 
 def shown(p: fmpq_mpoly) -> str:
@@ -104,8 +106,8 @@ def shown(p: fmpq_mpoly) -> str:
     return str(p).replace("^", "**")
 
 
-def _read(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
-    """Read the facts about single names first, then the matrix, then all other facts."""
+def _build_problem(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
+    """Return the problem in one ring: facts about single names are read first, then the matrix, then other facts."""
     singles = [fact for fact in region if isinstance(fact.value, (sympy.Symbol, AppliedUndef)) and fact.op != "=="]
     for fact in singles:
         reading.of(fact.value)
@@ -113,10 +115,10 @@ def _read(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
     entries = [[reading.of(x) for x in row] for row in a]
     others = [(reading.of(fact.value), fact.op) for fact in region if fact not in singles]
     values = [*others, *((fact.value, fact.op) for fact in reading.facts)]
-    small = _Smaller(reading)
-    scale = _scale([x for row in entries for x in row], reading)
-    matrix = tuple(tuple(small.of(_times(x, scale, reading)) for x in row) for row in entries)
-    facts = [(small.of(_signed(value, reading)), op) for value, op in values]
+    small = _ShrunkRing(reading)
+    scale = _positive_common_denominator([x for row in entries for x in row], reading)
+    matrix = tuple(tuple(small.of(_clear_denominators(x, scale, reading)) for x in row) for row in entries)
+    facts = [(small.of(_numerator_with_sign(value, reading)), op) for value, op in values]
     relations: list[Relation] = []
     zeros = [p for p, op in facts if op == "=="]
     for number, n, value in reversed(reading.ring.relations):
@@ -133,7 +135,7 @@ def _read(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
         small.context,
         tuple(reading.names),
         matrix,
-        small.of(_times(reading.one, scale, reading)),
+        small.of(_clear_denominators(reading.one, scale, reading)),
         reading.signs,
         tuple(PolynomialInequality(p, op == ">") for p, op in facts if op in {">", ">="} and not p.is_constant()),
         tuple(p for p, op in facts if op == "!="),
@@ -144,8 +146,8 @@ def _read(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
     return replace(found, matrix=tuple(tuple(found.reduced(p) for p in row) for row in matrix))
 
 
-class _Smaller:
-    """Carries polynomials over to a ring that has just the generators in use."""
+class _ShrunkRing:
+    """The ring of just the generators in use, into which polynomials are converted."""
 
     def __init__(self, reading: ScalarReading) -> None:
         self.count = len(reading.names)
@@ -162,7 +164,7 @@ Scale = dict[int, tuple[int, int]]
 """A positive product of denominators: each factor, by its number, with a sign and a power."""
 
 
-def _scale(entries: list[Quotient], reading: ScalarReading) -> Scale:
+def _positive_common_denominator(entries: list[Quotient], reading: ScalarReading) -> Scale:
     """Return a common multiple of all denominators that is positive wherever they do not vanish."""
     powers: dict[int, int] = {}
     for entry in entries:
@@ -171,16 +173,16 @@ def _scale(entries: list[Quotient], reading: ScalarReading) -> Scale:
     found: Scale = {}
     for factor, n in powers.items():
         p = reading.ring.factors[factor]
-        if by_terms(p, reading.signs) is not None:
+        if sign_by_terms(p, reading.signs) is not None:
             found[factor] = (1, n)
-        elif by_terms(-p, reading.signs) is not None:
+        elif sign_by_terms(-p, reading.signs) is not None:
             found[factor] = (-1, n)
         else:
             found[factor] = (1, n + n % 2)
     return found
 
 
-def _times(a: Quotient, scale: Scale, reading: ScalarReading) -> fmpq_mpoly:
+def _clear_denominators(a: Quotient, scale: Scale, reading: ScalarReading) -> fmpq_mpoly:
     """Return a quotient times the common multiple of its denominators."""
     have = dict(a.bottom)
     found = a.top
@@ -191,18 +193,18 @@ def _times(a: Quotient, scale: Scale, reading: ScalarReading) -> fmpq_mpoly:
     return found
 
 
-def _signed(a: Quotient, reading: ScalarReading) -> fmpq_mpoly:
-    """Return a polynomial with the sign of a quotient: factors of known sign go, others stay once."""
+def _numerator_with_sign(a: Quotient, reading: ScalarReading) -> fmpq_mpoly:
+    """Return a polynomial with the sign of a quotient: factors of known sign are dropped, others multiply it once."""
     found = a.top
     for factor, n in a.bottom:
         p = reading.ring.factors[factor]
-        if n % 2 and by_terms(p, reading.signs) is None:
-            found = -found if by_terms(-p, reading.signs) is not None else found * p
+        if n % 2 and sign_by_terms(p, reading.signs) is None:
+            found = -found if sign_by_terms(-p, reading.signs) is not None else found * p
     return found
 
 
-def _rewritten(p: fmpq_mpoly, relation: Relation, context: fmpq_mpoly_ctx) -> fmpq_mpoly:
-    """Replace `generator**power` by its value once in every term that has it."""
+def _apply_relation(p: fmpq_mpoly, relation: Relation, context: fmpq_mpoly_ctx) -> fmpq_mpoly:
+    """Return a polynomial with `generator**power` replaced once, in every term that contains it, by its value."""
     kept: dict[tuple[int, ...], fmpq] = {}
     lowered: dict[tuple[int, ...], fmpq] = {}
     k, n = relation.generator, relation.power

@@ -105,14 +105,16 @@ def semidefinite(a: Rows, region: Region) -> Shown | str:
     if not _is_symmetric(whole):
         return "not shown to be symmetric"
     blocks = [tuple(tuple(a[i][j] for j in rows) for i in rows) for rows in connected(whole)]
-    proofs = [_by_signs(found) or _by_squares(found) for found in (problem(block, region) for block in blocks)]
+    proofs = [
+        _prove_by_signs(found) or _prove_by_squares(found) for found in (problem(block, region) for block in blocks)
+    ]
     known = [proof for proof in proofs if proof is not None]
     if len(known) < len(proofs):
         return "no sum of squares found"
     if len(known) == 1:
         return known[0]
     data = tuple((f"block {k}: {name}", value) for k, one in enumerate(known, 1) for name, value in one.data)
-    return Shown(", ".join(dict.fromkeys(one.by for one in known)), _given(known), data)
+    return Shown(", ".join(dict.fromkeys(one.by for one in known)), _collect_declarations(known), data)
 
 
 def definite(a: Rows, region: Region) -> frozenset[str] | None:
@@ -127,9 +129,9 @@ def definite(a: Rows, region: Region) -> frozenset[str] | None:
     found = problem(a, region)
     if not _is_symmetric(found):
         return None
-    proofs = [_polynomial(e, ">", found, light=False) for e in coefficients(found)]
+    proofs = [_prove_polynomial(e, ">", found, light=False) for e in coefficients(found)]
     known = [proof for proof in proofs if proof is not None]
-    return _given(known) if len(known) == len(proofs) else None
+    return _collect_declarations(known) if len(known) == len(proofs) else None
 
 
 def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | None:
@@ -147,13 +149,13 @@ def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | Non
         found = problem(((e,),), region)
     except NoNormalFormError:
         return None
-    proof = _polynomial(found.matrix[0][0], op, found, light=light)
+    proof = _prove_polynomial(found.matrix[0][0], op, found, light=light)
     return None if proof is None else replace(proof, data=(("value", str(e)), *proof.data))
 
 
-def _polynomial(p: fmpq_mpoly, op: str, found: PolynomialProblem, *, light: bool) -> Shown | None:
+def _prove_polynomial(p: fmpq_mpoly, op: str, found: PolynomialProblem, *, light: bool) -> Shown | None:
     """Return a proof of `p op 0` under the facts of a problem."""
-    data = (*_names(found), ("polynomial", shown(p)))
+    data = (*_list_generators(found), ("polynomial", shown(p)))
     sides = (p, -p) if op == "!=" else (p,)
     for q in sides:
         sign = sign_of(q, found.signs, found.known)
@@ -163,19 +165,20 @@ def _polynomial(p: fmpq_mpoly, op: str, found: PolynomialProblem, *, light: bool
         return Shown("signs of terms and factors", found.given, (*data, ("shown by", "its factors")))
     for q in sides if not light and len(p) <= LARGEST_SCALAR else ():
         for margin in MARGINS if op != ">=" else (fmpq(0),):
-            squares = _squares(replace(found, matrix=((q - margin,),)))
+            squares = _find_squares(replace(found, matrix=((q - margin,),)))
             if squares is not None:
                 return Shown("sum of squares, exact", found.given, (*data, ("at least", str(margin)), *squares))
     return None
 
 
 def _is_symmetric(found: PolynomialProblem) -> bool:
+    """Whether the matrix of a problem equals its transpose as polynomials."""
     n = range(len(found.matrix))
     return all((found.matrix[i][j] - found.matrix[j][i]).is_zero() for i in n for j in range(i))
 
 
-def _by_signs(found: PolynomialProblem) -> Shown | None:
-    """Return the proof that all e_k of a block are nonnegative by their signs, None if one is not seen to be."""
+def _prove_by_signs(found: PolynomialProblem) -> Shown | None:
+    """Return a proof by the signs of all e_k of a block, None if one sign is unknown."""
     try:
         e = coefficients(found) if len(found.matrix) <= LARGEST_SIZE else ()
     except NoNormalFormError:
@@ -187,29 +190,35 @@ def _by_signs(found: PolynomialProblem) -> Shown | None:
             return None
         reasons.append((f"e_{k}", f"{shown(p)} >= 0 by {sign.by}"))
     by = "signs of the characteristic coefficients"
-    return Shown(by, found.given, (*_data(found), *reasons)) if reasons else None
+    return Shown(by, found.given, (*_describe_problem(found), *reasons)) if reasons else None
 
 
-def _by_squares(found: PolynomialProblem) -> Shown | None:
-    squares = _squares(found)
-    return None if squares is None else Shown("sum of squares, exact", found.given, (*_data(found), *squares))
+def _prove_by_squares(found: PolynomialProblem) -> Shown | None:
+    """Return a proof that a block is semidefinite as a sum of squares, None if none is found."""
+    squares = _find_squares(found)
+    return (
+        None if squares is None else Shown("sum of squares, exact", found.given, (*_describe_problem(found), *squares))
+    )
 
 
-def _squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+def _find_squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+    """Return a sum-of-squares certificate; the import of its module is delayed, since it loads NumPy."""
     from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
 
     return squares(problem)
 
 
-def _given(found: list[Shown]) -> frozenset[str]:
+def _collect_declarations(found: list[Shown]) -> frozenset[str]:
+    """Return all declarations that some proofs use."""
     return frozenset[str]().union(*(proof.given for proof in found))
 
 
-def _data(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
-    """Return what every proof about a block starts from: names, and the matrix times something positive."""
+def _describe_problem(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
+    """Return the names of the generators, the matrix and its positive scale as text: the head of every certificate."""
     rows = ("[" + ", ".join(shown(p) for p in row) + "]" for row in found.matrix)
-    return (*_names(found), ("matrix", "[" + ", ".join(rows) + "]"), ("times", shown(found.scale)))
+    return (*_list_generators(found), ("matrix", "[" + ", ".join(rows) + "]"), ("times", shown(found.scale)))
 
 
-def _names(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
+def _list_generators(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
+    """Return the generators g0, g1, ... of a problem with the scalars that they stand for."""
     return tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))

@@ -106,7 +106,7 @@ def solved(at: Point, region: Region, pinned: frozenset[Expr] = frozenset()) -> 
                 roots = sympy.Poly(fact.value.xreplace(others), name, domain="QQ").ground_roots()
             except (sympy.PolynomialError, sympy.CoercionFailed):
                 continue
-            values = [fraction(root) for root in roots if _may_be(name, root)]
+            values = [fraction(root) for root in roots if _is_possible_value(name, root)]
             if values:
                 found[name] = min(values, key=lambda x, name=name: abs(x - found[name]))
                 moved[name] += 1
@@ -114,7 +114,7 @@ def solved(at: Point, region: Region, pinned: frozenset[Expr] = frozenset()) -> 
     return found
 
 
-def _may_be(name: Expr, value: sympy.Rational) -> bool:
+def _is_possible_value(name: Expr, value: sympy.Rational) -> bool:
     """Whether a name may have a value, as far as SymPy knows its signs."""
     return not any(
         known and not holds
@@ -128,10 +128,11 @@ def _may_be(name: Expr, value: sympy.Rational) -> bool:
 
 def equalities(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
     """Return the equalities that are assumed, entry by entry."""
-    return _assumed([c for c in declarations.assume if c.op == "=="], Setting(declarations, sizes))
+    return _assumptions_as_facts([c for c in declarations.assume if c.op == "=="], Setting(declarations, sizes))
 
 
-def _assumed(compares: Iterable[Compare], setting: Setting) -> Region:
+def _assumptions_as_facts(compares: Iterable[Compare], setting: Setting) -> Region:
+    """Return the scalar facts that comparisons state, one for each pair of entries."""
     return tuple(
         assumed(compare, x, y)
         for compare in compares
@@ -149,10 +150,10 @@ def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
     setting = Setting(declarations, sizes)
     found: list[Fact] = []
     for block in declarations.blocks:
-        found += of_block(block, coordinates(block, sizes), lambda bound: rows(bound, setting)[0][0])
+        found += facts_of_block(block, coordinates(block, sizes), lambda bound: rows(bound, setting)[0][0])
     for item in (*declarations.parameters, *declarations.functions):
-        found += _of_item(item, declarations, sizes)
-    found += _assumed(declarations.assume, setting)
+        found += _facts_of_item(item, declarations, sizes)
+    found += _assumptions_as_facts(declarations.assume, setting)
     return tuple(fact for fact in found if not fact.value.is_number)
 
 
@@ -193,7 +194,7 @@ def assumed(compare: Compare, left: Expr, right: Expr) -> Fact:
             return Fact(right - left, compare.op.replace("<", ">"), says)
 
 
-def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr]) -> Iterator[Fact]:
+def facts_of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr]) -> Iterator[Fact]:
     """Yield what holds of the coordinates of a block in the interior of its domain (its boundary has measure zero).
 
     positive: x > 0; interval(a, b): x - a > 0, b - x > 0; simplex: x_k > 0, 1 - sum_k x_k > 0.
@@ -214,43 +215,43 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
             yield Fact(high - x, op, declared_of(block.name, f"{op.replace('>', '<')} {high} inside its domain"))
 
 
-def of_kinds(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
+def facts_of_kinds(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
     """Yield the facts that the kinds of a scalar, or the signs declared of a matrix's entries, give for one entry."""
     for kind, op in ((Kind.POSITIVE, ">"), (Kind.NONNEGATIVE, ">="), (Kind.NONZERO, "!=")):
         if kind in kinds:
             yield Fact(value, op, declared_of(name, f"is {kind}"))
 
 
-def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
+def facts_of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
     """Yield the facts that the kinds of a scalar give, definite meaning positive."""
-    yield from of_kinds(name, value, kinds)
+    yield from facts_of_kinds(name, value, kinds)
     for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
         if kind in kinds:
             yield Fact(value, op, declared_of(name, f"is {kind}"))
 
 
-def of_data(item: Datum, value: Expr) -> Iterator[Fact]:
+def facts_of_data(item: Datum, value: Expr) -> Iterator[Fact]:
     """Yield the facts about every number of a data field: its kinds, and the least and largest allowed value."""
-    yield from of_kinds(item.name, value, item.kinds)
+    yield from facts_of_kinds(item.name, value, item.kinds)
     if item.values:
         says = f"{item.name} is one of {', '.join(map(str, item.values))}"
         yield Fact(value - min(item.values), ">=", says)
         yield Fact(max(item.values) - value, ">=", says)
 
 
-def _of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Fact]:
-    """Yield what the kinds of a parameter or function say of its entries; of a value they say nothing more."""
+def _facts_of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Fact]:
+    """Yield the facts that the kinds of a parameter or function give; none if the parameter has a value."""
     if isinstance(item, Parameter) and item.value is not None:
         return
     found = {at: component(item, at, declarations, sizes) for at in positions(item.shape, sizes)}
     if len(item.shape.sizes) < 2:
         for value in found.values():
-            yield from of_scalar(item.name, value, item.kinds)
+            yield from facts_of_scalar(item.name, value, item.kinds)
         return
     diagonal = Kind.DIAGONAL in item.kinds
     for at, value in found.items():
         if not diagonal or at[0] == at[1]:
-            yield from of_kinds(item.name, value, item.kinds)
+            yield from facts_of_kinds(item.name, value, item.kinds)
     for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
         if kind in item.kinds:
             n = 1 + max(i for i, _ in found)
@@ -259,6 +260,7 @@ def _of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapp
 
 
 def _principal_minors(a: Rows) -> Iterator[Expr]:
+    """Yield the determinants of principal submatrices; only the diagonal where the matrix is large."""
     n = len(a)
     largest = min(n, LARGEST_MINOR) if n <= LARGEST_MATRIX else 1
     for k in range(1, largest + 1):

@@ -19,7 +19,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.positivity.signs import Signs, by_terms
+from recipe_compiler.algebra.positivity.signs import Signs, sign_by_terms
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.algebra.scalars.quotient_reader import QuotientReader
@@ -52,7 +52,7 @@ class ScalarReading(QuotientReader):
     def is_nonnegative(self, a: Quotient) -> bool:
         """Whether a quotient is nonnegative by the signs of its generators, wherever it is defined."""
         odd = [self.ring.factors[factor] for factor, n in a.bottom if n % 2]
-        return all(by_terms(p, self.signs) is not None for p in (a.top, *odd))
+        return all(sign_by_terms(p, self.signs) is not None for p in (a.top, *odd))
 
     def opaque(self, e: Expr) -> Quotient:
         """Return a generator of which nothing is known, but of pi its sign and rationals that it lies between."""
@@ -63,15 +63,15 @@ class ScalarReading(QuotientReader):
         row = SCALAR_FUNCTIONS.get(type(e))
         match e:
             case sympy.log():
-                return self._log(e)
+                return self._read_log(e)
             case sympy.sin() | sympy.cos():
-                return self._circular(e)
+                return self._read_sine_or_cosine(e)
             case sympy.Abs():
-                return self._abs(e)
+                return self._read_modulus(e)
             case sympy.gamma():
                 return self._generator(("gamma", self.name(argument(e))), e, ">")[0]  # of a positive argument
             case _ if row is not None and row.bound is not None:
-                return self._bounded(e, row.bound)
+                return self._read_bounded(e, row.bound)
             case _:
                 return self.opaque(e)
 
@@ -81,11 +81,11 @@ class ScalarReading(QuotientReader):
 
     def real_power(self, base: Expr, whole: Expr) -> Quotient:
         """Return a power of a base that is not negative, part by part of its exponent."""
-        return self.ring.product([self._power(base, *part) for part in exponent_parts(whole)])
+        return self.ring.product([self._read_power(base, *part) for part in exponent_parts(whole)])
 
     def exponential(self, whole: Expr) -> Quotient:
         """Return an exponential part by part of its exponent, each of which lies above its tangent at 0."""
-        return self.ring.product([self._exponential(*part) for part in exponent_parts(whole)])
+        return self.ring.product([self._read_exponential(*part) for part in exponent_parts(whole)])
 
     def _generator(self, key: object, name: Expr, op: str = "") -> tuple[Quotient, bool]:
         """Return the generator of a transcendental with a sign, and whether it is new."""
@@ -94,27 +94,28 @@ class ScalarReading(QuotientReader):
             self.names.append(name)
             if op:
                 self.signs.add(self.ring.numbers[key], op)
-            self._enclose(g, name)
+            self._add_enclosure(g, name)
         return g, new
 
-    def _fact(self, value: Quotient, op: str = ">=") -> None:
+    def _add_fact(self, value: Quotient, op: str = ">=") -> None:
+        """Add an inequality that holds for the quotient to the collected facts."""
         self.facts.append(QuotientInequality(value, op))
 
-    def _enclose(self, g: Quotient, e: Expr) -> None:
-        """Note the rationals that a constant lies between."""
+    def _add_enclosure(self, g: Quotient, e: Expr) -> None:
+        """Add rational bounds as facts about a generator that is a constant."""
         if e.free_symbols or e.has(AppliedUndef):
             return
         try:
-            whole = (ball(evaluate(e, _of_no_name)) * PLACES).floor().unique_fmpz()
+            whole = (ball(evaluate(e, _refuse_symbol)) * PLACES).floor().unique_fmpz()
         except NoValueError:
             return
         if whole is None:
             return
         low = int(whole)
-        self._fact(g - self.one.scaled(Fraction(low, PLACES)), op=">")
-        self._fact(self.one.scaled(Fraction(low + 1, PLACES)) - g, op=">")
+        self._add_fact(g - self.one.scaled(Fraction(low, PLACES)), op=">")
+        self._add_fact(self.one.scaled(Fraction(low + 1, PLACES)) - g, op=">")
 
-    def _power(self, base: Expr, rest: Expr, numerator: int, denominator: int) -> Quotient:
+    def _read_power(self, base: Expr, rest: Expr, numerator: int, denominator: int) -> Quotient:
         """Return `(base ** rest) ** (numerator/denominator)` by the generator `base ** (rest/least denominator)`."""
         if rest == 1 and denominator == 1:
             return self.of(base) ** numerator
@@ -127,26 +128,27 @@ class ScalarReading(QuotientReader):
             self.ring.relate(key, least, self.of(base))
         return g ** (numerator * least // denominator)
 
-    def _exponential(self, rest: Expr, numerator: int, denominator: int) -> Quotient:
+    def _read_exponential(self, rest: Expr, numerator: int, denominator: int) -> Quotient:
         """Return exp(numerator rest/denominator), a power of some exp(t), which lies above its tangent at 0."""
         least = math.lcm(self.denominators.get(("exp", rest), 1), denominator)
         t = self.of(rest).scaled(Fraction(1, least))
         g, new = self._generator(("exp", t.key), sympy.exp(rest / least), ">")
         if new:
-            self._fact(g - self.one - t)
-            self._fact(self.one - g * (self.one - t))
+            self._add_fact(g - self.one - t)
+            self._add_fact(self.one - g * (self.one - t))
         return g ** (numerator * least // denominator)
 
-    def _log(self, e: Expr) -> Quotient:
+    def _read_log(self, e: Expr) -> Quotient:
         """Return log u, with 1 - 1/u <= log u <= u - 1."""
         u = self.of(argument(e))
         g, new = self._generator(("log", u.key), e)
         if new:
-            self._fact(u - self.one - g)
-            self._fact(g * u - u + self.one)
+            self._add_fact(u - self.one - g)
+            self._add_fact(g * u - u + self.one)
         return g
 
-    def _circular(self, e: Expr) -> Quotient:
+    def _read_sine_or_cosine(self, e: Expr) -> Quotient:
+        """Return the generator of a sine or cosine, with sin**2 + cos**2 = 1 and |sin|, |cos| <= 1 as facts."""
         x = argument(e)
         name = self.name(x)
         cos, _ = self._generator(("cos", name), sympy.cos(x, evaluate=False))
@@ -154,11 +156,12 @@ class ScalarReading(QuotientReader):
         if new:
             self.ring.relate(("sin", name), 2, self.one - cos * cos)
             for g in (cos, sin):
-                self._fact(self.one + g)
-                self._fact(self.one - g)
+                self._add_fact(self.one + g)
+                self._add_fact(self.one - g)
         return sin if isinstance(e, sympy.sin) else cos
 
-    def _abs(self, e: Expr) -> Quotient:
+    def _read_modulus(self, e: Expr) -> Quotient:
+        """Return |u|: u or -u if the sign of u is known, else a generator g >= 0 with g**2 = u**2."""
         u = self.of(argument(e))
         for v in (u, -u):
             if self.is_nonnegative(v):
@@ -167,25 +170,26 @@ class ScalarReading(QuotientReader):
         g, new = self._generator(key, e, ">=")
         if new:
             self.ring.relate(key, 2, u * u)
-            self._fact(g + u)
-            self._fact(g - u)
+            self._add_fact(g + u)
+            self._add_fact(g - u)
         return g
 
-    def _bounded(self, e: Expr, bound: Fraction) -> Quotient:
-        """Return a function with the sign of its argument that stays between two numbers."""
+    def _read_bounded(self, e: Expr, bound: Fraction) -> Quotient:
+        """Return the generator of a function with the sign of its argument and values in [-bound, bound]."""
         u = self.of(argument(e))
         key = (type(e).__name__, u.key)
         g, new = self._generator(key, e)
         if new:
             over = self.one.scaled(bound)
-            self._fact(over + g)
-            self._fact(over - g)
-            self._fact(g * u)
+            self._add_fact(over + g)
+            self._add_fact(over - g)
+            self._add_fact(g * u)
             if isinstance(e, sympy.sign):
                 self.ring.relate(key, 3, g)
-                self._fact(g * g * u - u, op="==")
+                self._add_fact(g * g * u - u, op="==")
         return g
 
 
-def _of_no_name(e: Expr) -> Value:
+def _refuse_symbol(e: Expr) -> Value:
+    """Raise NoValueError: a constant contains no symbols."""
     raise NoValueError(f"{e} is no constant")

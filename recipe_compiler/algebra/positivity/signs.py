@@ -38,7 +38,7 @@ class ShownSign:
     by: str
 
 
-def by_terms(p: fmpq_mpoly, signs: Signs) -> ShownSign | None:
+def sign_by_terms(p: fmpq_mpoly, signs: Signs) -> ShownSign | None:
     """Return that a polynomial is a sum of nonnegative terms, None if that is not seen: x**2 + y with y >= 0."""
     strict = False
     for exponents, coefficient in p.to_dict().items():
@@ -53,7 +53,7 @@ def by_terms(p: fmpq_mpoly, signs: Signs) -> ShownSign | None:
     return ShownSign(strict, "its terms")
 
 
-def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
+def sign_by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
     """Return that a polynomial is a product of nonnegative factors: even powers, and factors with a sign of their own.
 
     (x - y)**2 (1 + z) with z >= 0 is.
@@ -63,8 +63,8 @@ def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign
     scale, factors = p.factor()
     positive, strict = scale > 0, bool(scale != 0)
     for factor, n in factors:
-        up = _simple(factor, signs, known)
-        down = None if up else _simple(-factor, signs, known)
+        up = _sign_by_terms_or_subtraction(factor, signs, known)
+        down = None if up else _sign_by_terms_or_subtraction(-factor, signs, known)
         found = up or down
         strict = strict and found is not None and found.strict
         if n % 2:
@@ -83,12 +83,16 @@ def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> ShownSi
     if p.is_zero():
         return ShownSign(False, "zero")
     listed = tuple(known)
-    ways = (_simple(p, signs, listed), by_factors(p, signs, listed), _by_multiple(p, signs, listed))
+    ways = (
+        _sign_by_terms_or_subtraction(p, signs, listed),
+        sign_by_factors(p, signs, listed),
+        _sign_by_known_multiple(p, signs, listed),
+    )
     found = [x for x in ways if x is not None]
     return next((x for x in found if x.strict), found[0] if found else None)
 
 
-def _by_multiple(p: fmpq_mpoly, signs: Signs, known: tuple[Known, ...]) -> ShownSign | None:
+def _sign_by_known_multiple(p: fmpq_mpoly, signs: Signs, known: tuple[Known, ...]) -> ShownSign | None:
     """Return that a polynomial is a known one times a nonnegative one: a b (1 - c**2), whose factors have no signs."""
     for q, strict in known:
         if q.is_constant():
@@ -110,22 +114,26 @@ def is_nonzero(p: fmpq_mpoly, signs: Signs, known: Iterable[Known], nonzero: Ite
     listed, never = tuple(known), [q / q.leading_coefficient() for q in nonzero]
 
     def has_no_zero(q: fmpq_mpoly) -> bool:
-        strict = any(found is not None and found.strict for found in (_simple(e, signs, listed) for e in (q, -q)))
+        strict = any(
+            found is not None and found.strict
+            for found in (_sign_by_terms_or_subtraction(e, signs, listed) for e in (q, -q))
+        )
         alone = len(q) == 1 and all(k in signs.nonzero for k, n in enumerate(q.monoms()[0]) if n)
         return strict or alone or q / q.leading_coefficient() in never
 
     return all(has_no_zero(q) for q, _ in p.factor()[1])
 
 
-def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
-    found = by_terms(p, signs)
+def _sign_by_terms_or_subtraction(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
+    """Return that p is nonnegative by its terms, or that p - c q is for a known q >= 0 and some c > 0."""
+    found = sign_by_terms(p, signs)
     if found is not None:
         return found
     weak: ShownSign | None = None
-    negative = _negative(p, signs)
+    negative = _list_negative_terms(p, signs)
     for q, strict in known if negative else ():
-        share = _share(negative, q)
-        rest = None if share is None else by_terms(p - share * q, signs)
+        share = _smallest_cancelling_multiple(negative, q)
+        rest = None if share is None else sign_by_terms(p - share * q, signs)
         if rest is not None:
             found = ShownSign(rest.strict or strict, f"{share} times ({q}) and terms")
             if found.strict:
@@ -144,8 +152,8 @@ class _Term:
     """Whether only its coefficient makes it so."""
 
 
-def _negative(p: fmpq_mpoly, signs: Signs) -> list[_Term]:
-    """Return the terms that p may be negative in."""
+def _list_negative_terms(p: fmpq_mpoly, signs: Signs) -> list[_Term]:
+    """Return the terms of p that may be negative."""
     found = list[_Term]()
     for exponents, coefficient in p.to_dict().items():
         even = all(not n % 2 or k in signs.nonnegative for k, n in enumerate(exponents))
@@ -154,8 +162,8 @@ def _negative(p: fmpq_mpoly, signs: Signs) -> list[_Term]:
     return found
 
 
-def _share(negative: list[_Term], q: fmpq_mpoly) -> fmpq | None:
-    """Return the least c > 0 for which p - c q has none of the terms that p is negative in; None if there is none."""
+def _smallest_cancelling_multiple(negative: list[_Term], q: fmpq_mpoly) -> fmpq | None:
+    """Return the least c > 0 for which p - c q has no negative term of p left; None if there is none."""
     least = fmpq(0)
     for term in negative:
         there = q[term.exponents]

@@ -77,7 +77,9 @@ class SosSystem:
             if not face:
                 continue
             found.append((f"multiplier {k}", shown(g)))
-            found.append((f"monomials {k}", "[" + ", ".join(_written(row, basis, problem) for row in face) + "]"))
+            found.append(
+                (f"monomials {k}", "[" + ", ".join(_format_combination(row, basis, problem) for row in face) + "]")
+            )
             rows = ("[" + ", ".join(map(str, row)) + "]" for row in gram)
             found.append((f"Gram matrix {k}", "[" + ", ".join(rows) + "]"))
         return tuple(found)
@@ -91,12 +93,12 @@ def squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
 
     For M = [[x**2 - 2 x + 1]], w = (v, v x) and Q = [[1, -1], [-1, 1]], with no other multiplier than 1.
     """
-    for multipliers in _multipliers(problem):
+    for multipliers in _propose_multipliers(problem):
         try:
             whole = system(problem, multipliers)
         except NoNormalFormError:
             continue
-        found = None if whole is None else _solved(whole)
+        found = None if whole is None else _solve_system(whole)
         if found is not None:
             return found[0].data(found[1], problem)
     return None
@@ -112,7 +114,7 @@ def definite_squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] 
     return found.data(grams, problem)
 
 
-def _multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpoly, ...]]:
+def _propose_multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpoly, ...]]:
     """Yield choices of multipliers: 1 alone, with all that is known nonnegative, with products of two of these."""
     one = problem.context.constant(fmpq(1))
     yield (one,)
@@ -124,8 +126,8 @@ def _multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpoly, ...]]
         yield (one, *known[:MULTIPLIERS], *(p * q for p, q in combinations(known[:PAIRED], 2)))
 
 
-def _solved(whole: SosSystem) -> tuple[SosSystem, tuple[Gram, ...]] | None:
-    """Return a system, or its restriction to a face, with positive semidefinite matrices that solve it."""
+def _solve_system(whole: SosSystem) -> tuple[SosSystem, tuple[Gram, ...]] | None:
+    """Return a system, or its restriction to a face, with positive semidefinite rational matrices that solve it."""
     first = interior(whole)
     if first is None or first[1] < LEAST:
         return None
@@ -135,7 +137,7 @@ def _solved(whole: SosSystem) -> tuple[SosSystem, tuple[Gram, ...]] | None:
     for tolerance in TOLERANCES:
         found, near = whole, first
         for _ in range(REDUCTIONS):
-            found = _on_face(whole, found, near[0], tolerance)
+            found = _restrict_to_face(whole, found, near[0], tolerance)
             answer = None if found is None else interior(found)
             if found is None or answer is None or answer[1] < LEAST:
                 break
@@ -152,7 +154,7 @@ def system(problem: PolynomialProblem, multipliers: tuple[fmpq_mpoly, ...]) -> S
     the coefficient 0 are left out, which leaves those within half the Newton polytope.
     """
     alone = len(multipliers) == 1
-    bases = [tuple(_elements(problem, g, alone=alone)) for g in multipliers]
+    bases = [tuple(_list_elements(problem, g, alone=alone)) for g in multipliers]
     if any(len(basis) > LARGEST_BASIS for basis in bases):
         return None
     products: dict[tuple[Monomial, int], tuple[tuple[Monomial, fmpq], ...]] = {}
@@ -171,17 +173,17 @@ def system(problem: PolynomialProblem, multipliers: tuple[fmpq_mpoly, ...]) -> S
                 products[total, n] = tuple(p.to_dict().items())
             for m, e in products[total, n]:
                 rows.setdefault((min(i, j), max(i, j), m), {})[place] = e if a == c else 2 * e
-        wanted = _coefficients(problem.matrix)
+        wanted = _coefficients_of_form(problem.matrix)
         if not wanted.keys() <= rows.keys():
             return None
         b = tuple(wanted.get(key, fmpq(0)) for key in rows)
-        vanishing = {*_vanishing(rows.values(), b)}
+        vanishing = {*_find_zero_diagonals(rows.values(), b)}
         if not vanishing:
             return SosSystem(multipliers, tuple(bases), faces, tuple(rows.values()), b) if rows else None
         bases = [tuple(x for k, x in enumerate(basis) if (n, k) not in vanishing) for n, basis in enumerate(bases)]
 
 
-def _coefficients(a: Polynomials) -> dict[Key, fmpq]:
+def _coefficients_of_form(a: Polynomials) -> dict[Key, fmpq]:
     """Return the coefficients of v.T a v."""
     found: dict[Key, fmpq] = {}
     for i, row in enumerate(a):
@@ -191,7 +193,7 @@ def _coefficients(a: Polynomials) -> dict[Key, fmpq]:
     return found
 
 
-def _vanishing(rows: Iterable[dict[Place, fmpq]], b: tuple[fmpq, ...]) -> Iterator[tuple[int, int]]:
+def _find_zero_diagonals(rows: Iterable[dict[Place, fmpq]], b: tuple[fmpq, ...]) -> Iterator[tuple[int, int]]:
     """Yield the elements (block, place) whose square must have the coefficient 0.
 
     Where nothing but diagonal unknowns of one sign add up to 0, all of them are 0, and with them their rows and columns
@@ -203,19 +205,19 @@ def _vanishing(rows: Iterable[dict[Place, fmpq]], b: tuple[fmpq, ...]) -> Iterat
             yield from ((n, i) for n, i, _ in row)
 
 
-def _elements(problem: PolynomialProblem, g: fmpq_mpoly, *, alone: bool) -> Iterator[Element]:
-    """Yield v_i x**m, squares times g within the degrees of the matrix, without powers that a relation rewrites.
+def _list_elements(problem: PolynomialProblem, g: fmpq_mpoly, *, alone: bool) -> Iterator[Element]:
+    """Yield basis elements v_i x**m whose squares times g stay within the degrees of the matrix.
 
     Without other multipliers and relations the degrees are those of M_ii, which is then a sum of squares by itself.
     """
     everything = [p for row in problem.matrix for p in row]
     for i in range(len(problem.matrix)):
         own = [problem.matrix[i][i]] if alone and not problem.relations else everything
-        for m in _within(problem, [p for p in own if not p.is_zero()], g):
+        for m in _list_monomials_within(problem, [p for p in own if not p.is_zero()], g):
             yield i, m or (0,)
 
 
-def _within(problem: PolynomialProblem, entries: list[fmpq_mpoly], g: fmpq_mpoly) -> Iterator[Monomial]:
+def _list_monomials_within(problem: PolynomialProblem, entries: list[fmpq_mpoly], g: fmpq_mpoly) -> Iterator[Monomial]:
     """Yield monomials whose squares times g stay within the degrees of polynomials."""
     count = len(problem.names)
     tops = [max((int(p.degrees()[k]) for p in entries), default=0) for k in range(count)]
@@ -225,16 +227,16 @@ def _within(problem: PolynomialProblem, entries: list[fmpq_mpoly], g: fmpq_mpoly
         tops[relation.generator] = min(tops[relation.generator], 2 * relation.power - 2)
     degree = max((int(p.total_degree()) for p in entries), default=0) - int(g.total_degree())
     if degree >= 0:
-        yield from _bounded([range(top // 2 + 1) for top in tops], degree // 2)
+        yield from _list_monomials_up_to([range(top // 2 + 1) for top in tops], degree // 2)
 
 
-def _bounded(ranges: list[range], degree: int) -> Iterator[Monomial]:
+def _list_monomials_up_to(ranges: list[range], degree: int) -> Iterator[Monomial]:
     """Yield the monomials of a total degree at most `degree`."""
     if not ranges:
         yield ()
         return
     for n in range(min(len(ranges[0]) - 1, degree) + 1):
-        for rest in _bounded(ranges[1:], degree - n):
+        for rest in _list_monomials_up_to(ranges[1:], degree - n):
             yield (n, *rest)
 
 
@@ -291,7 +293,7 @@ def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     """
     for bits in BITS:
         q = {(n, i, j): fmpq(round(float(near[n][i, j]) * 2**bits), 2**bits) for n, i, j in found.unknowns}
-        if not _project(found, q):
+        if not _project_onto_solutions(found, q):
             return None
         grams = tuple(
             tuple(tuple(q[n, min(i, j), max(i, j)] for j in range(len(face))) for i in range(len(face)))
@@ -302,7 +304,7 @@ def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     return None
 
 
-def _project(found: SosSystem, q: dict[Place, fmpq]) -> bool:
+def _project_onto_solutions(found: SosSystem, q: dict[Place, fmpq]) -> bool:
     """Move q to the nearest exact solution of the system; False if it has none or is too large."""
     missing = [b - sum((c * q[k] for k, c in row.items()), fmpq(0)) for row, b in zip(found.rows, found.b, strict=True)]
     columns: dict[Place, list[tuple[int, fmpq]]] = {}
@@ -334,7 +336,7 @@ def _project(found: SosSystem, q: dict[Place, fmpq]) -> bool:
     return True
 
 
-def _on_face(whole: SosSystem, found: SosSystem, near: list[np.ndarray], tolerance: float) -> SosSystem | None:
+def _restrict_to_face(whole: SosSystem, found: SosSystem, near: list[np.ndarray], tolerance: float) -> SosSystem | None:
     """Return the whole system on the face that the null vectors of matrices leave; None if there are none."""
     faces: list[Gram] = []
     for face, matrix in zip(found.faces, near, strict=True):
@@ -384,10 +386,11 @@ def null_space(near: np.ndarray, tolerance: float) -> list[list[fmpq]] | None:
 
 
 def _identity(n: int) -> Gram:
+    """Return the n x n identity matrix of rationals."""
     return tuple(tuple(fmpq(int(i == j)) for j in range(n)) for i in range(n))
 
 
-def _written(row: tuple[fmpq, ...], basis: tuple[Element, ...], problem: PolynomialProblem) -> str:
+def _format_combination(row: tuple[fmpq, ...], basis: tuple[Element, ...], problem: PolynomialProblem) -> str:
     """Return a combination of elements as text in v0, v1, ... and the generators."""
     parts = [
         f"v{i}*({shown(problem.context.from_dict({m: c}))})" for c, (i, m) in zip(row, basis, strict=True) if c != 0

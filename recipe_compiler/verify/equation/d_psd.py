@@ -98,7 +98,8 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
         entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
         sample_fields.NoInstanceError: kinds of which no instance is known.
     """
-    from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
+    # imports NumPy, which most proofs need not
+    from recipe_compiler.algebra.positivity.falsify import find_negative_direction
 
     declarations = subject.dynamics.declarations
     a = block_matrix(matrix, subject.setting(sizes))
@@ -106,7 +107,7 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
     if len(a) > LARGE or any(x.has(sympy.Derivative) for x in entries):
         return None
     region = region_of(entries, declarations, sizes)
-    found = falsified(a, region, names_in(entries, region))
+    found = find_negative_direction(a, region, names_in(entries, region))
     at = None if found is None else completed(found.at, declarations, sizes)
     if found is None or at is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
         return None

@@ -14,7 +14,7 @@ from typing import cast
 from sympy import Expr, Integer, Symbol
 
 from recipe_compiler.algebra.dynamics import flows as second
-from recipe_compiler.algebra.dynamics.propagators import Propagated, propagated
+from recipe_compiler.algebra.dynamics.propagators import Propagated, solve_linear_sde
 from recipe_compiler.algebra.dynamics.system import Vector
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
@@ -172,15 +172,17 @@ def _exactly(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fra
     def by(identity: Callable[[second.StepLaw, Vector, Rows], Iterator[Expr]]) -> Scalars:
         def entries(sizes: Sizes) -> list[Expr]:
             own = law(sizes)
-            return [*identity(own, *second.of_law(own, split.drift(piece, sizes), split.diffusion(piece, sizes)))]
+            return [
+                *identity(own, *second.transform_by_ito(own, split.drift(piece, sizes), split.diffusion(piece, sizes)))
+            ]
 
         return entries
 
-    yield "the part that is not linear in the moved blocks", by(second.frozen)
-    yield f"{z}' - {z} at eps = 0", by(lambda law, f, D: second.starts(law))
-    yield f"d E[{z}']/d eps - f(E[{z}'])", by(lambda law, f, D: second.drifts(law, s, f))
+    yield "the part that is not linear in the moved blocks", by(second.gaussian_defects)
+    yield f"{z}' - {z} at eps = 0", by(lambda law, f, D: second.initial_defects(law))
+    yield f"d E[{z}']/d eps - f(E[{z}'])", by(lambda law, f, D: second.mean_defects(law, s, f))
     spread = f"d Cov[{z}']/d eps - (J Cov[{z}'] + Cov[{z}'] J.T + 2D)"
-    yield spread, by(lambda law, f, D: second.spreads(law, s, f, D))
+    yield spread, by(lambda law, f, D: second.covariance_defects(law, s, f, D))
 
 
 def _leaf(split: Split, sizes: Sizes) -> Leaf:
@@ -209,7 +211,7 @@ def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
 def _propagated(of: Propagator, eps: Symbol, sizes: Sizes, leaf: Leaf) -> Propagated:
     """Return what is computed before the chain, known by what it solves: the definition of `Propagator`."""
     F, two_D = (rows_of(of.blocks, grid, sizes, leaf) for grid in (of.F, of.two_D))
-    return propagated(of.change[0][0], F, two_D, rational(of.share), eps)
+    return solve_linear_sde(of.change[0][0], F, two_D, rational(of.share), eps)
 
 
 def _with_arrays(of: Propagator, known: Propagated, eps: Symbol, sizes: Sizes, other: Leaf) -> Leaf:

@@ -18,7 +18,7 @@ from math import factorial
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.dynamics.pieces import Pieces, applied, generator
+from recipe_compiler.algebra.dynamics.pieces import Pieces, apply_generators, generator
 from recipe_compiler.algebra.dynamics.system import drift
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
@@ -233,4 +233,4 @@ def _deviations(split: Split, defects: Mapping[Pieces, Fraction], sizes: Sizes) 
 
     firsts = [split.z(sizes)[split.places(n, sizes)[0]] for n in range(len(split.subject.names))]
     tried = [*firsts, *(x**2 for x in firsts), *(x * y for x, y in combinations(firsts, 2))]
-    yield from ((str(phi), applied(defects, apply, phi)) for phi in tried)
+    yield from ((str(phi), apply_generators(defects, apply, phi)) for phi in tried)

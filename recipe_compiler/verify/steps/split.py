@@ -89,7 +89,7 @@ class Split:
         parts = [self._part(part, sizes) for part in piece.parts]
         both = add((whole.D, whole.Q))
         gamma = [[coordinates(named[block], sizes) for block in place] for place in piece.gamma]
-        vectors = [second.pushed(part) for part in parts]
+        vectors = [second.drift_without_gamma(part) for part in parts]
         vectors += [second.share_of_correction(both, whole.z, row, column) for row, column in gamma]
         f = tuple(total([vector[i] for vector in vectors]) for i in range(len(whole.z)))
         return f, add(tuple(part.D for part in parts))
