@@ -12,7 +12,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Topic
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
-from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 
@@ -95,7 +95,7 @@ def _answers(subject: Subject, heads: Sequence[str], *, derived: bool) -> list[P
         (derived and claimed, claimed_drift),
         ("Q" in heads, q_skew),
         (not {"D", "claims.diffusion"}.isdisjoint(heads), d_symmetric),
-        (bool(on_circles(subject.dynamics.declarations)), periodic),
+        (bool(circle_blocks(subject.dynamics.declarations)), periodic),
     ]
     found: list[Proved] = []
     for asked, claim in needed:

@@ -23,9 +23,9 @@ from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import EXACT, ZERO
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
-from recipe_compiler.verify.equation.periodic import on_circles, once_around
+from recipe_compiler.verify.equation.periodic import circle_blocks, period_changes
 from recipe_compiler.verify.updates.claimed_step import residual_of
-from recipe_compiler.verify.updates.judgement import Refreshed, judge
+from recipe_compiler.verify.updates.judgement import Refreshed, decide_limit
 
 NOT_LINEAR = "not shown: with the gradient of a batch it has the drift and noise of D and Q"
 
@@ -53,7 +53,7 @@ def _stationary(read: Read) -> Seen:
     if not step.powers:
         moves = any(dz.parts for dz in read.reading.moments.change)
         return Seen(read.problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
-    return seen(read.problem, judge(step, step.completed))
+    return seen(read.problem, decide_limit(step, step.completed))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class TracedStep:
 
     def spread(self, words: str) -> Sequence[Condition]:
         """Return the entries of Cov[dz] at eps = 0; none on circles, where noise may keep the law."""
-        if on_circles(self.problem.subject.dynamics.declarations):
+        if circle_blocks(self.problem.subject.dynamics.declarations):
             return ()
         return [(words, x) for row in self.parts[ZERO].covariance for x in row]
 
@@ -138,7 +138,7 @@ class TracedStep:
         """Return the step for the potential |theta|**2/2, where it is abstract."""
         dynamics, z = self.problem.subject.dynamics, self.problem.z
         item = dynamics.declarations.find(dynamics.potential or "")
-        if self.problem.no_step_size or not isinstance(item, Function) or on_circles(dynamics.declarations):
+        if self.problem.no_step_size or not isinstance(item, Function) or circle_blocks(dynamics.declarations):
             return self.problem.no_step_size
         call = component(item, (), dynamics.declarations, self.problem.sizes)
         square = sympy.Add(*(x**2 for x in z if x in call.free_symbols)) / 2
@@ -159,9 +159,9 @@ class TracedStep:
     def completed(self, proof: Proved) -> Decision:
         """Return the decision where the limiting equation is right: it and H come back around every circle."""
         part, setting = self.parts[self.unit], self.problem.subject.setting(self.problem.sizes)
-        for block in on_circles(self.problem.subject.dynamics.declarations):
+        for block in circle_blocks(self.problem.subject.dynamics.declarations):
             entries = (self.problem.H, *part.entries)
-            if not all(is_zero(change) for e in entries for change in once_around(e, block, setting)):
+            if not all(is_zero(change) for e in entries for change in period_changes(e, block, setting)):
                 why = f"not shown: H and the limiting equation are periodic in {block.name}"
                 return Undecided((why,))
         return replace(proof, by=f"{proof.by}{self.read_as}")

@@ -30,7 +30,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.updates.claimed_step import step_size, values_at
+from recipe_compiler.verify.updates.claimed_step import describe_step_size, values_at
 
 UNREAD = (NoExpansionError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
 """What may keep a step from being read: the claim is undecided then."""
@@ -189,7 +189,7 @@ class Read:
 
     def step_size(self, scale: Fraction = ONE) -> str:
         """Return as what the step size is read: a multiple of a power of the argument."""
-        return step_size(self.unit, scale, self.problem.step_size)
+        return describe_step_size(self.unit, scale, self.problem.step_size)
 
 
 def meaning(problem: TracedProblem) -> Meaning:

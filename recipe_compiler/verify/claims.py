@@ -20,7 +20,7 @@ from recipe_compiler.verify.core.obligations import at_positions, obliged, read_
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_diffusion, claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
-from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.infinity.claimed_lyapunov import claims_lyapunov
@@ -113,7 +113,7 @@ def _diffusion(dynamics: Dynamics) -> bool:
 
 
 def _has_circles(dynamics: Dynamics) -> bool:
-    return bool(on_circles(dynamics.declarations))
+    return bool(circle_blocks(dynamics.declarations))
 
 
 RECIPE = ("H", "D", "Q")

@@ -41,7 +41,7 @@ from recipe_compiler.verify.core.assumed_relations import with_equal_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
 from recipe_compiler.verify.core.obligations import at_positions, obliged
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.equation.periodic import on_circles, target_periodic
+from recipe_compiler.verify.equation.periodic import circle_blocks, target_periodic
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.table import cycle, decide_each, exact, has_move
@@ -49,11 +49,11 @@ from recipe_compiler.verify.moves.use import use
 from recipe_compiler.verify.steps.configurational import configurational, is_exact
 from recipe_compiler.verify.steps.flow import flow
 from recipe_compiler.verify.steps.in_build import (
+    decide_flows,
+    decide_pieces,
+    decide_word,
     gradients_in,
     has_word,
-    of_flows,
-    of_pieces,
-    of_word,
     order_claimed_in,
     order_in,
 )
@@ -64,7 +64,7 @@ from recipe_compiler.verify.steps.reversible import reversible
 from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.words.configurational import claimed_configurational
 from recipe_compiler.verify.words.gradients import claimed_gradients
-from recipe_compiler.verify.words.letters import claimed_order, claimed_palindrome, whole_shares
+from recipe_compiler.verify.words.letters import check_shares, claimed_order, claimed_palindrome
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +136,15 @@ def _step(decide: Callable[[Stages], Answer]) -> Decide:
 
 
 def _word(decide: Callable[[Split], Answer]) -> Decide:
-    return _step(of_word(decide))
+    return _step(decide_word(decide))
 
 
 def _flows(decide: Callable[[Split], Answer]) -> Decide:
-    return _step(of_flows(decide))
+    return _step(decide_flows(decide))
 
 
 def _moves(decide: Callable[[Cycle], Answer]) -> Decide:
-    return _step(lambda stages: of_pieces(lambda split: decide(Cycle(split, stages)))(stages))
+    return _step(lambda stages: decide_pieces(lambda split: decide(Cycle(split, stages)))(stages))
 
 
 def _claimed(what: str, decide: Decide) -> Decide:
@@ -173,7 +173,7 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
     Claim("gradient", "the log posterior is differentiable inside the domain", gradient, always),
     Claim("recursion", "states of the recursion stay in their domains", recursion, has_recursion),
     Claim("periodic", "all formulas are periodic in each circular coordinate", target_periodic,
-          _of_target(lambda target: bool(on_circles(target.declarations)))),
+          _of_target(lambda target: bool(circle_blocks(target.declarations)))),
     Claim("laws", "each claimed law is the conditional distribution of its block", laws, lambda t: bool(t.laws)),
     Claim("constraints", "the change of variables preserves the posterior of the declared blocks", keeps_law,
           has_constraints),
@@ -182,7 +182,7 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
 )
 
 SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
-    rechecked("shares", "the shares of each piece add up to one step", whole_shares, always),
+    rechecked("shares", "the shares of each piece add up to one step", check_shares, always),
     rechecked("claimed_order", "the word has the claimed weak order for every dynamics", claimed_order,
               lambda scheme: scheme.claims.order is not None, also_reads=("order",)),
     rechecked("claimed_palindrome", "the word is a palindrome", claimed_palindrome,
@@ -206,7 +206,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("assumptions", "the assumptions of dynamics and target hold in the build", _bound(assumptions), assumes),
     rechecked("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), always),
     Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), always),
-    rechecked("pieces", "the pieces of the word add up to the SDE", _step(of_pieces(pieces)), has_word),
+    rechecked("pieces", "the pieces of the word add up to the SDE", _step(decide_pieces(pieces)), has_word),
     Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _flows(flow), has_word),
     advisory("keeps", "which pieces preserve exp(-H)", _flows(keeps), has_word),
     advisory("volume", "which pieces preserve volume", _flows(volume), has_word),

@@ -8,7 +8,7 @@ from answers import ROOT, document
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.show import text
 from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.recover.search import Recovery, problem_of, search, verified
+from recipe_compiler.verify.recover.search import Recovery, problem_of, search, verify_candidate
 
 OPEN = ROOT / "tests/recover"
 # Riemannian HMC in one dimension, K = sqrt(1 + theta**2): Q exp(-H) vanishes at infinity for Q = -K alone
@@ -37,16 +37,16 @@ def problem(of=PLANE):
 def test_a_proposal_that_is_wrong_is_not_believed():
     asked, one = problem(), Number(Fraction(1))
     right = search(asked).found
-    assert isinstance(verified(asked, right.Q, "given"), Recovery)
+    assert isinstance(verify_candidate(asked, right.Q, "given"), Recovery)
     turned = tuple(zip(*right.Q, strict=True))
-    assert "the claimed drift equals the derived drift" in verified(asked, turned, "turned")
+    assert "the claimed drift equals the derived drift" in verify_candidate(asked, turned, "turned")
     symmetric = ((Number(Fraction(0)), one), (one, Number(Fraction(0))))
-    assert "Q is skew" in verified(asked, symmetric, "symmetric")
+    assert "Q is skew" in verify_candidate(asked, symmetric, "symmetric")
 
 
 def test_a_q_that_is_not_periodic_is_not_believed_on_a_torus():
     found = search(problem(TORUS.replace("{domain: circle}", "{}"))).found
-    assert "periodic" in verified(problem(TORUS), found.Q, "straight")
+    assert "periodic" in verify_candidate(problem(TORUS), found.Q, "straight")
 
 
 # at fixed sizes

@@ -18,7 +18,7 @@ from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.draw import refute_draw
 from recipe_compiler.verify.moves.involution import refute_involution
 from recipe_compiler.verify.moves.refresh import refute_refresh
-from recipe_compiler.verify.steps.in_build import of_pieces
+from recipe_compiler.verify.steps.in_build import decide_pieces
 from recipe_compiler.verify.steps.split import split_of
 
 BUILD = """
@@ -51,7 +51,7 @@ def build(moves, target=GAUSS):
 
 
 def of_cycle(decide, own):
-    return of_pieces(lambda split: decide(Cycle(split, own)))(own)
+    return decide_pieces(lambda split: decide(Cycle(split, own)))(own)
 
 
 def decided(decide, moves, target=GAUSS):

@@ -159,7 +159,7 @@ def test_a_fault_in_parity_is_found(monkeypatch):
     expect(reversible.reversible(split("sghmc", HALVES)), "undecided", "does not reduce to zero")
     monkeypatch.setattr(reversible, "reflected", turned)
     kinetic = split("sgnht", THERMOSTAT)
-    only_r = reversible.flip(kinetic.derivation.calculus, {"r": reversible.flip_of(kinetic).centres["r"]})
+    only_r = reversible.flip(kinetic.derivation.calculus, {"r": reversible.choose_flip(kinetic).centres["r"]})
     H = kinetic.derivation.H
     monkeypatch.setattr(reversible, "reflected", lambda c, own, centres: own if own == H else c.scale(own, -1))
     piece = next(piece for piece in kinetic.pieces if piece.name == "xi")

@@ -46,7 +46,7 @@ def claimed_drift(subject: Subject) -> Answer:
     recipe = [subject.whole.H, *(x for m in matrices for row in m or () for x in row)]
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     question = Question(
-        tuple(_drifts(subject, subject.derivation, claimed)),
+        tuple(_drift_identities(subject, subject.derivation, claimed)),
         declarations,
         subject.sizes,
         kinks,
@@ -76,7 +76,7 @@ def claimed_diffusion(subject: Subject) -> Answer:
             where = subject.place(f"claims.diffusion{place}", "claims.diffusion", "claims")
             tensor = convert(stated[a][b], declarations, *row_slots(row), *col_slots(col))
             left = c.settled(c.subtract(tensor, subject.derivation.D[a][b]))
-            entries = _place_entries(subject, stated, D, (a, b))
+            entries = _subtract_entry(subject, stated, D, (a, b))
             identities.append(Identity(f"claims.diffusion{place} - D{place}", where, left, entries))
     reads = tuple(x for m in (stated, D) for row in m for x in row)
     question = Question(
@@ -92,7 +92,7 @@ def claimed_diffusion(subject: Subject) -> Answer:
     return replace(answer, where=answer.where or subject.place("claims.diffusion", "claims"))
 
 
-def _drifts(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:
+def _drift_identities(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:
     """Return `claimed - derived = 0` of every block."""
     declarations = subject.dynamics.declarations
     c = calculus(declarations)
@@ -103,11 +103,13 @@ def _drifts(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ..
         stated = convert(formula, declarations, *row_slots(block), entry=entry, where=where)
         left = c.settled(c.subtract(stated, f))
         says = f"the claimed drift of {block.name} minus the derived one"
-        found.append(Identity(says, where, left, _drift_entries(subject, block.name, formula)))
+        found.append(Identity(says, where, left, _subtract_derived_drift(subject, block.name, formula)))
     return found
 
 
-def _drift_entries(subject: Subject, block: str, formula: Formula) -> Scalars:
+def _subtract_derived_drift(subject: Subject, block: str, formula: Formula) -> Scalars:
+    """Return the claimed minus the derived drift of one block, by the second engine."""
+
     def entries(sizes: Sizes) -> Sequence[Expr]:
         stated = [x for row in rows(formula, subject.setting(sizes)) for x in row]
         return [x - y for x, y in zip(stated, drift_at(subject, sizes)[block], strict=True)]
@@ -115,7 +117,9 @@ def _drift_entries(subject: Subject, block: str, formula: Formula) -> Scalars:
     return entries
 
 
-def _place_entries(subject: Subject, stated: Matrix, D: Matrix, at: tuple[int, int]) -> Scalars:
+def _subtract_entry(subject: Subject, stated: Matrix, D: Matrix, at: tuple[int, int]) -> Scalars:
+    """Return the stated minus the given D at one pair of blocks, by the second engine."""
+
     def entries(sizes: Sizes) -> Sequence[Expr]:
         a, b = at
         here, there = rows(stated[a][b], subject.setting(sizes)), rows(D[a][b], subject.setting(sizes))

@@ -47,14 +47,16 @@ def claimed_residual(subject: Subject) -> Answer:
         left = residual(of.derivation, drift, of.derivation.D)
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
-    identity = Identity("the residual of the claimed equation", where, left, _residual(subject, claimed, D))
+    identity = Identity(
+        "the residual of the claimed equation", where, left, _second_engine_residual(subject, claimed, D)
+    )
     recipe = (subject.dynamics.H, *(place for row in D for place in row))
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     reads = (*recipe, *claimed)
     question = Question(
         (identity,), declarations, subject.sizes, kinks, subject.contradiction, across(kinks.kinks), reads
     )
-    if kinks.kinks and not _same_current(subject, claimed, drift, question):
+    if kinks.kinks and not _is_recipe_drift(subject, claimed, drift, question):
         listed = ", ".join(kinks.kinks)
         open_ = f"the current of the claimed drift does not jump on the kinks of {listed}"
         question = replace(question, premises=kinks | Obligations(open=(open_,)))
@@ -62,8 +64,8 @@ def claimed_residual(subject: Subject) -> Answer:
     return replace(answer, where=where)
 
 
-def _same_current(subject: Subject, claimed: tuple[Formula, ...], drift: Vector, question: Question) -> bool:
-    """Whether the claimed drift is that of the recipe almost everywhere, D and Q being Lipschitz."""
+def _is_recipe_drift(subject: Subject, claimed: tuple[Formula, ...], drift: Vector, question: Question) -> bool:
+    """Return whether the claimed drift equals the recipe's almost everywhere, for Lipschitz D and Q."""
     if subject.derivation is None or subject.dynamics.Q is None or subject.dynamics.claims.diffusion is not None:
         return False
     declarations = subject.dynamics.declarations
@@ -85,7 +87,9 @@ def _same_current(subject: Subject, claimed: tuple[Formula, ...], drift: Vector,
     return isinstance(answer.decision, Proved)
 
 
-def _residual(subject: Subject, claimed: tuple[Formula, ...], D: Matrix) -> Scalars:
+def _second_engine_residual(subject: Subject, claimed: tuple[Formula, ...], D: Matrix) -> Scalars:
+    """Return the Fokker-Planck residual of the claimed drift and D, by the second engine."""
+
     def entries(sizes: Sizes) -> Sequence[Expr]:
         at: Setting = subject.setting(sizes)
         f = second.block_vector(claimed, at)

@@ -34,7 +34,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, beyond, written
 from recipe_compiler.verify.core.subject import Subject, once
-from recipe_compiler.verify.equation.scalar_block import by_scalars
+from recipe_compiler.verify.equation.scalar_block import prove_by_scalars
 
 MANY, SOME, FEW = 120, 40, 8
 """Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""
@@ -79,12 +79,12 @@ def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool
     a = block_matrix(matrix, subject.setting(sizes))
     attempts = (MANY if len(a) <= SMALL else SOME) if not short else FEW if len(a) <= LARGE else 1
     for at in points(declarations, sizes, attempts):
-        numbers = _rational(a, at)
+        numbers = _rational_symmetric_part(a, at)
         if numbers is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
             continue
         v = negative_direction(numbers)
         if v is not None and form(numbers, v) < 0:
-            return Negative(sizes, _relevant(matrix, at.text, subject), v, form(numbers, v))
+            return Negative(sizes, _select_relevant_values(matrix, at.text, subject), v, form(numbers, v))
     return None
 
 
@@ -111,11 +111,11 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
     at = None if found is None else completed(found.at, declarations, sizes)
     if found is None or at is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
         return None
-    return Negative(sizes, _relevant(matrix, at.text, subject), found.direction, found.value)
+    return Negative(sizes, _select_relevant_values(matrix, at.text, subject), found.direction, found.value)
 
 
-def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
-    """Return the symmetric part of a matrix at a point, None unless every entry is rational there."""
+def _rational_symmetric_part(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
+    """Return the symmetric part of a matrix at a point; None unless every entry is rational."""
     exact = rational_rows(a, at.leaf)
     if exact is None:
         return None
@@ -123,8 +123,10 @@ def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
     return tuple(tuple((exact[i][j] + exact[j][i]) / 2 for j in n) for i in n)
 
 
-def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], subject: Subject) -> tuple[tuple[str, str], ...]:
-    """Return the values of a point that the matrix, an assumption or a bound speaks of, and the sizes."""
+def _select_relevant_values(
+    matrix: Matrix, text: tuple[tuple[str, str], ...], subject: Subject
+) -> tuple[tuple[str, str], ...]:
+    """Return the sizes, and a point's values that the matrix, an assumption or a bound mentions."""
     formulas = [place for row in matrix for place in row]
     formulas += [side for c in subject.dynamics.declarations.assume for side in (c.left, c.right)]
     formulas += [bound for block in subject.dynamics.declarations.blocks for bound in block.domain.bounds]
@@ -137,7 +139,7 @@ def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], subject: Subjec
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A diagonal part of D that no other block couples to: one block, or several that couple among themselves."""
+    """A diagonal part of D that is decoupled from all other blocks."""
 
     name: str
     matrix: Matrix
@@ -162,18 +164,18 @@ def d_psd(subject: Subject) -> Answer:
     D = subject.whole.D
     if D is None or subject.derivation is None:
         return Answer(Undecided(("neither D nor claims.diffusion is given",)))
-    parts = [_part(subject, D, group) for group in _groups(subject)]
+    parts = [_prove_group(subject, D, group) for group in _coupled_groups(subject)]
     notes: list[str] = []
     for part in sorted(parts, key=lambda part: part.proof is not None):
-        found, failures = _negative(subject, part)
+        found, failures = _search_direction(subject, part)
         notes += failures
         if found is not None:
-            return _negative_answer(subject, part, found)
-    return _answer(subject, D, parts, notes)
+            return _refute_part(subject, part, found)
+    return _conclude_from_parts(subject, D, parts, notes)
 
 
-def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -> Answer:
-    """Return that D is proved, or what was tried."""
+def _conclude_from_parts(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -> Answer:
+    """Return the proof that D is positive semidefinite if all parts are proved, else what was tried."""
     places, declarations = [place for row in D for place in row], subject.dynamics.declarations
     premises = definedness(places, declarations)
     tried: list[str] = []
@@ -182,7 +184,7 @@ def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -
             tried.append(f"no rule shows that {part.name} is positive semidefinite")
             tried += [f"{part.name}: {part.tried}"]
     if tried:
-        at = (*subject.sizes, *_further(subject))
+        at = (*subject.sizes, *_larger_sizes(subject))
         tried.append(f"no negative direction at {'; '.join(written(sizes) for sizes in at if sizes) or 'its sizes'}")
     tried += [*notes, *(f"not shown: {what}" for what in premises.open)]
     tried += [subject.contradiction] if subject.contradiction else []
@@ -202,33 +204,33 @@ def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -
     return Answer(Proved(by, given, data), checked_at=checked, where=where)
 
 
-def _groups(subject: Subject) -> list[tuple[int, ...]]:
-    """Return the blocks in groups that D couples: those between which an entry is not shown to vanish."""
+def _coupled_groups(subject: Subject) -> list[tuple[int, ...]]:
+    """Return the blocks grouped by coupling: two are coupled unless D's entry between them is shown to vanish."""
     entries = () if subject.derivation is None else subject.derivation.D
     n = range(len(entries))
     coupled = [(a, b) for a in n for b in n if not entries[a][b].is_zero]
     return sorted(tuple(sorted(group)) for group in connected_components(([*n], coupled)))
 
 
-def _part(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
-    """Return a group with what structure shows about it."""
+def _prove_group(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
+    """Return a group of blocks with its proof by structure, or with what is missing."""
     matrix = tuple(tuple(D[a][b] for b in group) for a in group)
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
     names = [subject.names[a] for a in group]
     whole = f"{name} of ({', '.join(names)})" if len(group) > 1 else f"{name}[{names[0]},{names[0]}]"
     found = semidefinite(matrix[0][0], subject.dynamics.declarations) if len(group) == 1 else None
-    shown = Shown("structure of D", found.given) if found is not None else by_scalars(matrix, subject, group)
+    shown = Shown("structure of D", found.given) if found is not None else prove_by_scalars(matrix, subject, group)
     return _Part(whole, matrix, shown if isinstance(shown, Shown) else None, "" if isinstance(shown, Shown) else shown)
 
 
-def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]]:
-    """Return an exact negative direction of a part, and at which sizes none could be looked for."""
+def _search_direction(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]]:
+    """Return an exact negative direction of a part, and the sizes at which no search was possible."""
     failures: list[str] = []
     short = part.proof is not None
     find = partial(find_negative, short=short)
     searches: list[tuple[Search, Sequence[Sizes]]] = [(find, subject.sizes)]
     if not short:
-        searches += [(search_negative, subject.sizes[:SEARCHED]), (find, _further(subject))]
+        searches += [(search_negative, subject.sizes[:SEARCHED]), (find, _larger_sizes(subject))]
     for search, at in searches:
         for sizes in at:
             try:
@@ -244,22 +246,22 @@ def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]
     return None, failures
 
 
-def _further(subject: Subject) -> tuple[Sizes, ...]:
-    """Return larger sizes to look at: I - ones @ ones.T/3 is positive semidefinite for d <= 3 alone."""
+def _larger_sizes(subject: Subject) -> tuple[Sizes, ...]:
+    """Return larger sizes to check: I - ones @ ones.T/3 is positive semidefinite for d <= 3 only."""
     return beyond(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, FURTHEST))
 
 
-def _negative_answer(subject: Subject, part: _Part, found: Negative) -> Answer:
-    """Return the refutation, blaming the smallest part; undecided if a proof shows the contrary."""
+def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
+    """Return the refutation located at the smallest part; undecided if a proof contradicts it."""
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
-    v = _free_letter(subject)
+    v = _direction_name(subject)
     value: tuple[tuple[str, str], ...] = (
         ((part.name, shown(found.value)),)
         if found.direction in ((1,), (-1,))
         else ((v, direction), (f"{v}.T @ {part.name} @ {v}", shown(found.value)))
     )
-    where = _blamed(subject, part)
+    where = _place_of_part(subject, part)
     if part.proof is not None:
         reason = (
             f"{part.proof.by} says that {part.name} is positive semidefinite, an exact point says not; "
@@ -270,14 +272,15 @@ def _negative_answer(subject: Subject, part: _Part, found: Negative) -> Answer:
     return Answer(decision, tuple(found.sizes.items()) or "all", where=where)
 
 
-def _free_letter(subject: Subject) -> str:
-    """Return a name for a direction that the document does not declare: `v` where it can be."""
+def _direction_name(subject: Subject) -> str:
+    """Return a name for the direction that the document does not declare, `v` if possible."""
     declarations = subject.dynamics.declarations
     taken = (*declarations.blocks, *declarations.parameters, *declarations.data, *declarations.functions)
     used = {*declarations.sizes, *(item.name for item in taken)}
     return next(name for name in chain("vuwxy", (f"v{k}" for k in count())) if name not in used)
 
 
-def _blamed(subject: Subject, part: _Part) -> Place:
+def _place_of_part(subject: Subject, part: _Part) -> Place:
+    """Return where the document states a part of D."""
     block = part.name.partition("[")[2].rstrip("]").partition(",")[0]
     return subject.place(f"D[{block},{block}]", "D", f"claims.diffusion[{block},{block}]", "claims.diffusion")

@@ -61,13 +61,14 @@ def equation(subject: Subject) -> Equation | None:
         subject.derivation,
         formulas,
         (),
-        lambda sizes: _second_drift(subject, sizes),
+        lambda sizes: _second_engine_drift(subject, sizes),
         lambda sizes: subject.system(sizes).D,
     )
 
 
 @once_at_sizes
-def _second_drift(subject: Subject, sizes: Sizes) -> tuple[Expr, ...]:
+def _second_engine_drift(subject: Subject, sizes: Sizes) -> tuple[Expr, ...]:
+    """Return the recipe's drift at fixed sizes, by the second engine."""
     return second.drift(subject.system(sizes))
 
 

@@ -51,8 +51,8 @@ TURN = Multiply(Number(Fraction(2)), Pi(), SCALAR)
 TURNING = named(lambda row: row.periodic)
 
 
-def on_circles(declarations: Declarations) -> tuple[Block, ...]:
-    """Return the blocks that live on circles."""
+def circle_blocks(declarations: Declarations) -> tuple[Block, ...]:
+    """Return the blocks whose domain is a circle."""
     return tuple(block for block in declarations.blocks if block.domain.name is DomainName.CIRCLE)
 
 
@@ -65,8 +65,10 @@ def periodic(subject: Subject) -> Answer:
     cos(phi/2) is refuted: it changes by -2 cos(phi/2).
     """
     dynamics = subject.dynamics
-    stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ())
-    return _answer(stated, subject.place("H"))
+    stated = _Stated(
+        tuple(_list_stated_formulas(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ()
+    )
+    return _decide_periodic(stated, subject.place("H"))
 
 
 def target_periodic(target: Target) -> Answer:
@@ -74,12 +76,12 @@ def target_periodic(target: Target) -> Answer:
     stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
     stated += tuple(formula for state in target.recursion for formula in (state.start, state.next))
     sizes = (smallest_sizes(target.declarations, stated_formulas(target)),)
-    return _answer(_Stated(stated, of_rows(target), sizes), target.source.place("potential"))
+    return _decide_periodic(_Stated(stated, of_rows(target), sizes), target.source.place("potential"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """What must be periodic, and the sizes at which the second engine looks."""
+    """The formulas that must be periodic, and the sizes at which the second engine checks them."""
 
     formulas: tuple[Formula, ...]
     declarations: Declarations
@@ -87,23 +89,24 @@ class _Stated:
     update: tuple[tuple[str, Formula], ...] = ()
 
 
-def _stated(dynamics: Dynamics) -> list[Formula]:
+def _list_stated_formulas(dynamics: Dynamics) -> list[Formula]:
+    """Return H, all entries of the matrices and the claimed drift."""
     matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
     found = [dynamics.H, *(place for matrix in matrices for row in matrix or () for place in row)]
     return found + [formula for _, formula in dynamics.claims.drift or ()]
 
 
-def _answer(stated: _Stated, where: Place | None) -> Answer:
-    """Decide by structure; what that leaves open by going once around the circle, for the second engine."""
+def _decide_periodic(stated: _Stated, where: Place | None) -> Answer:
+    """Return the answer by structure; whatever remains open, by the second engine once around the circle."""
     given: set[str] = set()
     open_: list[str] = []
     by = "structure"
-    for block in on_circles(stated.declarations):
+    for block in circle_blocks(stated.declarations):
         whole = not block.domain.bounds or [text(edge) for edge in block.domain.bounds] == ["0", "2*pi"]
         for formula in stated.formulas:
-            if _outside(formula, block.name, given) is None and (whole or _free(formula, block.name)):
+            if _find_nonperiodic(formula, block.name, given) is None and (whole or _is_free_of(formula, block.name)):
                 continue
-            found = _around(formula, block, stated)
+            found = _check_around_circle(formula, block, stated)
             if isinstance(found, tuple):
                 refuted, sizes = found
                 decision = replace(refuted, given=tuple(sorted(given)))
@@ -112,31 +115,33 @@ def _answer(stated: _Stated, where: Place | None) -> Answer:
                 open_.append(f"not shown: {text(formula)} is periodic in {block.name}: {found}")
             else:
                 by = "structure; normal form once around the circle"
-        open_ += _open_of_update(stated.update, block.name, given, whole=whole)
+        open_ += _unproved_updates(stated.update, block.name, given, whole=whole)
     reasons = tuple(sorted(given))
     decision: Decision = Undecided(tuple(open_), given=reasons) if open_ else Proved(by, reasons)
     return Answer(decision, where=where)
 
 
-def _open_of_update(
+def _unproved_updates(
     update: tuple[tuple[str, Formula], ...], name: str, given: set[str], *, whole: bool
 ) -> Iterator[str]:
-    """Yield which next values are not shown to be periodic in a block: its own may make whole periods more."""
+    """Yield which updates are not shown to be periodic in a block; its own may add whole periods."""
     for updated, formula in update:
         terms = formula.terms if isinstance(formula, Add) else (formula,)
-        left = [term for term in terms if not (updated == name and _whole(term, name))]
-        if any(_outside(term, name, given) is not None or not (whole or _free(term, name)) for term in left):
+        left = [term for term in terms if not (updated == name and _is_whole_term(term, name))]
+        if any(
+            _find_nonperiodic(term, name, given) is not None or not (whole or _is_free_of(term, name)) for term in left
+        ):
             yield f"not shown: the update of {updated} is periodic in {name}"
 
 
-def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, Sizes] | str:
-    """Return a point at which a formula does not come back to itself, or why its being periodic is open; else nothing.
+def _check_around_circle(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, Sizes] | str:
+    """Return a point where a formula changes once around the circle; or why that is open; empty if it is periodic.
 
     What is abstract is left as it is: that it is periodic is assumed.
     """
     for sizes in stated.sizes:
         try:
-            for entry in _steps(formula, block, Setting(stated.declarations, sizes)):
+            for entry in _entry_changes(formula, block, Setting(stated.declarations, sizes)):
                 if is_zero_everywhere(entry, apart(stated.declarations, sizes)):
                     continue
                 found = witness(entry, stated.declarations, sizes, (formula,))
@@ -149,14 +154,14 @@ def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, S
     return "second engine: it is at small sizes" if stated.declarations.sizes else ""
 
 
-def _steps(formula: Formula, block: Block, setting: Setting) -> Iterator[Expr]:
-    """Yield what every entry of a formula changes by once around the circle of one coordinate."""
+def _entry_changes(formula: Formula, block: Block, setting: Setting) -> Iterator[Expr]:
+    """Yield the change of every entry of a formula once around the circle of one coordinate."""
     for row in rows(formula, setting):
         for entry in row:
-            yield from once_around(entry, block, setting)
+            yield from period_changes(entry, block, setting)
 
 
-def once_around(entry: Expr, block: Block, setting: Setting) -> Iterator[Expr]:
+def period_changes(entry: Expr, block: Block, setting: Setting) -> Iterator[Expr]:
     """Yield F(x + T) - F(x) for each coordinate x of a block on a circle of period T, abstract functions left as is."""
     low, high = (rows(edge, setting)[0][0] for edge in block.domain.bounds or (Number(Fraction(0)), TURN))
     abstract = {call: sympy.Dummy(real=True) for call in entry.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)}
@@ -167,8 +172,8 @@ def once_around(entry: Expr, block: Block, setting: Setting) -> Iterator[Expr]:
         yield cast(Expr, (moved - plain).xreplace(back))
 
 
-def _outside(formula: Formula, name: str, given: set[str]) -> Formula | None:
-    """Return an occurrence of a block that is not shown to be periodic, noting what is assumed of functions."""
+def _find_nonperiodic(formula: Formula, name: str, given: set[str]) -> Formula | None:
+    """Return an occurrence of a block not shown to be periodic; periodicity of abstract functions is assumed."""
     match formula:
         case Symbol(same, _, Role.BLOCK) | Next(same) if same == name:
             return formula
@@ -179,30 +184,32 @@ def _outside(formula: Formula, name: str, given: set[str]) -> Formula | None:
             if name in of:
                 given.add(f"{function} is periodic in {name}")
             return None
-        case Apply(fn, (arg,), _) if fn in TURNING and _whole_turns(arg, name):
+        case Apply(fn, (arg,), _) if fn in TURNING and _is_whole_multiple(arg, name):
             return None
         case Apply("grad" | "div" | "hessian", (arg, Symbol()), _):
-            return _outside(arg, name, given)
+            return _find_nonperiodic(arg, name, given)
         case _:
-            return next((found for part in parts(formula) if (found := _outside(part, name, given))), None)
+            return next((found for part in parts(formula) if (found := _find_nonperiodic(part, name, given))), None)
 
 
-def _whole_turns(arg: Formula, name: str) -> bool:
-    """Whether an angle is a whole multiple of the block and something free of it."""
-    return all(_whole(term, name) for term in (arg.terms if isinstance(arg, Add) else (arg,)))
+def _is_whole_multiple(arg: Formula, name: str) -> bool:
+    """Return whether an angle changes by whole turns once around the block's circle."""
+    return all(_is_whole_term(term, name) for term in (arg.terms if isinstance(arg, Add) else (arg,)))
 
 
-def _whole(term: Formula, name: str) -> bool:
+def _is_whole_term(term: Formula, name: str) -> bool:
+    """Return whether a term is a whole multiple of the block, or free of it."""
     match term:
         case Symbol(same, _, Role.BLOCK) | Entry(Symbol(same, _, Role.BLOCK)) if same == name:
             return True
         case Multiply(Number(number), other, _) | Multiply(other, Number(number), _):
-            return _free(other, name) or (number.denominator == 1 and _whole(other, name))
+            return _is_free_of(other, name) or (number.denominator == 1 and _is_whole_term(other, name))
         case _:
-            return _free(term, name)
+            return _is_free_of(term, name)
 
 
-def _free(formula: Formula, name: str) -> bool:
+def _is_free_of(formula: Formula, name: str) -> bool:
+    """Return whether a formula does not depend on a block."""
     match formula:
         case Symbol(same, _, Role.BLOCK) | Next(same):
             return same != name
@@ -211,4 +218,4 @@ def _free(formula: Formula, name: str) -> bool:
         case FunctionAt(_, of, _):
             return name not in of
         case _:
-            return all(_free(part, name) for part in parts(formula))
+            return all(_is_free_of(part, name) for part in parts(formula))

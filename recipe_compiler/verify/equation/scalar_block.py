@@ -18,7 +18,7 @@ LARGEST = 8
 """Rows of a matrix of scalars that are looked at."""
 
 
-def by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Shown | str:
+def prove_by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Shown | str:
     """Return a proof that a group of blocks is positive semidefinite by a matrix of scalars, or what was tried.
 
     Where the document fixes all sizes every entry is written out, up to `LARGEST` rows. Otherwise every place must be a
@@ -32,7 +32,7 @@ def by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Show
         if not declarations.sizes:
             a = block_matrix(matrix, subject.setting({}))
             return semidefinite(a, region_at(declarations, {})) if len(a) <= LARGEST else f"{len(a)} rows are too many"
-        multiples = [[_multiple(place) for place in row] for row in matrix]
+        multiples = [[_scalar_of_entry(place) for place in row] for row in matrix]
         same = len({declarations.blocks[k].shape for k in group}) == 1
         scalars = [[c for c in row if c is not None] for row in multiples]
         if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > LARGEST:
@@ -44,8 +44,8 @@ def by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Show
         return str(reason)
 
 
-def _multiple(place: Formula) -> Formula | None:
-    """Return c of a place `c I`, v of `diag(v)`, a scalar place itself; None of any other."""
+def _scalar_of_entry(place: Formula) -> Formula | None:
+    """Return c of an entry `c I`, v of `diag(v)`, or a scalar entry itself; None of any other."""
     match place:
         case _ if not place.shape.sizes:
             return place
@@ -56,13 +56,14 @@ def _multiple(place: Formula) -> Formula | None:
         case Apply("diag", (entries,), _):
             return entries
         case Multiply(left, right) if not left.shape.sizes and isinstance(right, (Identity, Apply)):
-            return _scaled(left, right)
+            return _multiply_scalar(left, right)
         case Multiply(left, right) if not right.shape.sizes and isinstance(left, (Identity, Apply)):
-            return _scaled(right, left)
+            return _multiply_scalar(right, left)
         case _:
             return None
 
 
-def _scaled(factor: Formula, place: Formula) -> Formula | None:
-    inner = _multiple(place)
+def _multiply_scalar(factor: Formula, place: Formula) -> Formula | None:
+    """Return the scalar of an entry times a factor; None if it has none."""
+    inner = _scalar_of_entry(place)
     return None if inner is None else Multiply(factor, inner, inner.shape)

@@ -27,7 +27,7 @@ def d_symmetric(subject: Subject) -> Answer:
     if subject.derivation is None or subject.whole.D is None:
         return Answer(Undecided(("neither D nor claims.diffusion is given",)))
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
-    return _mirrored(subject, name, subject.whole.D, symmetry_defect(subject.derivation), -1)
+    return _check_mirrored(subject, name, subject.whole.D, symmetry_defect(subject.derivation), -1)
 
 
 @once
@@ -42,17 +42,19 @@ def q_skew(subject: Subject) -> Answer:
         return Answer(Undecided(("Q is not given",)), where=subject.place("Q", "D"))
     without_noise = zeros(subject.dynamics.declarations.blocks)
     derivation = subject.derivation or derive(replace(subject.dynamics, D=without_noise))
-    return _mirrored(subject, "Q", Q, skewness_defect(derivation), 1)
+    return _check_mirrored(subject, "Q", Q, skewness_defect(derivation), 1)
 
 
-def _mirrored(subject: Subject, name: str, matrix: Matrix, defect: tuple[tuple[Tensor, ...], ...], sign: int) -> Answer:
+def _check_mirrored(
+    subject: Subject, name: str, matrix: Matrix, defect: tuple[tuple[Tensor, ...], ...], sign: int
+) -> Answer:
     """Decide that `A_ab + sign A_ba.T = 0` in every place on and above the diagonal, on kinks as off them."""
     identities: list[Identity] = []
     for a, row in enumerate(subject.names):
         for b, col in enumerate(subject.names[a:], start=a):
             here, there = f"{name}[{row},{col}]", f"{name}[{col},{row}]"
             says = f"{here} {'+' if sign > 0 else '-'} {there}.T"
-            entries = _both(subject, matrix, a, b, sign)
+            entries = _mirrored_entries(subject, matrix, a, b, sign)
             identities.append(Identity(says, subject.place(here, name), defect[a][b], entries))
     declarations = subject.dynamics.declarations
     reads = tuple(place for row in matrix for place in row)
@@ -70,7 +72,9 @@ def _mirrored(subject: Subject, name: str, matrix: Matrix, defect: tuple[tuple[T
     return replace(answer, where=answer.where or subject.place(name))
 
 
-def _both(subject: Subject, matrix: Matrix, a: int, b: int, sign: int) -> Scalars:
+def _mirrored_entries(subject: Subject, matrix: Matrix, a: int, b: int, sign: int) -> Scalars:
+    """Return A_ab + sign A_ba.T at fixed sizes, by the second engine."""
+
     def entries(sizes: Sizes) -> Sequence[Expr]:
         here, there = rows(matrix[a][b], subject.setting(sizes)), rows(matrix[b][a], subject.setting(sizes))
         return [x + sign * there[j][i] for i, line in enumerate(here) for j, x in enumerate(line)]

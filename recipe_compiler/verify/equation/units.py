@@ -40,7 +40,7 @@ def units(subject: Subject) -> Answer:
     dynamics = subject.dynamics
     nowhere = Place("")
     measure = FormulaUnits({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})
-    for demand in _demands(dynamics, measure):
+    for demand in _list_demands(dynamics, measure):
         where = subject.place(demand.entry, demand.entry.partition("[")[0], demand.entry.rpartition(".")[0])
         try:
             if demand.unit is None:
@@ -55,17 +55,20 @@ def units(subject: Subject) -> Answer:
             return Answer(Refuted("units", unit, residual), where=where)
         except NotMeasuredError as reason:
             return Answer(Undecided((f"{demand.entry}: {reason}",)), where=where)
-    data = tuple((name, str(measure.settled(measure.declared.get(name, unknown(name))))) for name in _names(dynamics))
+    data = tuple(
+        (name, str(measure.settled(measure.declared.get(name, unknown(name))))) for name in _list_names(dynamics)
+    )
     return Answer(Proved("units of every term", (), data), where=subject.place("units"))
 
 
-def _names(dynamics: Dynamics) -> list[str]:
+def _list_names(dynamics: Dynamics) -> list[str]:
+    """Return the names of all blocks, parameters and functions."""
     declared = dynamics.declarations
     return [item.name for items in (declared.blocks, declared.parameters, declared.functions) for item in items]
 
 
-def _demands(dynamics: Dynamics, measure: FormulaUnits) -> Iterator[_Demand]:
-    """Yield every formula with the unit it must have, the energy first: it fixes what the rest is measured in."""
+def _list_demands(dynamics: Dynamics, measure: FormulaUnits) -> Iterator[_Demand]:
+    """Yield every formula with the unit it must have; the energy comes first and fixes the others."""
     of = {b.name: measure.declared.get(b.name, unknown(b.name)) for b in dynamics.declarations.blocks}
     rate = base(TIME)
     yield _Demand("H", dynamics.H, None)

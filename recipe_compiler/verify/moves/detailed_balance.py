@@ -23,8 +23,8 @@ from recipe_compiler.verify.core.conjunction import conjunction
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import keeps_law
-from recipe_compiler.verify.steps.quantity import noise_of, vector_of
-from recipe_compiler.verify.steps.reversible import Flip, decided_under, odd, turned
+from recipe_compiler.verify.steps.quantity import noise_quantities, vector_of
+from recipe_compiler.verify.steps.reversible import Flip, apply_flip, decide_flipped, reversal_identities
 from recipe_compiler.verify.steps.split import Split, decided
 
 
@@ -50,12 +50,17 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
         of_current = ("no current flows", decided(split, [own.vanishes(says, "D") for own in flow]))
     else:
         even = f"the even part of {says} under {under.says}"
-        of_current = ("its current runs backwards", decided_under(split, under, lambda: odd(flow, under, even)))
+        of_current = (
+            "its current runs backwards",
+            decide_flipped(split, under, lambda: reversal_identities(flow, under, even)),
+        )
     same = f"D[{{}}] of {piece.name} minus that under {under.says}"
 
     def same_noise() -> list[Identity]:
-        return [turned(own, under).minus(own).vanishes(same, "D") for own in noise_of(split, piece).values()]
+        return [
+            apply_flip(own, under).minus(own).vanishes(same, "D") for own in noise_quantities(split, piece).values()
+        ]
 
-    of_noise = ("its noise is the same", decided_under(split, under, same_noise))
+    of_noise = ("its noise is the same", decide_flipped(split, under, same_noise))
     stationary = ("exp(-H) is stationary", keeps_law(split, piece))
     return conjunction("detailed balance", [stationary, of_current, of_noise])

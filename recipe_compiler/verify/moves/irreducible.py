@@ -58,7 +58,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.table import exact
 from recipe_compiler.verify.moves.volume import is_regular
-from recipe_compiler.verify.steps.quantity import Quantity, drift_of
+from recipe_compiler.verify.steps.quantity import Quantity, drift_quantities
 from recipe_compiler.verify.steps.split import Split, decided, split_of
 
 KEPT = "every move preserves exp(-H) at every step size"
@@ -288,4 +288,4 @@ def _differentiate_position_drift(split: Split, form: _Form) -> Quantity:
 
 def _piece_drift(split: Split, piece: Piece, block: Block) -> Quantity:
     """Return the block's part of the drift f_k of a piece."""
-    return drift_of(split, piece)[split.subject.names.index(block.name)]
+    return drift_quantities(split, piece)[split.subject.names.index(block.name)]

@@ -22,7 +22,7 @@ from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.moved_parts import moved_parts
-from recipe_compiler.verify.steps.order import order_at_least
+from recipe_compiler.verify.steps.order import bound_order
 from recipe_compiler.verify.steps.split import Split
 
 ENOUGH = 2
@@ -48,7 +48,7 @@ def law_in_the_limit(cycle: Cycle, move: Move) -> Answer:
         return _undecided_by_moves(undoing or meeting, "")
     if cycle.build.variant != "full":
         return _undecided_by_moves(meeting, " with minibatches")
-    least = order_at_least(cycle.split)
+    least = bound_order(cycle.split)
     if isinstance(least, Undecided):
         return Answer(least)
     if least.order < ENOUGH:

@@ -51,7 +51,7 @@ from recipe_compiler.verify.moves.reflection import reflects
 from recipe_compiler.verify.moves.second_order import refute_accepted_word
 from recipe_compiler.verify.moves.volume import volume_kept
 from recipe_compiler.verify.moves.witness import refute_invariance
-from recipe_compiler.verify.steps.reversible import Flip, decided_under, flip, flip_of, runs_back, same_energy
+from recipe_compiler.verify.steps.reversible import Flip, choose_flip, decide_flipped, energy_identity, flip, runs_back
 from recipe_compiler.verify.steps.split import Split, split_of
 from recipe_compiler.verify.words.letters import is_palindrome
 
@@ -118,7 +118,7 @@ def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
         return _write_proof(split, stated, own)
     open_ = open_reasons(own)
     try:
-        other = flip_of(split)
+        other = choose_flip(split)
     except ModelError as error:
         return Answer(Undecided((*open_, *faults_of(error))))
     needed = [] if other is None or other.centres == stated.centres else _flip_obligations(split, other)
@@ -199,7 +199,7 @@ def _declared_flow_rows(cycle: Cycle) -> list[str]:
 def _flip_obligations(split: Split, under: Flip) -> list[Obligation]:
     """Return what has to be shown of a flip, by name; only H(F z) = H(z) where that fails."""
     says = under.says
-    found = [(f"H is the same under {says}", decided_under(split, under, lambda: [same_energy(split, under)]))]
+    found = [(f"H is the same under {says}", decide_flipped(split, under, lambda: [energy_identity(split, under)]))]
     if not is_shown(found):
         return found
     for piece in split.used:

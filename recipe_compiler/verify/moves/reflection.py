@@ -15,7 +15,7 @@ from recipe_compiler.splitting.reflection import REFLECTED, Reflected, crossed
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.quantity import drift_of
+from recipe_compiler.verify.steps.quantity import drift_quantities
 from recipe_compiler.verify.steps.split import Split, decided
 
 
@@ -32,7 +32,7 @@ def reflects(split: Split, piece: Piece) -> Answer:
     if not isinstance(flow, Reflected):
         return Answer(Undecided((f"{piece.name} is not reflected",)))
     n, m = (split.subject.names.index(name) for name in (flow.position, flow.momentum))
-    f, momentum = drift_of(split, piece)[n], split.blocks[m]
+    f, momentum = drift_quantities(split, piece)[n], split.blocks[m]
     along = f.slope(momentum)
 
     def others(sizes: Sizes) -> list[Expr]:

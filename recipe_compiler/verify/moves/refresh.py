@@ -32,7 +32,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import defined_points, refute_at_point, substitute_point
-from recipe_compiler.verify.steps.quantity import Quantity, energy_of
+from recipe_compiler.verify.steps.quantity import Quantity, energy_quantity
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided, rows_of
 
 LOOKED_AT = 6
@@ -120,13 +120,13 @@ def _unsupported_block_reason(split: Split, block: Block) -> str:
 @lru_cache(maxsize=KEPT)
 def _differentiate_twice(split: Split, block: Block) -> Quantity:
     """Return P = d^2H/db db': [n, n]."""
-    return energy_of(split).slope(block).slope(block)
+    return energy_quantity(split).slope(block).slope(block)
 
 
 def _gaussian_identities(split: Split, block: Block) -> tuple[Identity, Identity]:
     """Return dH/db - P b = 0 and dP/db = 0: then H = b.T P b/2 plus terms free of b."""
     b, P = block.name, _differentiate_twice(split, block)
-    off = energy_of(split).slope(block).minus(P.times(block))
+    off = energy_quantity(split).slope(block).minus(P.times(block))
     return off.vanishes(f"dH/d{b} - P {b}"), P.slope(block).vanishes(f"dP/d{b}")
 
 

@@ -40,7 +40,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.steps.in_build import MOST_COORDINATES, own_subject
+from recipe_compiler.verify.steps.in_build import MOST_COORDINATES, valued_subject
 from recipe_compiler.verify.steps.split import Split, split_of
 
 POINTS, FEW = 12, 2
@@ -112,7 +112,7 @@ def substitute_point(e: Expr, x: Sequence[Symbol], to: Point) -> Expr:
 @lru_cache(maxsize=KEPT)
 def stated_subject(build: Build) -> Subject | None:
     """Return the dynamics with a build's U and values; None where those are too large."""
-    return own_subject(Stages(build, bind(build)))
+    return valued_subject(Stages(build, bind(build)))
 
 
 def words_to_try(cycle: Cycle, part: int) -> Iterator[Split]:

@@ -52,12 +52,12 @@ def recovered_q(subject: Subject) -> Answer:
         return Answer(proved, "all", outcome.found.checked_at, where)
     stationary = claimed_stationary(problem) if outcome.stationary is None else outcome.stationary
     if isinstance(stationary.decision, Refuted):
-        return replace(stationary, decision=_not_stationary(stationary.decision))
-    none = _one_coordinate(problem)
+        return replace(stationary, decision=_refute_recovery(stationary.decision))
+    none = _refute_one_coordinate(problem)
     if none is not None:
         sizes, refuted = none
         return Answer(refuted, tuple(sizes.items()) or "all", where=where)
-    known = _existence(problem) if isinstance(stationary.decision, Proved) else ()
+    known = _note_existence(problem) if isinstance(stationary.decision, Proved) else ()
     return Answer(Undecided((*outcome.tried, *known)), where=where)
 
 
@@ -66,13 +66,14 @@ def explained_q(found: Proved) -> Explanation:
     return Explanation(Topic.CURL, GAUGE, found.data, found.by, found.given)
 
 
-def _not_stationary(decision: Refuted) -> Refuted:
+def _refute_recovery(decision: Refuted) -> Refuted:
+    """Return the refutation of stationarity as one of the existence of a skew Q."""
     by = f"every skew Q would make exp(-H) stationary for the claimed equation, which it is not: {decision.by}"
     return replace(decision, by=by)
 
 
-def _one_coordinate(problem: Subject) -> tuple[Sizes, Refuted] | None:
-    """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
+def _refute_one_coordinate(problem: Subject) -> tuple[Sizes, Refuted] | None:
+    """Return the refutation for one coordinate, where Q = 0 forces the drift -D H' + D'; None if it agrees."""
     stated = tuple(formula for _, formula in problem.dynamics.claims.drift or ())
     value = "claimed drift less -D H' + D'"
 
@@ -89,8 +90,8 @@ def _one_coordinate(problem: Subject) -> tuple[Sizes, Refuted] | None:
     return sizes, Refuted(by, (*at.text, (value, shown(at.value))))
 
 
-def _existence(problem: Subject) -> tuple[str, ...]:
-    """State that a stationary equation has a Q where Poincare's lemma gives one: a formula is what is missing."""
+def _note_existence(problem: Subject) -> tuple[str, ...]:
+    """Return the remark that some Q exists, by Poincare's lemma, although no formula was found."""
     declarations = problem.dynamics.declarations
     holes = declarations.assume or any(block.domain.name is DomainName.CIRCLE for block in declarations.blocks)
     dimensions = [len(state(declarations, sizes)) for sizes in problem.sizes]

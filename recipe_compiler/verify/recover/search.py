@@ -1,6 +1,6 @@
 """A skew Q for a claimed drift: an exact linear solve over candidates, each result verified before it is believed.
 
-`represented` is the equation a document is about, as D, Q and H: as written, or with the Q that its claimed drift has.
+`with_recovered_q` returns the equation of a document as D, Q and H: as written, or with the Q of its claimed drift.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
 from recipe_compiler.verify.core.subject import Subject, once, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
-from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
@@ -78,8 +78,8 @@ def states_equation(dynamics: Dynamics) -> bool:
 
 
 @once
-def represented(subject: Subject) -> Represented | None:
-    """Return the subject with D and Q; Q recovered if only a drift is claimed. None where D or Q is not known.
+def with_recovered_q(subject: Subject) -> Represented | None:
+    """Return the subject with D and Q, recovering Q from a claimed drift; None where D or Q is unknown.
 
     Claims about f = -(D + Q) grad H + Gamma can then be decided of a document that states f and D only.
     """
@@ -118,8 +118,8 @@ class Recovery:
         return tuple((name, written) for name, written in named if written != "0") or (("Q", "0"),)
 
 
-def verified(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
-    """Return the recovery, if a proposed Q is proved to be skew and to give the claimed drift; otherwise why not.
+def verify_candidate(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
+    """Return the recovery if a proposed Q is proved skew and gives the claimed drift; otherwise why not.
 
     Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, Q: [n, n], by both engines, as if the author had written Q (Ma, Chen,
     Fox 2015, Theorem 2); on circles Q also has to be periodic.
@@ -127,7 +127,7 @@ def verified(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
     shown = "; ".join(text(place) for row in Q for place in row)
     try:
         subject = subject_of(replace(problem.dynamics, Q=Q))
-        needed = NEEDED if on_circles(subject.dynamics.declarations) else NEEDED[:2]
+        needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:2]
         answers = [(says, decide(subject)) for says, decide in needed]
     except ModelError as error:
         return f"{by}: found Q = [{shown}], which has no meaning at every size: {error}"
@@ -174,7 +174,7 @@ def search(subject: Subject) -> Outcome:
     stationary = None if _seems_stationary(problem.dynamics) else claimed_stationary(problem)
     tried: list[str] = []
     for by, sets in WAYS if stationary is None or not isinstance(stationary.decision, Refuted) else ():
-        found = _first(problem, sets(problem.dynamics), f"exact linear solve over {by}")
+        found = _search_candidates(problem, sets(problem.dynamics), f"exact linear solve over {by}")
         if isinstance(found, Recovery):
             return Outcome(problem, found, tuple(tried), stationary)
         tried += found
@@ -189,8 +189,8 @@ def _seems_stationary(dynamics: Dynamics) -> bool:
         return False
 
 
-def _first(problem: Subject, sets: Iterator[list[Part]], by: str) -> Recovery | list[str]:
-    """Return the first Q in the span of ever larger sets of candidates that is verified, otherwise what was tried."""
+def _search_candidates(problem: Subject, sets: Iterator[list[Part]], by: str) -> Recovery | list[str]:
+    """Return the first verified Q in the span of growing sets of candidates, or what was tried."""
     dynamics = problem.dynamics
     declarations, parts, tried = dynamics.declarations, list[Part](), ""
     without = replace(dynamics, Q=zeros(declarations.blocks))
@@ -200,14 +200,14 @@ def _first(problem: Subject, sets: Iterator[list[Part]], by: str) -> Recovery | 
         values = next(ansatz.solutions(ansatz.system.sparsest()), None)
         if values is not None:
             new = {entry: simplest(place, declarations) for entry, place in ansatz.written(values).items()}
-            found = verified(problem, with_entries(without, new).Q or (), by)
+            found = verify_candidate(problem, with_entries(without, new).Q or (), by)
             return found if isinstance(found, Recovery) else [found]
         tried = f"{by}: no combination of {len(parts)} terms gives the claimed drift"
     return [tried] if tried else []
 
 
-def _candidate(row: Block, col: Block, X: Formula) -> Part:
-    """Return X for Q[a, b] and -X.T for Q[b, a]; where a = b, their sum."""
+def _skew_candidate(row: Block, col: Block, X: Formula) -> Part:
+    """Return the part with X at Q[a, b] and -X.T at Q[b, a]; their sum where a = b."""
     opposite = build.negate(build.transpose(X))
     return Part(((f"Q[{row.name},{col.name}]", X), (f"Q[{col.name},{row.name}]", opposite)), own=False)
 
@@ -223,8 +223,8 @@ def _has_slopes(part: Part, declarations: Declarations) -> bool:
     return True
 
 
-def _library(dynamics: Dynamics) -> Iterator[list[Part]]:
-    """Yield the candidates of each level, one from each place of Q in turn, so that no place uses up the limit."""
+def _list_candidates(dynamics: Dynamics) -> Iterator[list[Part]]:
+    """Yield the candidates of each level, taking the entries of Q in turn so that none uses up the limit."""
     blocks = dynamics.declarations.blocks
     found = material(dynamics)
     for level, most in enumerate(LEVELS):
@@ -236,7 +236,8 @@ def _library(dynamics: Dynamics) -> Iterator[list[Part]]:
             square = [x for x in made[place_shape(row, row)] if new.is_new(_skew_part(x))]
             others = [made[place_shape(row, col)] for col in blocks[a + 1 :]]
             turns += [
-                [_candidate(row, col, x) for x in kept] for col, kept in zip(blocks[a:], [square, *others], strict=True)
+                [_skew_candidate(row, col, x) for x in kept]
+                for col, kept in zip(blocks[a:], [square, *others], strict=True)
             ]
         yield [one for turn in zip_longest(*turns) for one in turn if one is not None][:most]
 
@@ -246,14 +247,14 @@ def _skew_part(X: Formula) -> Formula:
     return build.add([X, build.negate(build.transpose(X))], X.shape)
 
 
-def _polynomials(dynamics: Dynamics, kernel: int) -> Iterator[list[Part]]:
-    """Yield single entries of Q above its diagonal, the simplest first; nothing where a size is a symbol."""
+def _list_polynomials(dynamics: Dynamics, kernel: int) -> Iterator[list[Part]]:
+    """Yield single polynomial entries above Q's diagonal, simplest first; nothing where a size is symbolic."""
     blocks = dynamics.declarations.blocks
     if dynamics.declarations.sizes:
         return
     pairs = list(combinations([(block, x) for block in blocks for x in coordinates(block)], 2))
     entries = (
-        _candidate(row[0], col[0], _outer(monomial, row, col))
+        _skew_candidate(row[0], col[0], _unit_entry_matrix(monomial, row, col))
         for monomial in monomials(material(dynamics), kernel)
         for row, col in pairs
     )
@@ -262,8 +263,8 @@ def _polynomials(dynamics: Dynamics, kernel: int) -> Iterator[list[Part]]:
             yield more
 
 
-def _outer(entry: Formula, row: tuple[Block, Formula], col: tuple[Block, Formula]) -> Formula:
-    """Return the place of a block matrix, e_i x e_j.T, that holds one entry at (i, j) and zeros."""
+def _unit_entry_matrix(entry: Formula, row: tuple[Block, Formula], col: tuple[Block, Formula]) -> Formula:
+    """Return the block e_i x e_j.T, with x at (i, j) and zeros elsewhere."""
     units = [ex.Apply("grad", (x, x.arg), block.shape) for block, x in (row, col) if isinstance(x, ex.Entry)]
     shape = place_shape(row[0], col[0])
     if len(units) == 2:
@@ -274,8 +275,8 @@ def _outer(entry: Formula, row: tuple[Block, Formula], col: tuple[Block, Formula
 
 
 WAYS: tuple[tuple[str, Callable[[Dynamics], Iterator[list[Part]]]], ...] = (
-    ("a library of tensors", _library),
-    ("polynomials, some by transcendentals", partial(_polynomials, kernel=2)),
-    ("transcendentals, some by polynomials", partial(_polynomials, kernel=0)),
+    ("a library of tensors", _list_candidates),
+    ("polynomials, some by transcendentals", partial(_list_polynomials, kernel=2)),
+    ("transcendentals, some by polynomials", partial(_list_polynomials, kernel=0)),
 )
 """Sets of candidates in words, from the smallest to the largest."""

@@ -24,7 +24,7 @@ EXACT, NOT_EXACT = "exact for quadratic U", "not exact for every quadratic U"
 
 
 class _OtherFormError(Exception):
-    """The pieces are not of the form for which it is known, and why."""
+    """The pieces do not have a form that the theory covers; the message says why."""
 
 
 def configurational(split: Split) -> Answer:
@@ -54,21 +54,21 @@ def is_exact(split: Split) -> Answer:
     if not is_proved(made):
         return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
     try:
-        roles, given = _roles(split)
+        roles, given = _assign_roles(split)
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
     found = exactness(split.scheme.word, roles, (*made.decision.given, *given))
     match found:
         case Proved():
             return replace(made, decision=found)
-        case Refuted() if not _refutes(split, roles):
+        case Refuted() if not _is_refutation_valid(split, roles):
             return Answer(Undecided(("not exact for every friction; not decided for this one",)))
         case _:
             return Answer(found)
 
 
-def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
-    """Return what every piece does, with what that rests on.
+def _assign_roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
+    """Return the role of every piece (kick, drift, friction with noise), with the facts used.
 
     B moves r by -W grad U, A moves theta by W^T dH/dr, both without noise, W constant and dH/dr linear in r; Q is skew.
     All else moves other blocks than theta, and preserves exp(-H): so it keeps the law of r whatever theta is.
@@ -83,13 +83,15 @@ def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
     if potential is None or len(potential.of) != 1:
         raise _OtherFormError("there is no potential of one block")
     (theta,) = potential.of
-    kick = _one([p for p in split.pieces if any(potential.name in names_of(f) for f in p.drift)], "take grad U")
-    drift = _one([p for p in split.pieces if theta in p.moved], f"move {theta}")
+    kick = _require_one_piece(
+        [p for p in split.pieces if any(potential.name in names_of(f) for f in p.drift)], "take grad U"
+    )
+    drift = _require_one_piece([p for p in split.pieces if theta in p.moved], f"move {theta}")
     if drift.is_noisy or kick.is_noisy or drift.moved != (theta,) or len(kick.moved) != 1 or kick.moved == (theta,):
         moved = "; ".join(f"{p.name} moves {', '.join(p.moved)}" for p in (drift, kick))
         raise _OtherFormError(f"{moved}: not a drift and a kick of one block each, without noise")
     q, k = names.index(theta), names.index(r := kick.moved[0])
-    state = _state_names(split)
+    state = _list_state_names(split)
     if names_of(of.Q[k][q]) & state or names_of(kick.drift[k]) & state - {potential.name}:
         raise _OtherFormError(f"{kick.name} moves {r} by more than grad U times a constant matrix")
     n = degree(of.grad_H[k], frozenset(names), of.dynamics.declarations)
@@ -106,14 +108,14 @@ def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
     return roles, tuple(sorted({fact for answer in kept.values() for fact in answer.decision.given}))
 
 
-def _state_names(split: Split) -> frozenset[str]:
-    """Return the names of all that varies: blocks, and functions of them."""
+def _list_state_names(split: Split) -> frozenset[str]:
+    """Return the names of all that varies with the state: blocks, and functions of them."""
     declarations = split.derivation.dynamics.declarations
     return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
 
 
-def _refutes(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
-    """Whether the law on the line is one of the build: its O is friction with its noise, and moves r alone.
+def _is_refutation_valid(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
+    """Return whether the law on the line is that of the build: O is friction with its noise, and moves r alone.
 
     U may be any quadratic. With K such that all omega are one, theta and r are pairs in the axes of the friction too,
     as both are symmetric; eps may be any, so that exp(-gamma eps) is what it should be of one gamma > 0.
@@ -126,12 +128,13 @@ def _refutes(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
         alike
         and len(decays) == 1
         and decays[0].moved == kicked
-        and all(names_of(entry).isdisjoint(_state_names(split)) for row in decays[0].D for entry in row)
+        and all(names_of(entry).isdisjoint(_list_state_names(split)) for row in decays[0].D for entry in row)
         and all(entry.is_zero for part in decays[0].parts for row in derive(part).Q for entry in row)
     )
 
 
-def _one(found: list[Piece], what: str) -> Piece:
+def _require_one_piece(found: list[Piece], what: str) -> Piece:
+    """Return the only piece found. Raises _OtherFormError for none or several."""
     if len(found) != 1:
         names = " and ".join(piece.name for piece in found) or "no piece"
         raise _OtherFormError(f"{names} {what}, not one piece")

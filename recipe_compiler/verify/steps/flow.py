@@ -63,7 +63,7 @@ def flow(split: Split) -> Answer:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
     try:
         known = with_step(split.subject.dynamics.declarations)
-        found = decided(split, list(_identities(split, flows)), known, _looked_at(split))
+        found = decided(split, list(_flow_identities(split, flows)), known, _small_sizes(split))
     except second.NotPutError as reason:
         return Answer(Undecided((f"second engine: {reason}",)))
     if not isinstance(found.decision, Proved):
@@ -76,8 +76,8 @@ def flow(split: Split) -> Answer:
     return replace(found, decision=replace(found.decision, by=f"{rows}; second engine", data=data))
 
 
-def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
-    """Return what is assumed of pieces whose solutions may end within a step: that none does; else nothing.
+def assume_existence(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
+    """Return the assumption that solutions exist for a whole step, for pieces whose solutions may explode.
 
     A chain ends there, so no law is kept by its steps and no moment is that of the equation, unless it happens never.
     """
@@ -92,8 +92,8 @@ def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
     return (f"no solution of {', '.join(names)} explodes within a step",) if names else ()
 
 
-def _looked_at(split: Split) -> tuple[Sizes, ...]:
-    """Return the sizes at which no piece moves more than `MOST` coordinates; of one block all of them are."""
+def _small_sizes(split: Split) -> tuple[Sizes, ...]:
+    """Return the sizes at which no piece moves more than `MOST` coordinates; all sizes if there is one block."""
 
     def most(sizes: Sizes) -> int:
         counts = [[len(coordinates(b, sizes)) for b in split.blocks if b.name in piece.moved] for piece in split.pieces]
@@ -109,30 +109,32 @@ def with_step(declarations: Declarations) -> Declarations:
     return replace(declarations, parameters=(*declarations.parameters, eps))
 
 
-def _identities(split: Split, flows: Mapping[str, Flow]) -> Iterator[Identity]:
-    """Yield what makes each change a flow: where it starts, how its mean moves, how its covariance grows."""
+def _flow_identities(split: Split, flows: Mapping[str, Flow]) -> Iterator[Identity]:
+    """Yield what makes each change a flow: its initial value, and the growth of its mean and covariance."""
     shares = dict.fromkeys((letter.piece, letter.share) for letter in letters(split.scheme.word))
     pieces = {piece.name: piece for piece in split.pieces}
     for name, share in shares:
         flow, piece = flows[name], pieces[name]
         changes = tuple(own for own in flow.changes(split.derivation, piece, share) if not own.image)
-        by = _exactly if flow.order is None else _stages
+        by = _exact_flow_identities if flow.order is None else _stage_identities
         for what, entries in by(split, piece, changes, share):
             says = f"{what} of {letter_text(Letter(name, share))}"
             yield Identity(says, split.subject.place("D"), NOTHING, entries, flow.says)
 
 
-def _stages(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
-    """Yield what makes the stages of a numerical flow those of its piece: each a half of its drift, the noise once."""
+def _stage_identities(
+    split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction
+) -> Iterator[tuple[str, Scalars]]:
+    """Yield that two stages of a numerical flow each take half of the drift of their piece, and its noise once."""
     s = rational(share)
 
     def halves(n: int, sizes: Sizes) -> list[Expr]:
-        name, leaf, f = split.blocks[n].name, _leaf(split, sizes), split.drift(piece, sizes)
+        name, leaf, f = split.blocks[n].name, _leaf_with_step(split, sizes), split.drift(piece, sizes)
         rates = [derived(split, change.rate, sizes, leaf) for change in changes if name in change.moved]
         return [Integer(len(rates) - 2), *(rate[k] - s * f[k] / 2 for rate in rates for k in split.places(n, sizes))]
 
     def noise(sizes: Sizes) -> list[Expr]:
-        leaf, D = _leaf(split, sizes), split.diffusion(piece, sizes)
+        leaf, D = _leaf_with_step(split, sizes), split.diffusion(piece, sizes)
         drawn = [derived_matrix(split, change.two_D, sizes, leaf) for change in changes]
         n = range(len(D))
         return [sum((own[i][j] for own in drawn), Integer(0)) - 2 * s * D[i][j] for i in n for j in n]
@@ -144,14 +146,14 @@ def _stages(split: Split, piece: Piece, changes: tuple[Change, ...], share: Frac
     for change in changes:
         if change.implicit and change.turns:
             says = f"the residual of {change.moved[0]} after {change.turns} substitutions"
-            yield says, partial(_solved, split, change)
+            yield says, partial(_implicit_residual, split, change)
 
 
-def _solved(split: Split, change: Change, sizes: Sizes) -> list[Expr]:
-    """Return what an equation is off by, new - (z + eps rate(new)), after its substitutions, composed from z on."""
-    eps, z = _eps(split, sizes), split.z(sizes)
+def _implicit_residual(split: Split, change: Change, sizes: Sizes) -> list[Expr]:
+    """Return new - (z + eps rate(new)) of an implicit change, with its substitutions composed from z on."""
+    eps, z = _step_symbol(split, sizes), split.z(sizes)
     places = split.places(split.subject.names.index(change.moved[0]), sizes)
-    rate, old = derived(split, change.rate, sizes, _leaf(split, sizes)), [z[k] for k in places]
+    rate, old = derived(split, change.rate, sizes, _leaf_with_step(split, sizes)), [z[k] for k in places]
 
     def put_in(x: Sequence[Expr]) -> list[Expr]:
         there = dict(zip(old, x, strict=True))
@@ -163,8 +165,10 @@ def _solved(split: Split, change: Change, sizes: Sizes) -> list[Expr]:
     return [x - y for x, y in zip(new, put_in(new), strict=True)]
 
 
-def _exactly(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
-    """Yield what makes the law of one change that of the flow: `algebra/dynamics/flows.py` says why."""
+def _exact_flow_identities(
+    split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction
+) -> Iterator[tuple[str, Scalars]]:
+    """Yield what makes the law of one change that of the exact flow (theory: `algebra/dynamics/flows.py`)."""
     (change,) = changes
     s, law = rational(share), once_at_sizes(partial(law_of, split, change))
     z = "T(z)" if change.transforms else "z"
@@ -185,22 +189,24 @@ def _exactly(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fra
     yield spread, by(lambda law, f, D: second.covariance_defects(law, s, f, D))
 
 
-def _leaf(split: Split, sizes: Sizes) -> Leaf:
+def _leaf_with_step(split: Split, sizes: Sizes) -> Leaf:
+    """Return the leaf that writes atoms, the step size included, as SymPy symbols at fixed sizes."""
     return leaf_of(with_step(split.subject.dynamics.declarations), sizes)
 
 
-def _eps(split: Split, sizes: Sizes) -> Symbol:
+def _step_symbol(split: Split, sizes: Sizes) -> Symbol:
+    """Return the SymPy symbol of the step size."""
     declarations = with_step(split.subject.dynamics.declarations)
     return cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
 
 
 def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
     """Return the law of T(z) + eps rate + N(0, eps two_D) at fixed sizes: mean (n) and covariance (n x n) in eps."""
-    eps, z, leaf = _eps(split, sizes), split.z(sizes), _leaf(split, sizes)
+    eps, z, leaf = _step_symbol(split, sizes), split.z(sizes), _leaf_with_step(split, sizes)
     more: tuple[Mapping[Expr, Expr], ...] = ()
     if change.propagator is not None:
-        known = _propagated(change.propagator, eps, sizes, leaf)
-        leaf, more = _with_arrays(change.propagator, known, eps, sizes, leaf), (known.rates, known.first)
+        known = _define_propagator(change.propagator, eps, sizes, leaf)
+        leaf, more = _leaf_with_arrays(change.propagator, known, eps, sizes, leaf), (known.rates, known.first)
     rate, two_D = derived(split, change.rate, sizes, leaf), derived_matrix(split, change.two_D, sizes, leaf)
     pairs = ((change.transforms.get(block.name), x) for block in split.blocks for x in coordinates(block, sizes))
     w = tuple(transformed(own, x) for own, x in pairs) if change.transforms else ()
@@ -208,14 +214,14 @@ def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
     return second.StepLaw(eps, z, mean, tuple(tuple(eps * entry for entry in row) for row in two_D), w, *more)
 
 
-def _propagated(of: Propagator, eps: Symbol, sizes: Sizes, leaf: Leaf) -> Propagated:
-    """Return what is computed before the chain, known by what it solves: the definition of `Propagator`."""
+def _define_propagator(of: Propagator, eps: Symbol, sizes: Sizes, leaf: Leaf) -> Propagated:
+    """Return the arrays that a step precomputes, defined by the equations that they solve (see `Propagator`)."""
     F, two_D = (rows_of(of.blocks, grid, sizes, leaf) for grid in (of.F, of.two_D))
     return solve_linear_sde(of.change[0][0], F, two_D, rational(of.share), eps)
 
 
-def _with_arrays(of: Propagator, known: Propagated, eps: Symbol, sizes: Sizes, other: Leaf) -> Leaf:
-    """Return what gives entries of the arrays of a propagator, and all other atoms as before."""
+def _leaf_with_arrays(of: Propagator, known: Propagated, eps: Symbol, sizes: Sizes, other: Leaf) -> Leaf:
+    """Return the leaf that gives a propagator's array entries their values, and leaves other atoms to `other`."""
     counts = [len(coordinates(block, sizes)) for block in of.blocks]
     entries: dict[str, tuple[int, int, Rows]] = {}
     for names, rows in ((of.change, known.change), (of.integral, known.integral), (of.covariance, known.covariance)):

@@ -21,7 +21,7 @@ from recipe_compiler.verify.core.build_values import at_values, from_files, size
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.steps.order import euler_order, word_order
 from recipe_compiler.verify.steps.split import Split, split_of
-from recipe_compiler.verify.words.gradients import counted
+from recipe_compiler.verify.words.gradients import count_gradients
 from recipe_compiler.verify.words.letters import claimed_order
 
 ALL_DATA = "gradients use all data"
@@ -32,17 +32,17 @@ MOST_COORDINATES = 8
 
 
 def has_word(build: Build) -> bool:
-    """Whether a step of a build does a word of pieces: it is one, or a move of its cycle does one."""
+    """Return whether a step of a build composes pieces: the whole step, or a Metropolis move of its cycle."""
     return bool(build.scheme.split)
 
 
-def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about the letters of a build's word, or about what its pieces add up to."""
-    return lambda stages: _decided(stages, lambda subject: decide(split_of(subject, stages.build.scheme)))
+def decide_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
+    """Return a decider for the letters of a build's word, or for the sum of its pieces."""
+    return lambda stages: _decide_subject(stages, lambda subject: decide(split_of(subject, stages.build.scheme)))
 
 
-def of_pieces(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about what pieces or moves add up to, at the build's values where it is wrong.
+def decide_pieces(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
+    """Return a decider for the pieces or moves of a build, repeated at the build's values after a refutation.
 
     Nothing else about a word is: which flow moves a piece is the same for all values, as a module takes them.
     """
@@ -55,9 +55,9 @@ def of_pieces(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
     return answer
 
 
-def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about the flows of a build's word; with minibatches, as if of all data."""
-    return lambda stages: _with_all_data(stages, of_word(decide)(stages))
+def decide_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
+    """Return a decider for the flows of a build's word; with minibatches it assumes the gradient of all data."""
+    return lambda stages: _assume_all_data(stages, decide_word(decide)(stages))
 
 
 def order_in(stages: Stages) -> Answer:
@@ -66,7 +66,7 @@ def order_in(stages: Stages) -> Answer:
     Of Euler's rules by `euler_order`, of a word by `word_order`; with minibatches, of a step with the gradients of all
     data, which is then among what is taken for granted.
     """
-    scheme, own = stages.build.scheme, own_subject(stages)
+    scheme, own = stages.build.scheme, valued_subject(stages)
 
     def decide(subject: Subject) -> Answer:
         if not scheme.split:
@@ -75,7 +75,7 @@ def order_in(stages: Stages) -> Answer:
         stated = replace(scheme, pieces=tuple(selections_of(split.derivation, scheme).items()))
         return word_order(split, None if own is None else split_of(own, stated))
 
-    found = _with_all_data(stages, _decided(stages, decide))
+    found = _assume_all_data(stages, _decide_subject(stages, decide))
     if not scheme.cycle or not isinstance(found.decision, Proved):
         return found
     return replace(found, decision=replace(found.decision, remarks=(ONE_WORD,)))
@@ -87,7 +87,7 @@ def order_claimed_in(split: Split) -> Answer:
 
 
 def gradients_in(split: Split) -> Answer:
-    """Decide how many times a step evaluates grad U, by which pieces take it and which move its block (`counted`).
+    """Decide how often a step evaluates grad U, by the pieces that take it and that move its block (`count_gradients`).
 
     Pieces take it whose drift f_k holds U, and pieces move it that move the block of U; undecided where there is no
     potential.
@@ -98,11 +98,11 @@ def gradients_in(split: Split) -> Answer:
         return Answer(Undecided(("there is no potential",)))
     kicks = tuple(p.name for p in split.pieces if any(dynamics.potential in names_of(f) for f in p.drift))
     moves = tuple(p.name for p in split.pieces if blocks & {*p.moved})
-    return Answer(counted(split.scheme, kicks, moves, ()))
+    return Answer(count_gradients(split.scheme, kicks, moves, ()))
 
 
-def own_subject(stages: Stages) -> Subject | None:
-    """Return the dynamics with the U and the values of a build; None where these are not a few numbers and formulas."""
+def valued_subject(stages: Stages) -> Subject | None:
+    """Return the dynamics with a build's U and values; None unless these are few numbers and formulas."""
     try:
         build = sized(stages.build)
         stated = with_potential(build, bind(build))
@@ -116,8 +116,8 @@ def own_subject(stages: Stages) -> Subject | None:
     return subject if subject.derivation is not None and count <= MOST_COORDINATES else None
 
 
-def _with_all_data(stages: Stages, found: Answer) -> Answer:
-    """Return an answer that holds of a step with the gradients of all data, and says so where there are others."""
+def _assume_all_data(stages: Stages, found: Answer) -> Answer:
+    """Return a proof with the assumption that steps use all data, if the build uses minibatches."""
     if stages.build.variant == "full" or not isinstance(found.decision, Proved):
         return found
     given = tuple(sorted({*found.decision.given, ALL_DATA}))
@@ -135,5 +135,6 @@ def check_pieces(stages: Stages) -> None:
             split_of(stages.declared.widest, stages.build.scheme)
 
 
-def _decided(stages: Stages, decide: Callable[[Subject], Answer]) -> Answer:
+def _decide_subject(stages: Stages, decide: Callable[[Subject], Answer]) -> Answer:
+    """Return the answer for the dynamics at every size, located at the scheme of the build."""
     return replace(find(decide, stages.declared.widest), where=stages.build.source.place("scheme"))

@@ -22,8 +22,8 @@ from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
-from recipe_compiler.verify.steps.flow import assumed_to_last
-from recipe_compiler.verify.steps.quantity import matrix_of, noise_of
+from recipe_compiler.verify.steps.flow import assume_existence
+from recipe_compiler.verify.steps.quantity import matrix_of, noise_quantities
 from recipe_compiler.verify.steps.split import Split, decided
 
 
@@ -33,13 +33,13 @@ def keeps(split: Split) -> Answer:
     R_k = (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 for p = exp(-H) (Ma, Chen, Fox 2015, Theorem 1). In
     Langevin dynamics O keeps it; A and B keep it only together. That a piece does not is no fault.
     """
-    return pieces_that(split, keeps_law, split.numerical)
+    return list_pieces(split, keeps_law, split.numerical)
 
 
-def pieces_that(
+def list_pieces(
     split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mapping[str, str], among: str = ""
 ) -> Answer:
-    """Return the answer that names pieces; of those that a numerical flow moves the field may say nothing."""
+    """Return the answer that names the pieces for which a property is proved."""
     said = {piece.name: decide(split, piece) for piece in split.pieces if piece.name not in unsaid}
     return those_with(said, among, unsaid)
 
@@ -75,13 +75,13 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     found = through_infinity(split.subject, found, own)
     if not is_proved(found) or piece.is_noisy:
         return found
-    given = tuple(sorted({*found.decision.given, *assumed_to_last(split, [piece])}))
+    given = tuple(sorted({*found.decision.given, *assume_existence(split, [piece])}))
     return replace(found, decision=replace(found.decision, given=given))
 
 
 def volume(split: Split) -> Answer:
     """Report the pieces whose flow keeps volume: D_k = 0 and div f_k = 0 (Liouville)."""
-    return pieces_that(split, keeps_volume, split.numerical)
+    return list_pieces(split, keeps_volume, split.numerical)
 
 
 def keeps_volume(split: Split, piece: Piece) -> Answer:
@@ -109,16 +109,16 @@ def symplectic(split: Split) -> Answer:
     """
     Q = form(split)
     if all(entry.is_zero for row in Q for entry in row):
-        return pieces_that(split, lambda *_: Answer(Refuted("no piece without noise has a Q", ())), {})
+        return list_pieces(split, lambda *_: Answer(Refuted("no piece without noise has a Q", ())), {})
     constant = is_constant(split, Q)
     if not is_proved(constant):
-        return pieces_that(split, lambda *_: constant, {})
+        return list_pieces(split, lambda *_: constant, {})
     unsaid = {
         piece.name: GENERALISED
         for piece in split.pieces
         if split.numerical.get(piece.name) == GENERALISED and not couples_alone(split, piece, Q)
     }
-    return pieces_that(split, lambda own, piece: keeps_form(own, piece, Q), unsaid)
+    return list_pieces(split, lambda own, piece: keeps_form(own, piece, Q), unsaid)
 
 
 def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
@@ -175,4 +175,4 @@ def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
 
 def noiseless(split: Split, piece: Piece) -> list[Identity]:
     """Return the identities D_k = 0, place by place."""
-    return [own.vanishes(f"D[{{}}] of {piece.name}", "D") for own in noise_of(split, piece).values()]
+    return [own.vanishes(f"D[{{}}] of {piece.name}", "D") for own in noise_quantities(split, piece).values()]

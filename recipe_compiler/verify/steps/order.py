@@ -38,7 +38,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.steps.flow import assumed_to_last
+from recipe_compiler.verify.steps.flow import assume_existence
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import ZERO, Split
 from recipe_compiler.verify.words.letters import is_palindrome
@@ -81,15 +81,15 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
         return Answer(Proved("weak order 0: the pieces do not add up to the SDE"))
     if isinstance(made.decision, Undecided):
         return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
-    least = order_at_least(split)
+    least = bound_order(split)
     if isinstance(least, Undecided):
         return Answer(least)
     found, data = least.of_letters, (("word", word_text(split.scheme.word)), ("order", str(least.order)))
     if least.by_flows:  # beyond it, what is off in the word and in a flow may cancel
-        return ordered(least.order, "its letters and its flows", least.given, data, ())
+        return answer_order(least.order, "its letters and its flows", least.given, data, ())
     splits = [(NO_MORE, own), (IN_GENERAL, split)] if found.wrong else []
-    looks = [(says, of.subject, partial(_deviations, of, dict(found.wrong))) for says, of in splits if of is not None]
-    return ordered(least.order, "its letters", least.given, data, looks)
+    looks = [(says, of.subject, partial(_mean_errors, of, dict(found.wrong))) for says, of in splits if of is not None]
+    return answer_order(least.order, "its letters", least.given, data, looks)
 
 
 def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) -> Answer:
@@ -107,14 +107,14 @@ def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) ->
     needed = smoothness(subject.formulas, subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
-    given = (*needed.given, *premises(subject, [block.name for block in bounded_blocks(subject)]))
+    given = (*needed.given, *weak_order_premises(subject, [block.name for block in bounded_blocks(subject)]))
     subjects = [(NO_MORE, own), (IN_GENERAL, subject)]
-    looks = [(says, of, partial(_euler_deviations, of, scheme)) for says, of in subjects if of is not None]
-    return ordered(1, "its moments", given, (("scheme", scheme.name), ("order", "1")), looks)
+    looks = [(says, of, partial(_euler_mean_errors, of, scheme)) for says, of in subjects if of is not None]
+    return answer_order(1, "its moments", given, (("scheme", scheme.name), ("order", "1")), looks)
 
 
-def _euler_deviations(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
-    """Yield what E[x'] has in eps^2 less that of the equation, of every coordinate x."""
+def _euler_mean_errors(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+    """Yield the eps^2 part of E[x'] minus that of the equation, for every coordinate x."""
     of, blocks = subject.system(sizes), subject.dynamics.declarations.blocks
     f, block_of = drift(of), [block.name for block in blocks for _ in coordinates(block, sizes)]
     moved: set[int] = set()
@@ -131,7 +131,7 @@ def _euler_deviations(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """The weak order that a step whose pieces make the equation has at least."""
+    """The weak order that a step certainly has, if its pieces add up to the equation."""
 
     order: int
     of_letters: Order
@@ -140,15 +140,15 @@ class Least:
     given: tuple[str, ...]
 
 
-def order_at_least(split: Split) -> Least | Undecided:
-    """Return the weak order that the letters of a word, and its numerical flows, show; or what is not shown.
+def bound_order(split: Split) -> Least | Undecided:
+    """Return the weak order guaranteed by the word and its numerical flows; undecided if none is.
 
     The least of the order of the word and of those of its numerical flows. Undecided where the engines differ on a
     coefficient of exp(s_1 eps L_1) ... exp(s_m eps L_m), where D, Q or H is not shown to be smooth, where a step is
     reflected, and where a piece has no flow. (Talay, Tubaro 1990; Blanes, Casas 2016, Sec. 2.)
     """
     found = order(split.scheme.word)
-    apart = _disagreements(split, found)
+    apart = _find_disagreement(split, found)
     if apart:
         return Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",))
     needed = smoothness(split.subject.formulas, split.subject.dynamics.declarations)
@@ -164,7 +164,7 @@ def order_at_least(split: Split) -> Least | Undecided:
         leaving = tuple(may_leave(bounded, flows))
     except ModelError as error:
         return Undecided(tuple(fault.problem for fault in error.faults))
-    given = (*needed.given, *assumed_to_last(split, split.pieces), *premises(split.subject, leaving))
+    given = (*needed.given, *assume_existence(split, split.pieces), *weak_order_premises(split.subject, leaving))
     return Least(min(found.order, *numbers) if numbers else found.order, found, bool(numbers), given)
 
 
@@ -173,7 +173,7 @@ def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
     return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
-def premises(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
+def weak_order_premises(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
     """Yield what the theorem on weak orders requires besides smoothness (Talay, Tubaro 1990).
 
     For a block that steps keep inside its domain, moments of 1/x must be finite as those of x are: growth is meant in
@@ -191,8 +191,8 @@ def premises(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
         yield "steps stay inside the domain"
 
 
-def ordered(order: int, by: str, given: tuple[str, ...], data: Data, looks: Iterable[Look]) -> Answer:
-    """Return the answer that a step has an order, with a function that is wrong in the next power of eps, if any.
+def answer_order(order: int, by: str, given: tuple[str, ...], data: Data, looks: Iterable[Look]) -> Answer:
+    """Return the answer that a step has an order, with a function whose mean errs at the next power, if any.
 
     Args:
         order: the one that it has at least.
@@ -214,8 +214,8 @@ def ordered(order: int, by: str, given: tuple[str, ...], data: Data, looks: Iter
     return Answer(Proved(f"weak order {order} at least, by {by}", known, data))
 
 
-def _disagreements(split: Split, found: Order) -> Pieces | None:
-    """Return the first product whose coefficient is not what the order says, by the second engine."""
+def _find_disagreement(split: Split, found: Order) -> Pieces | None:
+    """Return the first product of generators whose coefficient differs between the engines; None if all agree."""
     word = [(x.piece, x.share) for x in letters(split.scheme.word)]
     names = tuple(piece.name for piece in split.pieces)
     wrong = dict(found.wrong)
@@ -224,8 +224,8 @@ def _disagreements(split: Split, found: Order) -> Pieces | None:
     return next((of for of, value in expected if coefficient(word, of) != value), None)
 
 
-def _deviations(split: Split, defects: Mapping[Pieces, Fraction], sizes: Sizes) -> Iterator[tuple[str, Expr]]:
-    """Yield coordinates, their squares and products of two, with what the first wrong products make of each."""
+def _mean_errors(split: Split, defects: Mapping[Pieces, Fraction], sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+    """Yield coordinates, squares and products of two, each with the mean error that the wrong products cause."""
     named = {piece.name: piece for piece in split.pieces}
 
     def apply(name: str, phi: Expr) -> Expr:

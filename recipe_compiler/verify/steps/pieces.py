@@ -22,7 +22,7 @@ from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import Identity
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.steps.quantity import drift_of, matrix_of, noise_of, vector_of
+from recipe_compiler.verify.steps.quantity import drift_quantities, matrix_of, noise_quantities, vector_of
 from recipe_compiler.verify.steps.split import Split, decided
 
 
@@ -40,15 +40,15 @@ def pieces(split: Split) -> Answer:
     if wrong:
         at = tuple((f"share of {name} in the step", str(share)) for name, share in wrong.items())
         by = f"the letters of {word_text(split.scheme.word)}: every piece is done for 1 step in all"
-        return Answer(Refuted(by, at, "; ".join(_residuals(split, done))))
-    found = decided(split, (*_derived_alike(split), *_sums(split)))
+        return Answer(Refuted(by, at, "; ".join(_list_residuals(split, done))))
+    found = decided(split, (*_compare_engines(split), *_sum_identities(split)))
     if not isinstance(found.decision, Refuted):
         return found
-    return replace(found, decision=replace(found.decision, by="; ".join((found.decision.by, *_astray(split)))))
+    return replace(found, decision=replace(found.decision, by="; ".join((found.decision.by, *_misplaced_gamma(split)))))
 
 
-def _astray(split: Split) -> Iterator[str]:
-    """Yield what of Gamma is in several pieces, or in none, and what to do."""
+def _misplaced_gamma(split: Split) -> Iterator[str]:
+    """Yield each entry of Gamma that is in no piece or in several, with what to do."""
     selections = selections_of(split.derivation, split.scheme)
     for (a, b), owners in shares_of_gamma(split.derivation, selections).items():
         if len(owners) != 1:
@@ -56,31 +56,31 @@ def _astray(split: Split) -> Iterator[str]:
             yield f"Gamma[{a},{b}] is in {who}: `Gamma: [[{a}, {b}]]` in one selection says in which"
 
 
-def _derived_alike(split: Split) -> Iterator[Identity]:
-    """Yield for every piece that both engines derive the same f_k and D_k."""
+def _compare_engines(split: Split) -> Iterator[Identity]:
+    """Yield the identities that both engines derive the same f_k and D_k, for every piece."""
     for piece in split.pieces:
-        for name, parts in (("f", drift_of(split, piece)), ("D", noise_of(split, piece).values())):
+        for name, parts in (("f", drift_quantities(split, piece)), ("D", noise_quantities(split, piece).values())):
             yield from (
                 own.agrees(f"{name}[{{}}] of {piece.name} minus that of the second engine", "D") for own in parts
             )
 
 
-def _sums(split: Split) -> Iterator[Identity]:
-    """Yield f - sum_k f_k = 0 of every block, D - sum_k D_k = 0 of every place."""
+def _sum_identities(split: Split) -> Iterator[Identity]:
+    """Yield f - sum_k f_k = 0 for every block, and D - sum_k D_k = 0 for every entry."""
     drift, D = missing(split.derivation, split.pieces)
 
     def f_left(sizes: Sizes) -> list[Expr]:
         return [x - y for x, y in zip(split.equation(sizes)[0], split.made(sizes)[0], strict=True)]
 
     def D_left(sizes: Sizes) -> Rows:
-        return _difference(split.equation(sizes)[1], split.made(sizes)[1])
+        return _subtract_rows(split.equation(sizes)[1], split.made(sizes)[1])
 
     for name, parts in (("f", vector_of(split, drift, f_left)), ("D", matrix_of(split, D, D_left).values())):
         yield from (own.vanishes(f"{name}[{{}}] minus the sum of the pieces", "D") for own in parts)
 
 
-def _residuals(split: Split, done: dict[str, Fraction]) -> Iterator[str]:
-    """Yield f - sum_k s_k f_k and D - sum_k s_k D_k, those that are not zero, as text."""
+def _list_residuals(split: Split, done: dict[str, Fraction]) -> Iterator[str]:
+    """Yield the nonzero entries of f - sum_k s_k f_k and D - sum_k s_k D_k, as text."""
     c, names = split.derivation.calculus, split.subject.names
     shares = [(done.get(piece.name, Fraction(0)), piece) for piece in split.pieces]
 
@@ -99,5 +99,6 @@ def _residuals(split: Split, done: dict[str, Fraction]) -> Iterator[str]:
             yield f"D[{names[a]},{names[b]}]: {text(own)}"
 
 
-def _difference(left: Rows, right: Rows) -> Rows:
+def _subtract_rows(left: Rows, right: Rows) -> Rows:
+    """Return the difference of two matrices of scalars."""
     return tuple(tuple(x - y for x, y in zip(*rows, strict=True)) for rows in zip(left, right, strict=True))

@@ -119,16 +119,16 @@ def matrix_of(split: Split, M: Matrix, scalars: Callable[[Sizes], Rows]) -> dict
     }
 
 
-def drift_of(split: Split, piece: Piece) -> list[Quantity]:
-    """Return f_k of a piece, block by block."""
+def drift_quantities(split: Split, piece: Piece) -> list[Quantity]:
+    """Return the drift f_k of a piece, block by block."""
     return vector_of(split, piece.drift, lambda sizes: split.drift(piece, sizes))
 
 
-def noise_of(split: Split, piece: Piece) -> dict[tuple[int, int], Quantity]:
-    """Return D_k of a piece, place by place."""
+def noise_quantities(split: Split, piece: Piece) -> dict[tuple[int, int], Quantity]:
+    """Return the diffusion D_k of a piece, entry by entry."""
     return matrix_of(split, piece.D, lambda sizes: split.diffusion(piece, sizes))
 
 
-def energy_of(split: Split) -> Quantity:
-    """Return H."""
+def energy_quantity(split: Split) -> Quantity:
+    """Return the energy H."""
     return Quantity(split, (), split.derivation.H, lambda sizes: [split.subject.system(sizes).H])

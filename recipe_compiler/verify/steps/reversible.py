@@ -27,8 +27,8 @@ from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.kept import noiseless, pieces_that
-from recipe_compiler.verify.steps.quantity import Quantity, drift_of, energy_of
+from recipe_compiler.verify.steps.kept import list_pieces, noiseless
+from recipe_compiler.verify.steps.quantity import Quantity, drift_quantities, energy_quantity
 from recipe_compiler.verify.steps.split import Split, decided
 
 MOST = 4
@@ -65,26 +65,26 @@ def reversible(split: Split) -> Answer:
     A drift theta' = r: F f(F z) = -r, as it should be.
     """
     try:
-        found = flip_of(split)
+        found = choose_flip(split)
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if found is None:
         return Answer(Undecided(("no sign flip of blocks was found that leaves H unchanged",)))
     unsaid = {name: flow for name, flow in split.numerical.items() if flow == REFLECTED}
-    return pieces_that(split, lambda own, piece: runs_back(own, piece, found), unsaid, f" under {found.says}")
+    return list_pieces(split, lambda own, piece: runs_back(own, piece, found), unsaid, f" under {found.says}")
 
 
-def flip_of(split: Split) -> Flip | None:
-    """Return the flip F of fewest blocks that leaves H and under which most noiseless pieces run backwards; else None.
+def choose_flip(split: Split) -> Flip | None:
+    """Return the flip of fewest blocks that keeps H and reverses most noiseless pieces; None if there is none.
 
     F z_b = 2 m_b - z_b of some blocks b, [n_b] each, with H(F z) = H(z); counted are the pieces with F f_k(F z) =
     -f_k(z).
     """
 
     def backward(under: Flip) -> int:
-        return sum(_is_odd(split, piece, under) for piece in split.noiseless)
+        return sum(_is_reversed_by_flip(split, piece, under) for piece in split.noiseless)
 
-    return max(_flips(split), key=backward, default=None)  # the first of several
+    return max(_list_flips(split), key=backward, default=None)  # the first of several
 
 
 def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
@@ -97,13 +97,17 @@ def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
     says = f"the even part of f[{{}}] of {piece.name} under {under.says}"
 
     def identities() -> list[Identity]:
-        return [same_energy(split, under), *noiseless(split, piece), *odd(drift_of(split, piece), under, says)]
+        return [
+            energy_identity(split, under),
+            *noiseless(split, piece),
+            *reversal_identities(drift_quantities(split, piece), under, says),
+        ]
 
-    return decided_under(split, under, identities)
+    return decide_flipped(split, under, identities)
 
 
-def turned(own: Quantity, under: Flip) -> Quantity:
-    """Return what F makes of a quantity: T(F z), its sign turned for each block that it is over and F turns.
+def apply_flip(own: Quantity, under: Flip) -> Quantity:
+    """Return T(F z) for a quantity T, negated once per flipped block among its indices.
 
     Raises:
         UnknownImageError: the effect of F on a function in it is not known.
@@ -120,19 +124,19 @@ def turned(own: Quantity, under: Flip) -> Quantity:
     return replace(own, tensor=c.scale(found, sign), entries=entries)
 
 
-def same_energy(split: Split, under: Flip) -> Identity:
-    """Return the identity H(z) - H(F z) = 0. Raises UnknownImageError where the effect of F is not known."""
-    H = energy_of(split)
-    return H.minus(turned(H, under)).vanishes(f"H minus H under {under.says}")
+def energy_identity(split: Split, under: Flip) -> Identity:
+    """Return the identity H(z) - H(F z) = 0. Raises UnknownImageError where F's effect on H is unknown."""
+    H = energy_quantity(split)
+    return H.minus(apply_flip(H, under)).vanishes(f"H minus H under {under.says}")
 
 
-def odd(f: Sequence[Quantity], under: Flip, says: str) -> list[Identity]:
-    """Return F f(F z) + f(z) = 0 of a vector over z, block by block. Raises UnknownImageError as `turned` does."""
-    return [own.plus(turned(own, under)).vanishes(says) for own in f]
+def reversal_identities(f: Sequence[Quantity], under: Flip, says: str) -> list[Identity]:
+    """Return F f(F z) + f(z) = 0 of a vector over z, block by block. Raises UnknownImageError as `apply_flip` does."""
+    return [own.plus(apply_flip(own, under)).vanishes(says) for own in f]
 
 
-def decided_under(split: Split, under: Flip, identities: Callable[[], Sequence[Identity]]) -> Answer:
-    """Return the answer of identities about quantities at F z, by both engines."""
+def decide_flipped(split: Split, under: Flip, identities: Callable[[], Sequence[Identity]]) -> Answer:
+    """Return the answer for identities between quantities at F z, by both engines."""
     try:
         return decided(split, identities())
     except UnknownImageError:
@@ -141,8 +145,8 @@ def decided_under(split: Split, under: Flip, identities: Callable[[], Sequence[I
         return Answer(Undecided((f"second engine: {reason}",)))
 
 
-def _flips(split: Split) -> Iterator[Flip]:
-    """Yield the flips of blocks without the potential's under which H stays the same in index notation.
+def _list_flips(split: Split) -> Iterator[Flip]:
+    """Yield the flips that leave H unchanged in index notation; the potential's block stays unflipped.
 
     Blocks with a boundary are not flipped: F has to lead from the state space into it.
     """
@@ -162,9 +166,10 @@ def _flips(split: Split) -> Iterator[Flip]:
                 yield found
 
 
-def _is_odd(split: Split, piece: Piece, under: Flip) -> bool:
+def _is_reversed_by_flip(split: Split, piece: Piece, under: Flip) -> bool:
+    """Return whether index notation shows F f(F z) = -f(z) for a piece."""
     try:
-        return all(own.everywhere.is_zero for own in odd(drift_of(split, piece), under, ""))
+        return all(own.everywhere.is_zero for own in reversal_identities(drift_quantities(split, piece), under, ""))
     except UnknownImageError:
         return False
 

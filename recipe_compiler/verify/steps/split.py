@@ -75,18 +75,18 @@ class Split:
 
     def drift(self, piece: Piece, sizes: Sizes) -> Vector:
         """Return f_k at fixed sizes, n scalars, by the second engine."""
-        return self._equation_of(piece.name, sizes)[0]
+        return self._derive_piece(piece.name, sizes)[0]
 
     def diffusion(self, piece: Piece, sizes: Sizes) -> Rows:
         """Return D_k at fixed sizes, n x n scalars, by the second engine."""
-        return self._equation_of(piece.name, sizes)[1]
+        return self._derive_piece(piece.name, sizes)[1]
 
     @once_at_sizes
-    def _equation_of(self, name: str, sizes: Sizes) -> tuple[Vector, Rows]:
-        """Return f_k and D_k of the parts of a piece, written out and differentiated entry by entry."""
+    def _derive_piece(self, name: str, sizes: Sizes) -> tuple[Vector, Rows]:
+        """Return f_k and D_k of one piece, written out and differentiated entry by entry."""
         piece = next(piece for piece in self.pieces if piece.name == name)
         whole, named = self.subject.system(sizes), {block.name: block for block in self.blocks}
-        parts = [self._part(part, sizes) for part in piece.parts]
+        parts = [self._evaluate_part(part, sizes) for part in piece.parts]
         both = add((whole.D, whole.Q))
         gamma = [[coordinates(named[block], sizes) for block in place] for place in piece.gamma]
         vectors = [second.drift_without_gamma(part) for part in parts]
@@ -96,7 +96,7 @@ class Split:
 
     @once_at_sizes
     def made(self, sizes: Sizes) -> tuple[Vector, Rows]:
-        """Return sum s f_k (n) and sum s D_k (n x n) over the letters, s their shares, by the second engine."""
+        """Return sum s f_k (n) and sum s D_k (n x n) over the word, s being the shares, by the second engine."""
         named = {piece.name: piece for piece in self.pieces}
         done = [(rational(letter.share), named[letter.piece]) for letter in letters(self.scheme.word)]
         drifts = [[share * x for x in self.drift(piece, sizes)] for share, piece in done]
@@ -112,7 +112,7 @@ class Split:
     @once_at_sizes
     def form(self, sizes: Sizes) -> Rows:
         """Return Q with zeros where no noiseless piece moves by it, n x n, by the second engine."""
-        parts = [self._part(part, sizes) for piece in self.noiseless for part in piece.parts]
+        parts = [self._evaluate_part(part, sizes) for piece in self.noiseless for part in piece.parts]
         slopes = [gradient(part.H, part.z) for part in parts]
         blocks = [self.places(n, sizes) for n in range(len(self.blocks))]
         held = {
@@ -132,7 +132,8 @@ class Split:
         counts = [len(coordinates(one, sizes)) for one in self.blocks]
         return range(sum(counts[:block]), sum(counts[: block + 1]))
 
-    def _part(self, part: Dynamics, sizes: Sizes) -> System:
+    def _evaluate_part(self, part: Dynamics, sizes: Sizes) -> System:
+        """Return the second engine's system for the matrices and the energy of one part of the dynamics."""
         return system(self.subject.dynamics.declarations, part.H, part.D or (), part.Q or (), sizes)
 
 

@@ -54,7 +54,7 @@ from recipe_compiler.verify.growth.ends import (
 )
 from recipe_compiler.verify.growth.integral import EndCondition, common_slots, lowered_term, slack_of
 from recipe_compiler.verify.integrability.infinite import fails
-from recipe_compiler.verify.recover.search import UNKNOWN, represented, states_equation
+from recipe_compiler.verify.recover.search import UNKNOWN, states_equation, with_recovered_q
 
 REFLECTED = "chains are reflected at "
 """How the rule begins that a proof may rest on."""
@@ -279,7 +279,7 @@ def boundary(subject: Subject) -> Answer:
     for a > 0. The face is reached if and only if s + e = a < 1 (Feller 1952), which the verdict says.
     """
     where = subject.place("state", "H")
-    of = represented(subject)
+    of = with_recovered_q(subject)
     if of is None or of.subject.derivation is None:
         why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
         return Answer(Undecided((f"{why}: the current is not known",)), where=where)

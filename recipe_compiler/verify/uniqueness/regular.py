@@ -26,7 +26,7 @@ from recipe_compiler.tensor.terms import SizeNumber
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.premises import lipschitz, restricts_state, smoothness
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.search import UNKNOWN, Represented, represented, states_equation
+from recipe_compiler.verify.recover.search import UNKNOWN, Represented, states_equation, with_recovered_q
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
     is_alike,
     is_certainly_inside,
@@ -64,7 +64,7 @@ def regular(subject: Subject) -> Answer:
     Examples: D = theta**2 on the line is refuted, as chains do not cross 0. D = sqrt(|theta|) is refuted as not
     Lipschitz at 0. SGHMC with constant matrices depends on no state, and the claim does not apply.
     """
-    of = represented(subject)
+    of = with_recovered_q(subject)
     if of is not None:
         return _answer(of.subject, of, of.given)
     found = _answer(subject, None, frozenset())

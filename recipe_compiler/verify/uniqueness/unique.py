@@ -28,10 +28,10 @@ from recipe_compiler.verify.core.premises import smoothness, state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.d_psd import d_psd
-from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.growth.ends import with_boundary
-from recipe_compiler.verify.recover.search import UNKNOWN, represented
+from recipe_compiler.verify.recover.search import UNKNOWN, with_recovered_q
 from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
 from recipe_compiler.verify.uniqueness.not_unique import other_law
 
@@ -69,7 +69,7 @@ def unique(subject: Subject) -> Answer:
     [d/dr_j, b] = (inv(M) e_j, 0) reach theta, at every state and for every size. With C = 0 it is refuted: H never
     changes.
     """
-    of = represented(subject)
+    of = with_recovered_q(subject)
     if of is None:
         return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
     found = _answer(of.subject)
@@ -130,7 +130,7 @@ def _edges(subject: Subject) -> list[str]:
 
 def _not_stationary(subject: Subject) -> list[str]:
     """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
-    needed = NEEDED if on_circles(subject.dynamics.declarations) else NEEDED[:3]
+    needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:3]
     return [f"not shown: {says}" for says, decide in needed if decide(subject).verdict is not Verdict.PROVED]
 
 

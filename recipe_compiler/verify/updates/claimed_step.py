@@ -38,7 +38,7 @@ from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.equation.periodic import on_circles
+from recipe_compiler.verify.equation.periodic import circle_blocks
 from recipe_compiler.verify.updates.covariances import holds_draw
 from recipe_compiler.verify.updates.judgement import Refreshed
 
@@ -87,12 +87,12 @@ class ClaimedStep:
         `theta - eps**2/2*grad(U, theta) + eps*N(0, I)` takes time of order eps**2. A step with anything of order eps is
         read with the unit 1, and so is one without noise.
         """
-        return unit_of([self.moments])
+        return time_unit([self.moments])
 
     @property
     def read_as(self) -> str:
         """As what the step size is read, to be put behind a verdict."""
-        return "" if self.unit == ONE else f"; {step_size(self.unit)}"
+        return "" if self.unit == ONE else f"; {describe_step_size(self.unit)}"
 
     def drift_at(self, power: Fraction) -> Vector:
         """Return f, the coefficient of a power of eps in E[dz], a vector over z."""
@@ -126,13 +126,17 @@ class ClaimedStep:
 
         n + n * n scalars for each power of eps at the given sizes; a proof needs all of them to be zero.
         """
-        return guarded(lambda at: [x for power in self._powers_at(at) for x in self._differences(at, power)])(sizes)
+        return report_unexpanded(
+            lambda at: [x for power in self._list_powers(at) for x in self._subtract_engines(at, power)]
+        )(sizes)
 
-    def _powers_at(self, sizes: Sizes) -> list[Fraction]:
+    def _list_powers(self, sizes: Sizes) -> list[Fraction]:
+        """Return the powers of eps up to 2 that either engine finds in the moments."""
         found = {*self.at(sizes).powers(TWO), *self.moments.powers(TWO)}
         return sorted(power for power in found if power <= self.moments.known)
 
-    def _differences(self, sizes: Sizes, power: Fraction) -> Iterator[Expr]:
+    def _subtract_engines(self, sizes: Sizes, power: Fraction) -> Iterator[Expr]:
+        """Yield the moments' coefficients of one power by the index calculus minus those of the second engine."""
         own, leaf = self.moments.at(power), leaf_of(self.declarations, sizes)
         found = [x for part in own.mean for x in written_out(part, sizes, leaf)]
         for block, row in zip(self.declarations.blocks, own.covariance, strict=True):
@@ -150,7 +154,7 @@ class ClaimedStep:
     def stationary(self, power: Fraction, words: str) -> Identity:
         """Return the identity that the residual of the coefficients of one power of eps vanishes."""
         left = residual(self.energy, self.drift_at(power), self.diffusion_at(power))
-        return Identity(words, self.where, left, guarded(lambda sizes: [self.residual_at(sizes, power)]))
+        return Identity(words, self.where, left, report_unexpanded(lambda sizes: [self.residual_at(sizes, power)]))
 
     def growth(self, power: Fraction) -> Sequence[Identity]:
         """Return nothing: the second engine reads no step that grows."""
@@ -159,21 +163,21 @@ class ClaimedStep:
 
     def spread(self, words: str) -> Sequence[Identity]:
         """Return the identity that Cov[dz] vanishes at eps = 0; none on circles, where noise may keep the law."""
-        if on_circles(self.declarations):
+        if circle_blocks(self.declarations):
             return ()
         left = next(x for row in self.moments.at(ZERO).covariance for x in row if not x.is_zero)
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
             return [x for row in self.coefficients_at(sizes, ZERO).covariance for x in row]
 
-        return [Identity(words, self.where, left, guarded(entries))]
+        return [Identity(words, self.where, left, report_unexpanded(entries))]
 
     def has_mean_at_zero(self) -> bool:
         """Whether E[dz] does not vanish at eps = 0."""
         return any(not x.is_zero for x in self.drift_at(ZERO))
 
     def refreshed(self) -> Refreshed[Identity]:
-        """Return what the step at eps = 0 has to keep.
+        """Return what must vanish for the step at eps = 0 to preserve the law of the blocks that it moves.
 
         Its index expression is the first condition that does not reduce to zero; its entries are all conditions at
         fixed sizes.
@@ -193,7 +197,7 @@ class ClaimedStep:
 
         none = ("moments of a step", Tensor((), ()))
         words, left = next(((words, x) for words, x in found.conditions if not x.is_zero), none)
-        identity = Identity(words, self.where, left, guarded(entries))
+        identity = Identity(words, self.where, left, report_unexpanded(entries))
         return Refreshed(", ".join(found.moved), (identity,), not self.step.uses_eps and self._is_draw())
 
     def _is_draw(self) -> bool:
@@ -210,10 +214,10 @@ class ClaimedStep:
         item = dynamics.declarations.find(dynamics.potential or "")
         if not isinstance(item, Function) or len(item.of) != 1 or dynamics.claims.update is None:
             return ""
-        if on_circles(self.declarations):
+        if circle_blocks(self.declarations):
             return ""
         block = next(block for block in dynamics.declarations.blocks if block.name == item.of[0])
-        square = _half_square(block)
+        square = _half_squared_norm(block)
         try:
             update = tuple((name, substitute(f, {item.name: square})) for name, f in dynamics.claims.update)
             functions = tuple(f for f in dynamics.declarations.functions if f != item)
@@ -231,7 +235,7 @@ class ClaimedStep:
         return found, f"{item.name} = {text(square)}"
 
     def moved_later(self) -> Sequence[str]:
-        """Return the blocks that the step moves, but not at its own order."""
+        """Return the blocks that the step moves only at a higher order in eps than its own."""
         own = self.moments.at(self.unit)
         rows = zip(self.declarations.blocks, self.moments.change, own.mean, own.covariance, strict=True)
         return [block.name for block, dz, f, row in rows if dz.parts and all(x.is_zero for x in (f, *row))]
@@ -260,8 +264,8 @@ def claimed_step(subject: Subject, where: Place) -> ClaimedStep:
     return ClaimedStep(bare, step, found, energy, sizes, where, premises, subject.contradiction, subject.derivation, at)
 
 
-def unit_of(parts: Sequence[Moments[Tensor] | None]) -> Fraction:
-    """Return the power of eps that one step takes of time, read off the moments of its blocks; 1 if some are unread."""
+def time_unit(parts: Sequence[Moments[Tensor] | None]) -> Fraction:
+    """Return the power of eps that one step takes of time, from the moments of its blocks; 1 if some are unknown."""
     found = [own for own in parts if own is not None]
     low = min((power for own in found for power in own.powers(TWO)), default=ONE)
     noisy = any(low in x.parts for own in found for row in own.covariance for x in row)
@@ -269,14 +273,14 @@ def unit_of(parts: Sequence[Moments[Tensor] | None]) -> Fraction:
     return low if len(found) == len(parts) and noisy and ONE < low <= known else ONE
 
 
-def step_size(unit: Fraction, scale: Fraction = ONE, name: str = "eps") -> str:
-    """Return, in words, what the step size is read as: a multiple of a power of eps."""
-    above = written_power(unit, name) if scale.numerator == 1 else f"{scale.numerator}*{written_power(unit, name)}"
+def describe_step_size(unit: Fraction, scale: Fraction = ONE, name: str = "eps") -> str:
+    """Return in words what the step size means: a multiple of a power of eps."""
+    above = print_power(unit, name) if scale.numerator == 1 else f"{scale.numerator}*{print_power(unit, name)}"
     return f"step size read as {above}{'' if scale.denominator == 1 else f'/{scale.denominator}'}"
 
 
-def written_power(power: Fraction, name: str = "eps") -> str:
-    """Return a power of the step size."""
+def print_power(power: Fraction, name: str = "eps") -> str:
+    """Return a power of the step size as text."""
     if power == ONE:
         return name
     return f"{name}**{power}" if power.denominator == 1 else f"{name}**({power})"
@@ -298,8 +302,8 @@ def residual_of(z: tuple[sympy.Symbol, ...], part: Coefficients[Expr], H: Expr) 
     return residual_at(System(z, H, D, ()), part.mean, D)
 
 
-def guarded(entries: Scalars) -> Scalars:
-    """Return entries that raise what `identities.decide` handles where the second engine cannot expand a formula.
+def report_unexpanded(entries: Scalars) -> Scalars:
+    """Return entries that raise what `identities.decide` handles if the second engine cannot expand a formula.
 
     Raises:
         NotScalarisableError: from the entries, in the place of NoExpansionError and NotAffineError.
@@ -314,7 +318,8 @@ def guarded(entries: Scalars) -> Scalars:
     return inner
 
 
-def _half_square(block: Block) -> Formula:
+def _half_squared_norm(block: Block) -> Formula:
+    """Return the formula |z|**2/2 of a block."""
     z = Symbol(block.name, block.shape, Role.BLOCK)
     square: Formula
     if block.shape.sizes:

@@ -17,8 +17,8 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.infinity.at_infinity import OPEN, steep
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, claimed_step
-from recipe_compiler.verify.updates.covariances import laws
-from recipe_compiler.verify.updates.judgement import judge
+from recipe_compiler.verify.updates.covariances import check_covariances
+from recipe_compiler.verify.updates.judgement import decide_limit
 from recipe_compiler.verify.updates.remarks import departure, remarks
 
 
@@ -41,32 +41,33 @@ def claimed_update(subject: Subject) -> Answer:
     """
     where = subject.place("claims.update", "claims")
     try:
-        answer = _answer(subject, claimed_step(subject, where))
+        answer = _decide_claimed_step(subject, claimed_step(subject, where))
     except (NoExpansionError, ModelError) as reason:
         answer = Answer(Undecided((f"the update is not read: {reason}",)))
     return replace(answer, where=answer.where or where)
 
 
-def _answer(subject: Subject, claimed: ClaimedStep) -> Answer:
+def _decide_claimed_step(subject: Subject, claimed: ClaimedStep) -> Answer:
+    """Return the answer for the limit of a step whose covariances are positive semidefinite."""
     if not claimed.step.uses_eps and claimed.declarations.find("eps") is not None:
         return Answer(Undecided(("eps is declared as a parameter, so the update has no step size",)))
-    found = laws(claimed.step, claimed.sizes)
+    found = check_covariances(claimed.step, claimed.sizes)
     if found.refuted is not None:
         what, point = found.refuted
         return Answer(Refuted(f"exact witness: {what}, is not positive semidefinite", point, what))
     if found.crooked:
         return Answer(Undecided((f"the covariance of {found.crooked} is not shown to be symmetric",)))
-    left = [draw for draw in found.open if draw.leading is None or not _is_a_place_of_D(draw.leading, subject)]
+    left = [draw for draw in found.open if draw.leading is None or not _is_diagonal_entry_of_D(draw.leading, subject)]
     rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
     open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
     if claimed.unit != ONE and left:
         return Answer(Undecided(open_))  # what is no covariance sets no step size
     claimed = replace(claimed, premises=claimed.premises | Obligations(found.given | rests, open_))
-    return _placed(subject, claimed, judge(claimed, lambda proof: _completed(claimed, proof)))
+    return _locate_refutation(subject, claimed, decide_limit(claimed, lambda proof: _check_infinity(claimed, proof)))
 
 
-def _completed(claimed: ClaimedStep, proof: Proved) -> Decision:
-    """Return the decision where the limiting equation is right: no current of it may go through infinity."""
+def _check_infinity(claimed: ClaimedStep, proof: Proved) -> Decision:
+    """Return the decision for a correct limiting equation, after checking the probability flux at infinity."""
     f, D = claimed.drift_at(claimed.unit), claimed.diffusion_at(claimed.unit)
     passing = steep(replace(claimed.energy, drift=f, D=D))
     if passing:
@@ -75,8 +76,8 @@ def _completed(claimed: ClaimedStep, proof: Proved) -> Decision:
     return replace(proof, data=(*proof.data, *data), remarks=said)
 
 
-def _placed(subject: Subject, claimed: ClaimedStep, answer: Answer) -> Answer:
-    """Return a refuted limit at the update of the block that departs from the equation of D and Q, if any does."""
+def _locate_refutation(subject: Subject, claimed: ClaimedStep, answer: Answer) -> Answer:
+    """Return the answer, a refutation located at the update of the block that departs from the recipe's equation."""
     if not isinstance(answer.decision, Refuted) or min(claimed.powers, default=claimed.unit) != claimed.unit:
         return answer
     found = departure(claimed)
@@ -87,8 +88,8 @@ def _placed(subject: Subject, claimed: ClaimedStep, answer: Answer) -> Answer:
     return replace(answer, decision=decision, where=subject.place(f"claims.update.{block}", "claims.update", "claims"))
 
 
-def _is_a_place_of_D(leading: Formula, subject: Subject) -> bool:
-    """Whether a covariance is 1 or 2 times a diagonal place of the D given, whose semidefiniteness is its own claim."""
+def _is_diagonal_entry_of_D(leading: Formula, subject: Subject) -> bool:
+    """Return whether a covariance is 1 or 2 times a diagonal entry of D: its semidefiniteness is a claim of its own."""
     if subject.dynamics.D is None or subject.derivation is None:
         return False
     declarations = subject.derivation.dynamics.declarations

@@ -25,7 +25,7 @@ Leading = tuple[Fraction, Formula]
 
 @dataclass(frozen=True, slots=True)
 class UnshownDraw:
-    """A draw N(0, cov) whose covariance is not shown to be positive semidefinite for small eps."""
+    """A draw N(0, cov) whose covariance is not proved positive semidefinite for small eps."""
 
     says: str
     leading: Formula | None
@@ -34,7 +34,7 @@ class UnshownDraw:
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """What is known of all covariances: facts used, draws that are open, and a point where one is no covariance."""
+    """The covariances of a step: facts used, draws still open, and a point where a covariance is invalid."""
 
     given: frozenset[str] = frozenset()
     open: tuple[UnshownDraw, ...] = ()
@@ -44,7 +44,7 @@ class Laws:
     """As the author wrote the draw, and exact values at which its covariance has a negative direction."""
 
 
-def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
+def check_covariances(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
     """Decide that every `N(0, cov)` of a step has cov = cov.T >= 0, [n, n], for small step sizes.
 
     The leading coefficient in eps decides if it is positive definite. Where it is only semidefinite, structure has to
@@ -59,14 +59,14 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             continue
         if not item.gaussian:
             given |= {f"{item.says} is unbiased, with covariance {text(item.covariance)}, new in every step"}
-            given |= _as_declared(item, step)
+            given |= _assume_declared_kind(item, step)
             continue
-        found = leading(_before(item.covariance))
+        found = leading(_substitute_old_values(item.covariance))
         if found is None or holds_draw(found[1]):
             left.append(UnshownDraw(item.says, None))
             continue
         _, first = found
-        small = stays_semidefinite(_before(item.covariance), first, step.declarations)
+        small = stays_semidefinite(_substitute_old_values(item.covariance), first, step.declarations)
         if is_of_kind(first, item.kind, step.declarations):
             if holds_step(item.covariance) and not is_symmetric(as_coordinates(item.covariance), step.declarations):
                 return Laws(crooked=item.says)
@@ -75,7 +75,9 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             strict = Kind.PD if first.shape.sizes else Kind.POSITIVE
             if not (small or is_of_kind_somewhere(first, strict, step.declarations, large)):
                 left.append(UnshownDraw(item.says, None))
-            given |= facts([first], step.declarations) | _for_small_steps(item, step) | assumptions(step.declarations)
+            given |= (
+                facts([first], step.declarations) | _leading_conditions(item, step) | assumptions(step.declarations)
+            )
             continue
         point = counterexample(first, item.kind, step.declarations, sizes)
         if point is not None:
@@ -84,8 +86,8 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
     return Laws(frozenset(given), tuple(left))
 
 
-def _as_declared(item: ClaimedDraw, step: Step) -> set[str]:
-    """Return that the covariance of an estimated gradient is one: declared so, or else assumed."""
+def _assume_declared_kind(item: ClaimedDraw, step: Step) -> set[str]:
+    """Return the facts or the assumption that the covariance of an estimated gradient is valid."""
     if item.covariance is None:
         return set()
     if is_of_kind(item.covariance, item.kind, step.declarations):
@@ -93,8 +95,8 @@ def _as_declared(item: ClaimedDraw, step: Step) -> set[str]:
     return {f"{text(item.covariance)} is {item.kind}"}
 
 
-def _for_small_steps(item: ClaimedDraw, step: Step) -> set[str]:
-    """Return what a covariance that is not seen to be one for every step size must be."""
+def _leading_conditions(item: ClaimedDraw, step: Step) -> set[str]:
+    """Return what a covariance must satisfy for small eps, unless it is valid at every step size."""
     if item.covariance is None or is_of_kind(item.covariance, item.kind, step.declarations):
         return set()
     return {f"the covariance of {item.says} is {Kind.PSD} for small eps"}
@@ -111,7 +113,7 @@ def leading(formula: Formula) -> Leading | None:
         case Symbol():
             return Fraction(1), ONE
         case ex.Add(terms, shape):
-            return _of_sum([_with_expm1(term) for term in terms], shape)
+            return _leading_of_sum([_rewrite_exp(term) for term in terms], shape)
         case ex.Multiply(left, right, shape) | ex.MatMul(left, right, shape):
             one, two = leading(left), leading(right)
             if one is None or two is None:
@@ -139,8 +141,8 @@ def holds_draw(formula: Formula) -> bool:
     return any(isinstance(node, Symbol) and node.role is Role.NOISE for node in nodes(formula))
 
 
-def _of_sum(terms: list[Formula], shape: Shape) -> Leading | None:
-    """Return the lowest power of a sum; numbers that cancel leave it."""
+def _leading_of_sum(terms: list[Formula], shape: Shape) -> Leading | None:
+    """Return the lowest power of eps in a sum with its coefficient, after numbers cancel."""
     flat = [part for term in terms for part in (term.terms if isinstance(term, ex.Add) else (term,))]
     numbers = [part for part in flat if isinstance(part, ex.Number)]
     constant = add(numbers, SCALAR) if numbers else ZERO
@@ -155,25 +157,26 @@ def _of_sum(terms: list[Formula], shape: Shape) -> Leading | None:
     return low, add([first for power_, first in known if power_ == low], shape)
 
 
-def _with_expm1(term: Formula) -> Formula:
-    """Return c*exp(x) as c + c*expm1(x), c a number and x going to zero with eps."""
+def _rewrite_exp(term: Formula) -> Formula:
+    """Return c*exp(x) as c + c*expm1(x), for a number c and an x that vanishes with eps."""
     match term:
-        case ex.Apply("exp", (arg,), Shape(None, None)) if _vanishes(arg):
+        case ex.Apply("exp", (arg,), Shape(None, None)) if _vanishes_with_eps(arg):
             return ex.Add((ONE, ex.Apply("expm1", (arg,), SCALAR)), SCALAR)
-        case ex.Multiply(ex.Number() as c, ex.Apply("exp", (arg,), Shape(None, None))) if _vanishes(arg):
+        case ex.Multiply(ex.Number() as c, ex.Apply("exp", (arg,), Shape(None, None))) if _vanishes_with_eps(arg):
             return ex.Add((c, ex.Multiply(c, ex.Apply("expm1", (arg,), SCALAR), SCALAR)), SCALAR)
         case _:
             return term
 
 
-def _vanishes(formula: Formula) -> bool:
+def _vanishes_with_eps(formula: Formula) -> bool:
+    """Return whether the lowest power of eps in a formula is positive."""
     found = leading(formula)
     return found is not None and found[0] > 0
 
 
-def _before(formula: Formula) -> Formula:
-    """Return a formula with updated blocks as they were: the same to leading order for a step that shrinks."""
+def _substitute_old_values(formula: Formula) -> Formula:
+    """Return a formula with updated blocks replaced by their old values: equal to leading order for small steps."""
     if isinstance(formula, ex.Next):
         return Symbol(formula.block, formula.shape, Role.BLOCK)
     old = parts(formula)
-    return rebuild(formula, [_before(part) for part in old], lambda shape: shape) if old else formula
+    return rebuild(formula, [_substitute_old_values(part) for part in old], lambda shape: shape) if old else formula

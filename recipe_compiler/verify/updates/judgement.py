@@ -23,7 +23,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Refreshed(Generic[K]):
-    """What a step at eps = 0 moves, and the conditions for that to keep its law."""
+    """The blocks that a step moves at eps = 0, and the conditions under which it preserves their law."""
 
     names: str
     """Of what is moved."""
@@ -36,7 +36,7 @@ class Refreshed(Generic[K]):
 
 
 class Judged(Protocol[K]):
-    """A step with what it is judged by."""
+    """A step with the coefficients and conditions by which its limit is decided."""
 
     @property
     def powers(self) -> tuple[Fraction, ...]:
@@ -90,7 +90,7 @@ class Judged(Protocol[K]):
         ...
 
 
-def judge(step: Judged[K], completed: Callable[[Proved], Decision]) -> Answer:
+def decide_limit(step: Judged[K], completed: Callable[[Proved], Decision]) -> Answer:
     """Decide that exp(-H) is stationary for the limit of a step as eps -> 0.
 
     The residual (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)], p = exp(-H), of the limit is 0 (cf. Ma, Chen, Fox 2015,
@@ -103,11 +103,11 @@ def judge(step: Judged[K], completed: Callable[[Proved], Decision]) -> Answer:
     """
     low = next(iter(step.powers), step.unit)
     if low < ZERO:
-        return _growing(step, low)
+        return _refute_growing(step, low)
     if low == ZERO:
-        return _fixed(step)
+        return _decide_nonvanishing(step)
     if low != step.unit:
-        return _of_another_order(step, low)
+        return _refute_leading_part(step, low)
     answer = step.decide([step.stationary(low, LIMIT)])
     match answer.decision:
         case Proved(_, given) as proof:
@@ -116,46 +116,46 @@ def judge(step: Judged[K], completed: Callable[[Proved], Decision]) -> Answer:
                 return Answer(Undecided((why,), given=given))
             return replace(answer, decision=completed(proof))
         case _:
-            return _worded(answer, f"wrong at every step size (eps^0): {{}}{step.read_as}")
+            return _reword_refutation(answer, f"wrong at every step size (eps^0): {{}}{step.read_as}")
 
 
-def _worded(answer: Answer, words: str) -> Answer:
-    """Return a refutation in words that have a place for how it was found; any other answer as it is."""
+def _reword_refutation(answer: Answer, words: str) -> Answer:
+    """Return a refutation reworded around how it was found; any other answer unchanged."""
     if not isinstance(answer.decision, Refuted):
         return answer
     return replace(answer, decision=replace(answer.decision, by=words.format(answer.decision.by)))
 
 
-def _growing(step: Judged[K], low: Fraction) -> Answer:
-    """Refute a step that grows as eps becomes small: z' eps^k -> 0 for a fixed law of z', so that no part eps^-k is."""
+def _refute_growing(step: Judged[K], low: Fraction) -> Answer:
+    """Return the refutation of a step that grows as eps -> 0: z' eps^k -> 0, so no eps^-k part is stationary."""
     why = f"the step grows as eps becomes small, as eps^({low})"
     answer = step.decide(step.growth(low))
     if isinstance(answer.decision, Refuted):
-        return _worded(answer, f"{why}: {{}}")
+        return _reword_refutation(answer, f"{why}: {{}}")
     return Answer(Undecided((why,)))
 
 
-def _of_another_order(step: Judged[K], low: Fraction) -> Answer:
-    """Refute a step whose leading part, of another order than eps, does not preserve exp(-H)."""
+def _refute_leading_part(step: Judged[K], low: Fraction) -> Answer:
+    """Return the refutation of a step whose leading part, of another order than eps, does not preserve exp(-H)."""
     order = f"the step is of order eps^({low}), not eps"
     answer = step.decide([step.stationary(low, f"the residual of the eps^({low}) part of the step")])
     if isinstance(answer.decision, Proved):
         return Answer(Undecided((f"{order}; its further parts are not decided",), given=answer.decision.given))
-    return _worded(answer, f"{order}, and that part is wrong: {{}}")
+    return _reword_refutation(answer, f"{order}, and that part is wrong: {{}}")
 
 
-def _fixed(step: Judged[K]) -> Answer:
-    """Decide a step that moves the state however small eps is."""
+def _decide_nonvanishing(step: Judged[K]) -> Answer:
+    """Return the answer for a step that moves the state by O(1) as eps -> 0."""
     stays = "the step does not vanish as eps -> 0"
     if not step.has_mean_at_zero():
         answer = step.decide(step.spread(NOISE))
         if isinstance(answer.decision, Proved):
             return Answer(Undecided((f"{NOISE}, is not shown to vanish",)))
-        return _worded(answer, "Cov[dz] does not shrink with eps: {}")
+        return _reword_refutation(answer, "Cov[dz] does not shrink with eps: {}")
     try:
         law = step.refreshed()
     except NotAffineError as reason:
-        return _of_instance(step, f"{stays}: {reason}")
+        return _refute_for_square_potential(step, f"{stays}: {reason}")
     answer = step.decide(law.conditions)
     match answer.decision:
         case Proved(by, given) if law.is_whole:
@@ -168,11 +168,11 @@ def _fixed(step: Judged[K]) -> Answer:
         case Refuted() if law.unread:
             return Answer(Undecided((law.unread,)))
         case _:
-            return _worded(answer, f"{stays} and changes the distribution of {law.names}: {{}}")
+            return _reword_refutation(answer, f"{stays} and changes the distribution of {law.names}: {{}}")
 
 
-def _of_instance(step: Judged[K], why: str) -> Answer:
-    """Refute by one admissible potential; nothing else follows from one."""
+def _refute_for_square_potential(step: Judged[K], why: str) -> Answer:
+    """Return the refutation for the potential |theta|**2/2; undecided otherwise."""
     instance = step.with_square_potential()
     if isinstance(instance, str):
         return Answer(Undecided((instance or why,)))

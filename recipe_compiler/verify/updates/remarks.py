@@ -17,7 +17,7 @@ from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 from recipe_compiler.trace.tensors import TensorSeries
 from recipe_compiler.verify.core.first_witness import first_witness
 from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.updates.claimed_step import ClaimedStep, step_size, written_power
+from recipe_compiler.verify.updates.claimed_step import ClaimedStep, describe_step_size, print_power
 
 LONGEST = 400
 """Characters of a formula that is put into a sentence; a longer one is among the data."""
@@ -33,17 +33,17 @@ def remarks(claimed: ClaimedStep) -> tuple[tuple[str, ...], tuple[tuple[str, str
     the residual of f_2 and C_2/2. What the noise V of an estimated gradient leaves there is a bias of every finite
     step. (SGHMC without a correction, M = I, has C_2 = V in r: (r.T V r - tr V)/2.)
     """
-    parts = [_limit(claimed)]
+    parts = [_describe_limit(claimed)]
     if claimed.unit == ONE:
-        parts += [_between(claimed), _finite(claimed)]
-    found = [pair for part in (*parts, _other_equation(claimed)) for pair in part]
+        parts += [_describe_middle_powers(claimed), _describe_bias(claimed)]
+    found = [pair for part in (*parts, _describe_other_equation(claimed)) for pair in part]
     return tuple(said for said, _ in found if said), tuple(formula for _, formula in found if formula is not None)
 
 
-def _limit(claimed: ClaimedStep) -> Said:
-    """Yield the limiting equation."""
+def _describe_limit(claimed: ClaimedStep) -> Said:
+    """Yield the limiting equation, as text for the report."""
     blocks, own = claimed.declarations.blocks, claimed.moments.at(claimed.unit)
-    step = written_power(claimed.unit)
+    step = print_power(claimed.unit)
     for block, f in zip(blocks, own.mean, strict=True):
         yield "", (f"lim E[d{block.name}]/{step}", text(f))
     for i, a in enumerate(blocks):
@@ -54,26 +54,27 @@ def _limit(claimed: ClaimedStep) -> Said:
         yield "the limiting equation has no noise, so it is not ergodic by itself", None
 
 
-def _residual(claimed: ClaimedStep, power: Fraction) -> Tensor:
+def _limit_residual(claimed: ClaimedStep, power: Fraction) -> Tensor:
+    """Return the Fokker-Planck residual of the coefficients of one power of eps."""
     return residual(claimed.energy, claimed.drift_at(power), claimed.diffusion_at(power))
 
 
-def _between(claimed: ClaimedStep) -> Said:
-    """Yield what powers between eps and eps**2 leave: more than any step of the limiting equation may."""
+def _describe_middle_powers(claimed: ClaimedStep) -> Said:
+    """Yield the residual at powers between eps and eps**2, which means a bias larger than O(eps)."""
     for power in (p for p in claimed.powers if ONE < p < TWO):
-        left = _residual(claimed, power)
+        left = _limit_residual(claimed, power)
         if not left.is_zero:
             what = f"the eps^({power - ONE}) part of the residual"
-            yield f"biased at finite step size: {what} does not vanish: {_brief(left)}", (what, text(left))
+            yield f"biased at finite step size: {what} does not vanish: {_abbreviate(left)}", (what, text(left))
 
 
-def _finite(claimed: ClaimedStep) -> Said:
-    """Yield what the eps^1 part of the residual of the moments is, and where it comes from."""
+def _describe_bias(claimed: ClaimedStep) -> Said:
+    """Yield the eps^1 part of the residual of the moments, and which moments cause it."""
     c, found = claimed.c, claimed.moments
     blocks = claimed.declarations.blocks
     at = TensorSeries(c, found.S)
     try:
-        whole = _residual(claimed, TWO)
+        whole = _limit_residual(claimed, TWO)
         if whole.is_zero:
             yield "", ("eps^1 part of the residual of the moments", "0")
             return
@@ -87,19 +88,19 @@ def _finite(claimed: ClaimedStep) -> Said:
     )
     noise = residual(claimed.energy, found.zeros.mean, claimed.halved(covariance))
     yield "", ("eps^1 part of the residual of the moments", text(whole))
-    yield from (("", seen) for seen in _seen(claimed))
+    yield from (("", seen) for seen in _find_bias_point(claimed))
     slow = [x for x in found.draws if any(y.parts and y.low >= ONE for y in amplitude(found, x))]
     if slow and not noise.is_zero:
         source = ", ".join(item.says for item in slow)
-        said = f"noise of order eps**2 ({source}) leaves the residual eps*({_brief(noise)})"
+        said = f"noise of order eps**2 ({source}) leaves the residual eps*({_abbreviate(noise)})"
         yield f"biased at finite step size: {said}", ("eps^1 part of the residual that noise leaves", text(noise))
         whole = c.settled(c.subtract(whole, noise))
     if not whole.is_zero:
-        yield f"moments of the step: the eps^1 part of their residual does not vanish: {_brief(whole)}", None
+        yield f"moments of the step: the eps^1 part of their residual does not vanish: {_abbreviate(whole)}", None
 
 
-def _seen(claimed: ClaimedStep) -> Iterator[tuple[str, str]]:
-    """Yield an exact point where the second engine sees that the eps^1 part does not vanish."""
+def _find_bias_point(claimed: ClaimedStep) -> Iterator[tuple[str, str]]:
+    """Yield an exact point at which the second engine finds a nonzero eps^1 part."""
     found = first_witness(lambda at: [("", claimed.residual_at(at, TWO))], claimed.declarations, claimed.sizes[:2])
     if found is not None:
         at = found[-1]
@@ -108,7 +109,7 @@ def _seen(claimed: ClaimedStep) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the limiting equation beside the recipe's."""
+    """A part of the limiting equation next to the recipe's."""
 
     block: str
     words: str
@@ -116,8 +117,8 @@ class _Part:
     given: Tensor
 
 
-def _parts(claimed: ClaimedStep) -> tuple[_Part, ...]:
-    """Return the parts of the limiting equation and the recipe's, the drift first; none where D or Q is not given."""
+def _compare_with_recipe(claimed: ClaimedStep) -> tuple[_Part, ...]:
+    """Return the limiting drift and diffusion next to the recipe's; empty if D or Q is not given."""
     recipe = claimed.recipe
     if recipe is None or claimed.dynamics.Q is None:
         return ()
@@ -132,20 +133,20 @@ def _parts(claimed: ClaimedStep) -> tuple[_Part, ...]:
     return tuple(found)
 
 
-def _left(claimed: ClaimedStep, parts: Iterable[_Part], scale: Fraction) -> list[tuple[_Part, Tensor]]:
-    """Return the parts that differ from a multiple of the recipe's, with what is left of them."""
+def _list_differences(claimed: ClaimedStep, parts: Iterable[_Part], scale: Fraction) -> list[tuple[_Part, Tensor]]:
+    """Return the parts that differ from a multiple of the recipe's, each with the difference."""
     c = claimed.c
     rests = ((part, c.settled(c.subtract(part.own, c.scale(part.given, scale)))) for part in parts)
     return [(part, rest) for part, rest in rests if not rest.is_zero]
 
 
-def _other_equation(claimed: ClaimedStep) -> Said:
-    """Yield how the limiting equation differs from the recipe's; another equation need not be wrong."""
-    parts = _parts(claimed)
-    k = ONE if claimed.unit == ONE else _scale(claimed, parts[::-1])
+def _describe_other_equation(claimed: ClaimedStep) -> Said:
+    """Yield how the limiting equation differs from the recipe's; it may still be correct."""
+    parts = _compare_with_recipe(claimed)
+    k = ONE if claimed.unit == ONE else _common_factor(claimed, parts[::-1])
     if claimed.unit != ONE:
-        yield f"{step_size(claimed.unit, k)}: the bias at finite step size is not computed for it", None
-    for n, (part, rest) in enumerate(_left(claimed, parts, k)):
+        yield f"{describe_step_size(claimed.unit, k)}: the bias at finite step size is not computed for it", None
+    for n, (part, rest) in enumerate(_list_differences(claimed, parts, k)):
         said = f"it is not the equation of D and Q: {part.words} is {text(rest)}"
         yield said if n == 0 else "", (part.words, text(rest))
 
@@ -157,20 +158,20 @@ def departure(claimed: ClaimedStep) -> tuple[str, str] | None:
     differ. None where D (or a diffusion) and Q are not given, or nothing differs. Another equation need not be wrong;
     of one that is refuted, this says where to look.
     """
-    parts = _parts(claimed) if claimed.dynamics.D is not None else ()
-    noise = ONE if claimed.unit == ONE else _scale(claimed, parts[::-1])
-    scales = sorted({noise, *(_scale(claimed, [part]) for part in parts)}, key=lambda k: (k != noise, k))
-    k = min(scales, key=lambda k: len(_left(claimed, parts, k)))  # what fewest parts depart from is meant
-    for part, rest in _left(claimed, parts, k):
-        step = "" if (claimed.unit, k) == (ONE, ONE) else f" ({step_size(claimed.unit, k)})"
-        expected = _brief(claimed.c.scale(part.given, k))
-        found = _brief(claimed.c.settled(part.own))
-        return part.block, f"{part.words} is {_brief(rest)}: found {found}, expected {expected}{step}"
+    parts = _compare_with_recipe(claimed) if claimed.dynamics.D is not None else ()
+    noise = ONE if claimed.unit == ONE else _common_factor(claimed, parts[::-1])
+    scales = sorted({noise, *(_common_factor(claimed, [part]) for part in parts)}, key=lambda k: (k != noise, k))
+    k = min(scales, key=lambda k: len(_list_differences(claimed, parts, k)))  # what fewest parts depart from is meant
+    for part, rest in _list_differences(claimed, parts, k):
+        step = "" if (claimed.unit, k) == (ONE, ONE) else f" ({describe_step_size(claimed.unit, k)})"
+        expected = _abbreviate(claimed.c.scale(part.given, k))
+        found = _abbreviate(claimed.c.settled(part.own))
+        return part.block, f"{part.words} is {_abbreviate(rest)}: found {found}, expected {expected}{step}"
     return None
 
 
-def _scale(claimed: ClaimedStep, parts: Iterable[_Part]) -> Fraction:
-    """Return what the first part that is not zero is of the recipe's, 1 where that is no positive number."""
+def _common_factor(claimed: ClaimedStep, parts: Iterable[_Part]) -> Fraction:
+    """Return the ratio of the limiting equation to the recipe's in the first nonzero part; 1 unless positive."""
     c = claimed.c
     for part in parts:
         left, right = c.settled(part.own), c.settled(part.given)
@@ -181,6 +182,7 @@ def _scale(claimed: ClaimedStep, parts: Iterable[_Part]) -> Fraction:
     return ONE
 
 
-def _brief(tensor: Tensor) -> str:
+def _abbreviate(tensor: Tensor) -> str:
+    """Return a tensor as text, cut off after `LONGEST` characters."""
     written = text(tensor)
     return written if len(written) <= LONGEST else written[:LONGEST] + " ..."

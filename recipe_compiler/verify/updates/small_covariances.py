@@ -23,7 +23,7 @@ LARGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """One product of a covariance multiplied out; identities are left out."""
+    """One product in an expanded covariance, without identity factors."""
 
     number: Fraction
     scalars: tuple[Formula, ...]
@@ -41,12 +41,12 @@ def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declar
     weak, strict = (Kind.PSD, Kind.PD) if covariance.shape.sizes else (Kind.NONNEGATIVE, Kind.POSITIVE)
     if not holds_step(covariance) or is_of_kind(covariance, weak, declarations):
         return True
-    return is_of_kind(first, strict, declarations) or _is_outweighed(plain(covariance, declarations), declarations)
+    return is_of_kind(first, strict, declarations) or _is_led_by_first(plain(covariance, declarations), declarations)
 
 
-def _is_outweighed(covariance: Formula, declarations: Declarations) -> bool:
-    """Whether every later product, if any, holds the leading one, `s F`, as `s F Y F` or as `y s F`."""
-    products = _products(covariance)
+def _is_led_by_first(covariance: Formula, declarations: Declarations) -> bool:
+    """Return whether every later product has the form `s F Y F` or `y s F`, where `s F` is the leading one."""
+    products = _expand_products(covariance)
     if products is None or any(product.power is None for product in products):
         return False
     powers = [product.power or Fraction(0) for product in products]
@@ -61,27 +61,28 @@ def _is_outweighed(covariance: Formula, declarations: Declarations) -> bool:
     if tuple(transposed(factor, declarations) for factor in reversed(F)) != F:
         return False
     scale = Counter(x for x in first.scalars if not holds_step(x))
-    return all(scale <= Counter(p.scalars) and _is_between(p.factors, F) for p in later)
+    return all(scale <= Counter(p.scalars) and _starts_and_ends_with(p.factors, F) for p in later)
 
 
-def _is_between(factors: tuple[Formula, ...], F: tuple[Formula, ...]) -> bool:
+def _starts_and_ends_with(factors: tuple[Formula, ...], F: tuple[Formula, ...]) -> bool:
+    """Return whether factors equal F, or start and end with it."""
     n = len(F)
     return factors == F or (len(factors) >= 2 * n and factors[:n] == F and factors[len(factors) - n :] == F)
 
 
-def _products(formula: Formula) -> list[_Product] | None:
-    """Return a formula multiplied out; None where there are too many products."""
+def _expand_products(formula: Formula) -> list[_Product] | None:
+    """Return the products of an expanded formula; None if there are too many."""
     match formula:
         case Add(terms):
-            parts = [_products(term) for term in terms]
+            parts = [_expand_products(term) for term in terms]
             known = [part for part in parts if part is not None]
             found = [product for part in known for product in part]
             return found if len(known) == len(parts) and len(found) <= LARGEST else None
         case Multiply(left, right) | MatMul(left, right) if formula.shape.sizes or isinstance(formula, Multiply):
-            one, two = _products(left), _products(right)
+            one, two = _expand_products(left), _expand_products(right)
             if one is None or two is None or len(one) * len(two) > LARGEST:
                 return None
-            return [_joined(x, y) for x in one for y in two]
+            return [_multiply_products(x, y) for x in one for y in two]
         case Number() | Identity():
             value = formula.value if isinstance(formula, Number) else Fraction(1)
             return [_Product(value, (), (), Fraction(0))]
@@ -93,6 +94,7 @@ def _products(formula: Formula) -> list[_Product] | None:
             return [_Product(Fraction(1), scalars, factors, power)]
 
 
-def _joined(left: _Product, right: _Product) -> _Product:
+def _multiply_products(left: _Product, right: _Product) -> _Product:
+    """Return the product of two products."""
     power = None if left.power is None or right.power is None else left.power + right.power
     return _Product(left.number * right.number, (*left.scalars, *right.scalars), (*left.factors, *right.factors), power)

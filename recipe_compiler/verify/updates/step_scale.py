@@ -27,7 +27,7 @@ from recipe_compiler.verify.core.first_witness import Named, first_witness
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.updates.claimed_step import step_size, unit_of, values_at, written_power
+from recipe_compiler.verify.updates.claimed_step import describe_step_size, print_power, time_unit, values_at
 
 
 def step_scale(subject: Subject) -> Answer:
@@ -40,8 +40,8 @@ def step_scale(subject: Subject) -> Answer:
     update = dict(subject.dynamics.claims.update or ())
     if not any(map(holds_step, update.values())):
         return Answer(Undecided(("the update does not contain eps",)), where=where)
-    blocks = _blocks(subject, update)
-    unit = unit_of([block.moments for block in blocks])
+    blocks = _read_blocks(subject, update)
+    unit = time_unit([block.moments for block in blocks])
     tried: list[str] = []
     small: list[tuple[str, str]] = []
     for block in blocks:
@@ -50,20 +50,20 @@ def step_scale(subject: Subject) -> Answer:
         if not holds_step(block.formula) and draws_in(block.formula):
             tried.append(f"{block.name} is refreshed, not moved by a small step")
             continue
-        found = _failure(block, unit) or _too_small(block, unit, subject)
+        found = _refute_order(block, unit) or _refute_small_noise(block, unit, subject)
         if found is not None:
             sizes, decision = found
             place = subject.place(f"claims.update.{block.name}", "claims.update")
             return Answer(decision, tuple(sizes.items()) or "all", where=place)
-        tried += _open(block, unit)
-        small += _small(block, unit)
-    by = "powers of eps in the moments of the step" + ("" if unit == ONE else f"; {step_size(unit)}")
+        tried += _list_unproved_orders(block, unit)
+        small += _list_small_noise(block, unit)
+    by = "powers of eps in the moments of the step" + ("" if unit == ONE else f"; {describe_step_size(unit)}")
     return Answer(Undecided(tuple(tried)) if tried else Proved(by, (), tuple(small)), where=where)
 
 
 @dataclass(frozen=True, slots=True)
 class _BlockStep:
-    """What a step does to one block."""
+    """The update of one block."""
 
     step: Step
     place: int
@@ -74,11 +74,12 @@ class _BlockStep:
 
     @property
     def name(self) -> str:
+        """The name of the block."""
         return self.step.declarations.blocks[self.place].name
 
 
-def _blocks(subject: Subject, update: Mapping[str, Formula]) -> list[_BlockStep]:
-    """Return what the step does to every block, each read alone: what keeps one from being read leaves the others."""
+def _read_blocks(subject: Subject, update: Mapping[str, Formula]) -> list[_BlockStep]:
+    """Return the update of every block, read separately so that one failure does not affect the others."""
     step = stated_step(subject.dynamics)
     found: list[_BlockStep] = []
     for a, block in enumerate(step.declarations.blocks):
@@ -96,39 +97,39 @@ def draws_in(formula: Formula) -> list[Formula]:
     return [x for x in nodes(formula) if isinstance(x, Normal) or (isinstance(x, Symbol) and x.role is Role.NOISE)]
 
 
-def _open(block: _BlockStep, unit: Fraction) -> list[str]:
-    """Return what is not shown to be of the order that it should be, for every size."""
+def _list_unproved_orders(block: _BlockStep, unit: Fraction) -> list[str]:
+    """Return, in words, the parts of an update whose order in eps is not proved."""
     if block.moments is not None:
         powers = [power for power in block.moments.powers(unit) if power < unit]
-        return [f"{block.name}: it is not shown that no part is of order {written_power(power)}" for power in powers]
+        return [f"{block.name}: it is not shown that no part is of order {print_power(power)}" for power in powers]
     own = Symbol(block.name, block.formula.shape, Role.BLOCK)
     return [
-        f"{block.name}: {text(term)} is not shown to be of order {written_power(unit)}"
+        f"{block.name}: {text(term)} is not shown to be of order {print_power(unit)}"
         for term in terms_of(block.formula)
-        if term != own and min(orders(term) or {ZERO}) < _least(term, unit)
+        if term != own and min(orders(term) or {ZERO}) < _required_order(term, unit)
     ]
 
 
-def _least(term: Formula, unit: Fraction) -> Fraction:
-    """Return the order that a term of an update has to have; noise, whose mean is zero, half of that of the step."""
+def _required_order(term: Formula, unit: Fraction) -> Fraction:
+    """Return the order in eps that a term must have: that of the step, or half of it for zero-mean noise."""
     return unit / 2 if len(draws_in(term)) == 1 else unit
 
 
-def _small(block: _BlockStep, unit: Fraction) -> Iterator[tuple[str, str]]:
-    """Yield the draws whose covariance is smaller than O(eps): that of gradient noise is O(eps**2)."""
+def _list_small_noise(block: _BlockStep, unit: Fraction) -> Iterator[tuple[str, str]]:
+    """Yield the draws whose covariance is smaller than O(eps), as for gradient noise, O(eps**2)."""
     for term in terms_of(block.formula):
         own = orders(term)
         if len(draws_in(term)) == 1 and own is not None and min(own) > unit / 2:
-            yield f"the noise {text(term)} of {block.name}", f"covariance O({written_power(2 * min(own))})"
+            yield f"the noise {text(term)} of {block.name}", f"covariance O({print_power(2 * min(own))})"
 
 
-def _failure(block: _BlockStep, unit: Fraction) -> tuple[Sizes, Refuted] | None:
-    """Return the sizes and the refutation: a coefficient of a power below eps that is not zero at an exact point."""
+def _refute_order(block: _BlockStep, unit: Fraction) -> tuple[Sizes, Refuted] | None:
+    """Return the sizes and the refutation by a nonzero coefficient of a power below eps at an exact point; or None."""
 
     def below(sizes: Sizes) -> Named:
         found = scalar_moments(block.step, sizes, (block.place,))
         for power in (power for power in found.powers(unit) if power < unit):
-            part, at = values_at(found, power), f"at {written_power(power)}"
+            part, at = values_at(found, power), f"at {print_power(power)}"
             yield from ((f"the drift {at}", x) for x in part.mean)
             yield from ((f"the noise covariance {at}", x) for row in part.covariance for x in row)
 
@@ -137,11 +138,13 @@ def _failure(block: _BlockStep, unit: Fraction) -> tuple[Sizes, Refuted] | None:
     if found is None:
         return None
     at, says, point = found
-    return at, Refuted("exact witness", _shown(says, point), f"{says} in the update of {block.name}: {_blamed(block)}")
+    return at, Refuted(
+        "exact witness", _witness_rows(says, point), f"{says} in the update of {block.name}: {_name_low_terms(block)}"
+    )
 
 
-def _too_small(block: _BlockStep, unit: Fraction, subject: Subject) -> tuple[Sizes, Refuted] | None:
-    """Return the refutation where D is not zero but the noise of a block has a covariance smaller than O(eps)."""
+def _refute_small_noise(block: _BlockStep, unit: Fraction, subject: Subject) -> tuple[Sizes, Refuted] | None:
+    """Return the refutation of noise smaller than O(eps) in a block whose D is not zero; None otherwise."""
     D, n, formula = subject.dynamics.D, block.place, block.formula
     drawn = [term for term in terms_of(formula) if draws_in(term)]
     noisy = block.moments is None or any(power <= unit for power in block.moments.covariance[0][0].parts)
@@ -158,16 +161,17 @@ def _too_small(block: _BlockStep, unit: Fraction, subject: Subject) -> tuple[Siz
     sizes, says, point = found
     terms = ", ".join(map(text, drawn))
     residual = f"{place} is not zero, but all noise in {block.name} is smaller than O(eps): {terms}"
-    return sizes, Refuted("powers of eps", _shown(says, point), residual)
+    return sizes, Refuted("powers of eps", _witness_rows(says, point), residual)
 
 
-def _shown(says: str, at: Witness) -> tuple[tuple[str, str], ...]:
+def _witness_rows(says: str, at: Witness) -> tuple[tuple[str, str], ...]:
+    """Return a point and the value found there, as rows of a witness."""
     return (*at.text, (says, shown(at.value)))
 
 
-def _blamed(block: _BlockStep) -> str:
-    """Return the terms of an update that are of a lower order than they may be."""
+def _name_low_terms(block: _BlockStep) -> str:
+    """Return the terms of an update whose order in eps is too low, as text."""
     terms = terms_of(block.formula)
-    guilty = [term for term in terms if min(orders(term) or {ONE}) < _least(term, ONE)]
+    guilty = [term for term in terms if min(orders(term) or {ONE}) < _required_order(term, ONE)]
     plain = [term for term in guilty if not isinstance(term, Symbol)] or guilty or [block.formula]
     return ", ".join(map(text, plain))

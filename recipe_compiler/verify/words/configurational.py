@@ -56,7 +56,7 @@ def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]
     if keeps_configurations(word, roles):
         return Proved(BY, given)
     if not any(roles[letter.piece] is NoiseRole.DECAY for letter in letters(word)):
-        return _conservative(word, roles)
+        return _refute_without_noise(word, roles)
     found = counterexample(word, roles)
     if found is None:
         return Undecided(("not for every friction; no step size was found at which the covariance differs",))
@@ -70,8 +70,8 @@ def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]
     return Refuted(ON_LINE, witness)
 
 
-def _conservative(word: Word, roles: Mapping[str, NoiseRole]) -> Decision:
-    """Return that a word without O has no law of its own: det F = 1, so that it keeps every multiple of one."""
+def _refute_without_noise(word: Word, roles: Mapping[str, NoiseRole]) -> Decision:
+    """Return the refutation of a word without O: det F = 1, so many distributions are invariant."""
     variance = without_friction(word, roles)
     says = "no letter is an O: the word preserves volume and is not ergodic: its samples depend on the start"
     if variance is None:

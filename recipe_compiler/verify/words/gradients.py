@@ -35,11 +35,11 @@ def claimed_gradients(scheme: Scheme) -> Answer:
         tried = f"no piece is called {kicks[0]}: name the piece that evaluates the gradient {kicks[0]}"
         return Answer(Undecided((tried,)), where=where)
     given = (f"only {kicks[0]} evaluates the gradient, only {MOVE} moves its argument",)
-    return Answer(counted(scheme, kicks, (MOVE,), given), where=where)
+    return Answer(count_gradients(scheme, kicks, (MOVE,), given), where=where)
 
 
-def counted(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], given: tuple[str, ...]) -> Decision:
-    """Decide that a step evaluates grad U as often as the scheme claims: once for each kick that finds theta moved.
+def count_gradients(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], given: tuple[str, ...]) -> Decision:
+    """Decide that a step evaluates grad U as often as claimed: once for each kick after theta has moved.
 
     Letters are read around the end of the step, as what the last kick knew is carried on: in [B/2, A/2, O, A/2, B/2]
     the first B follows the last, and the count is 1; in [A/2, B, A/2, B/2, O, B/2] it is 2, as the third B finds what

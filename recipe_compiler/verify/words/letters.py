@@ -18,8 +18,8 @@ SMOOTH = "the pieces are smooth, grow like polynomials at most, and are moved by
 OF_ORDER_2 = f"{SMOOTH}, or by numerical ones of order {IMPLICIT}"
 
 
-def whole_shares(scheme: Scheme) -> Answer:
-    """Decide that sum_m s_m = 1 over the letters of each piece, and that the word contains every piece that is stated.
+def check_shares(scheme: Scheme) -> Answer:
+    """Decide that sum_m s_m = 1 over the letters of each piece, and that the word contains every stated piece.
 
     exp(s_1 eps L_1) ... exp(s_m eps L_m) is 1 + eps sum_k L_k + O(eps**2) if and only if that is so: otherwise another
     equation is integrated. Refuted by the shares that are not 1; never undecided.
@@ -69,10 +69,11 @@ def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer
             that go back there is no step, and the claim is undecided.
     """
     where = scheme.source.place("claims.order")
-    return Answer(_order(scheme, scheme.claims.order or 0, noisy), where=where)
+    return Answer(_decide_order(scheme, scheme.claims.order or 0, noisy), where=where)
 
 
-def _order(scheme: Scheme, claimed: int, noisy: frozenset[str] | None) -> Decision:
+def _decide_order(scheme: Scheme, claimed: int, noisy: frozenset[str] | None) -> Decision:
+    """Return whether the word has the claimed order, with the first wrong product of generators if not."""
     own, flows = order(scheme.split, claimed), ", ".join(name for name, _ in scheme.flows)
     if own.wrong and not (flows and own.order >= IMPLICIT):
         pieces, defect = own.wrong[0]
