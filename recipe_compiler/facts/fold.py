@@ -99,7 +99,7 @@ def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula],
 
     def ask(formula: Formula) -> T:
         if formula not in known:
-            by_parts = _by_parts(domain, formula, declarations, ask)
+            by_parts = _fold_node(domain, formula, declarations, ask)
             found = domain.meet(by_parts, domain.whole(formula, declarations, ask))
             if formula in assumed:
                 found = domain.meet(found, assumed[formula])
@@ -117,7 +117,8 @@ def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula],
     return ask
 
 
-def _by_parts(domain: Domain[T], formula: Formula, declarations: Declarations, ask: Callable[[Formula], T]) -> T:
+def _fold_node(domain: Domain[T], formula: Formula, declarations: Declarations, ask: Callable[[Formula], T]) -> T:
+    """Return the value of a formula from the values of its parts, by the domain's rule for its node."""
     match formula:
         case ex.Number(value):
             return domain.number(value)
@@ -131,9 +132,9 @@ def _by_parts(domain: Domain[T], formula: Formula, declarations: Declarations, a
             return domain.name(formula, declarations)
         case ex.Add(terms):
             found = reduce(domain.add, map(ask, terms))
-            return domain.meet(found, _by_entries(domain, formula, ask))
+            return domain.meet(found, _join_entries(domain, formula, ask))
         case ex.Multiply():
-            powers = Counter(_factors(formula))
+            powers = Counter(_list_factors(formula))
             parts = (ask(x) if n == 1 else domain.power(ask(x), Fraction(n)) for x, n in powers.items())
             return reduce(domain.times, parts)
         case ex.Power(base, ex.Number(exponent)):
@@ -159,21 +160,21 @@ def _by_parts(domain: Domain[T], formula: Formula, declarations: Declarations, a
         case ex.Explicit(rows):
             return reduce(domain.join, (ask(entry) for row in rows for entry in row))
         case ex.Apply(fn, args):
-            return _applied(domain, fn, args, ask)
+            return _fold_call(domain, fn, args, ask)
         case _:
             return domain.top
 
 
-def _factors(formula: Formula) -> list[Formula]:
+def _list_factors(formula: Formula) -> list[Formula]:
     """Return the factors of an elementwise product, and of products in it."""
     match formula:
         case ex.Multiply(left, right):
-            return [*_factors(left), *_factors(right)]
+            return [*_list_factors(left), *_list_factors(right)]
         case _:
             return [formula]
 
 
-def _by_entries(domain: Domain[T], column: Formula, ask: Callable[[Formula], T]) -> T:
+def _join_entries(domain: Domain[T], column: Formula, ask: Callable[[Formula], T]) -> T:
     """Return the value of a column that is made of one written out, each entry looked at by itself."""
     rows = column.shape.rows
     if not isinstance(rows, int) or column.shape.cols is not None:
@@ -183,7 +184,8 @@ def _by_entries(domain: Domain[T], column: Formula, ask: Callable[[Formula], T])
     return reduce(domain.join, (ask(entry_at(column, i)) for i in range(rows)))
 
 
-def _applied(domain: Domain[T], fn: str, args: tuple[Formula, ...], ask: Callable[[Formula], T]) -> T:
+def _fold_call(domain: Domain[T], fn: str, args: tuple[Formula, ...], ask: Callable[[Formula], T]) -> T:
+    """Return the value of a function call from the values of its arguments; the domain's top for derivatives."""
     if fn in {"grad", "div", "hessian"}:
         return domain.top
     sides = (side for arg in args for side in ((arg.left, arg.right) if isinstance(arg, ex.Compare) else (arg,)))

@@ -68,7 +68,7 @@ class Abstraction:
 
     def scalar(self, formula: Formula) -> Expr:
         """Return a scalar formula, or one entry of another, as a SymPy scalar in opaque scalars."""
-        return self._of(plain(formula, self.declarations))
+        return self._translate(plain(formula, self.declarations))
 
     def region(self, shape: Shape = SCALAR) -> Region:
         """Return what is declared of the opaque scalars introduced so far.
@@ -80,7 +80,8 @@ class Abstraction:
         found = [assumed(compare, self.scalar(compare.left), self.scalar(compare.right)) for compare in scalars]
         return tuple(fact for fact in (*self.facts, *found) if not fact.value.is_number)
 
-    def _of(self, formula: Formula) -> Expr:
+    def _translate(self, formula: Formula) -> Expr:
+        """Return a formula as a SymPy scalar, parts without scalar rules replaced by opaque symbols."""
         match formula:
             case Number(value):
                 return rational(value)
@@ -89,28 +90,30 @@ class Abstraction:
             case Pi():
                 return sympy.pi
             case Add(terms):
-                return sympy.Add(*[self._of(term) for term in terms])
+                return sympy.Add(*[self._translate(term) for term in terms])
             case Multiply(left, right):
-                return self._of(left) * self._of(right)
+                return self._translate(left) * self._translate(right)
             case Power(base, exponent):
-                return self._of(base) ** self._of(exponent)
+                return self._translate(base) ** self._translate(exponent)
             case Apply(fn, (arg,)) if fn in elementwise.FUNCTIONS:
-                return elementwise.FUNCTIONS[fn].scalar(self._of(arg))
+                return elementwise.FUNCTIONS[fn].scalar(self._translate(arg))
             case Apply("minimum", (left, right)):
-                return elementwise.minimum(self._of(left), self._of(right))
+                return elementwise.minimum(self._translate(left), self._translate(right))
             case Apply("maximum", (left, right)):
-                return elementwise.maximum(self._of(left), self._of(right))
+                return elementwise.maximum(self._translate(left), self._translate(right))
             case _:
-                return self._opaque(formula)
+                return self._make_opaque(formula)
 
-    def _opaque(self, formula: Formula) -> Expr:
+    def _make_opaque(self, formula: Formula) -> Expr:
+        """Return the symbol of a part, made with its facts at the first call."""
         if formula not in self.opaque:
-            made = self._named(formula)
+            made = self._choose_symbol(formula)
             self.opaque[formula] = made
-            self.facts += self._facts(formula, made)
+            self.facts += self._list_facts(formula, made)
         return self.opaque[formula]
 
-    def _named(self, formula: Formula) -> Expr:
+    def _choose_symbol(self, formula: Formula) -> Expr:
+        """Return the coordinate of a block, else a new symbol labelled with the formula's text."""
         item = self.declarations.find(formula.name) if isinstance(formula, Symbol) else None
         if isinstance(item, Block):
             return coordinate(item, ())
@@ -119,7 +122,8 @@ class Abstraction:
             label += "'"
         return sympy.Symbol(label, real=True)
 
-    def _facts(self, formula: Formula, made: Expr) -> list[Fact]:
+    def _list_facts(self, formula: Formula, made: Expr) -> list[Fact]:
+        """Return the declared or proved signs of a part as facts about its symbol."""
         if isinstance(formula, Symbol) and formula.role in {Role.SIZE, Role.STEP}:
             return [Fact(made - 1, ">=", "")] if formula.role is Role.SIZE else [Fact(made, ">", "")]
         item = self.declarations.find(formula.name) if isinstance(formula, (Symbol, FunctionAt)) else None
@@ -157,7 +161,7 @@ def shown(
         light: By signs of terms and factors only.
     """
     try:
-        entries, region = _entries(formula, declarations, sign_of)
+        entries, region = _read_entries(formula, declarations, sign_of)
         answers = [prove.scalar(e + offset, op, region, light=light) for e in entries]
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
@@ -169,7 +173,7 @@ def shown(
 def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
     """Return the declarations by which A: [n, n], small and of fixed size, is positive definite; None if not shown."""
     try:
-        a = _small(formula, declarations)
+        a = _read_small_matrix(formula, declarations)
         return None if a is None else prove.definite(a, region_at(declarations, {}))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
@@ -179,14 +183,14 @@ def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | N
 def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
     """Return the declarations by which det A != 0 everywhere, A: [n, n], small and of fixed size; None if not shown."""
     try:
-        a = _small(formula, declarations)
+        a = _read_small_matrix(formula, declarations)
         found = None if a is None else prove.scalar(determinant(a), "!=", region_at(declarations, {}))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
     return None if found is None else found.given
 
 
-def _small(formula: Formula, declarations: Declarations) -> Rows | None:
+def _read_small_matrix(formula: Formula, declarations: Declarations) -> Rows | None:
     """Return the entries of a small matrix where the document fixes all sizes."""
     a = None if declarations.sizes else rows(formula, Setting(declarations, {}))
     return a if a is not None and len(a) <= LARGEST_MATRIX else None
@@ -204,8 +208,9 @@ def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Exp
     return never_zero
 
 
-def _entries(formula: Formula, declarations: Declarations, sign_of: SignOf) -> tuple[list[Expr], Region]:
+def _read_entries(formula: Formula, declarations: Declarations, sign_of: SignOf) -> tuple[list[Expr], Region]:
     # what is stated by named densities keeps names for the sizes that a build's declarations have as numbers
+    """Return the distinct entries and their region at fixed sizes, else one entry that stands for all."""
     if not declarations.sizes and not any(isinstance(n, str) for node in nodes(formula) for n in node.shape.sizes):
         flat = [x for row in rows(formula, Setting(declarations, {})) for x in row]
         distinct = list(dict.fromkeys(flat))

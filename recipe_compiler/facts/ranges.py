@@ -151,20 +151,20 @@ class Ranges(Domain[Range]):
             return between(Fraction(1), inf) if symbol.role is ex.Role.SIZE else between(Fraction(0), inf, open=True)
         match declarations.find(symbol.name):
             case Block() as block:
-                return _block(block)
+                return _range_of_block(block)
             case Parameter() | Function() as item:
-                return _kinds(item.name, item.kinds, matrix=len(item.shape.sizes) == 2)
+                return _range_of_kinds(item.name, item.kinds, matrix=len(item.shape.sizes) == 2)
             case Datum() as item:
-                return _kinds(item.name, item.known, matrix=False)
+                return _range_of_kinds(item.name, item.known, matrix=False)
             case _:
                 return UNKNOWN
 
     def add(self, x: Range, y: Range) -> Range:
-        return Range(_sum(x.low, y.low, -inf), _sum(x.high, y.high, inf))
+        return Range(_add_bounds(x.low, y.low, -inf), _add_bounds(x.high, y.high, inf))
 
     def times(self, x: Range, y: Range) -> Range:
         every = x.low.given | x.high.given | y.low.given | y.high.given
-        corners = [_product(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
+        corners = [_multiply_bounds(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
         low = min(corners, key=lambda end: (end.at, end.open))
         high = max(corners, key=lambda end: (end.at, not end.open))
         sides = x.sides | y.sides
@@ -178,12 +178,16 @@ class Ranges(Domain[Range]):
 
     def power(self, x: Range, exponent: Fraction) -> Range:
         if exponent.denominator != 1:
-            found = _real_power(x)
+            found = _range_of_real_power(x)
             return found if exponent > 0 or found.positive else between(Fraction(0), inf, open=True)
         n = int(exponent)
         if n < 0:
-            return _reciprocal(self.power(x, Fraction(-n)))
-        return _even(x, n) if n % 2 == 0 else Range(_raised(x.low, n), _raised(x.high, n), x.shows("!="))
+            return _range_of_reciprocal(self.power(x, Fraction(-n)))
+        return (
+            _range_of_modulus_power(x, n)
+            if n % 2 == 0
+            else Range(_raise_bound(x.low, n), _raise_bound(x.high, n), x.shows("!="))
+        )
 
     def function(self, name: str, x: Range) -> Range:
         row = FUNCTIONS.get(name)
@@ -193,7 +197,7 @@ class Ranges(Domain[Range]):
         zero = Fraction(0)
         match row.signs, name:
             case _, "sign":
-                return Range(_sign(x), -_sign(-x), x.shows("!="))
+                return Range(_least_sign(x), -_least_sign(-x), x.shows("!="))
             case Signs.OF_ARGUMENT, _:
                 below = Bound(zero, x.low.open, x.low.given) if x.nonnegative else Bound(low, low != -inf)
                 above = Bound(zero, x.high.open, x.high.given) if x.nonpositive else Bound(high, high != inf)
@@ -205,7 +209,7 @@ class Ranges(Domain[Range]):
             case Signs.POSITIVE_AT_POSITIVE, _:
                 return Range(Bound(zero, True, x.low.given)) if x.positive else UNKNOWN
             case _, "abs":
-                return _even(x, 1)
+                return _range_of_modulus_power(x, 1)
             case _, "sqrt":
                 return self.power(x, Fraction(1, 2))
             case _, "log":
@@ -220,25 +224,26 @@ class Ranges(Domain[Range]):
         high = max(x.high, y.high, key=lambda end: (end.at, not end.open))
         parts = (x.shows("!="), y.shows("!="))
         nonzero = None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
-        return Range(_both(low, x.low, y.low), _both(high, x.high, y.high), nonzero)
+        return Range(_cite_both(low, x.low, y.low), _cite_both(high, x.high, y.high), nonzero)
 
     def joint(self, name: str, values: list[Range]) -> Range:
         match name, values:
             case "power", [base, _]:
-                return _real_power(base)
+                return _range_of_real_power(base)
             case "where", [_, _, yes, no]:
                 return self.join(yes, no)
             case "maximum", [x, y]:
-                return self._larger(x, y)
+                return self._range_of_maximum(x, y)
             case "minimum", [x, y]:
-                return -self._larger(-x, -y)
+                return -self._range_of_maximum(-x, -y)
             case _:
                 return UNKNOWN
 
-    def _larger(self, x: Range, y: Range) -> Range:
+    def _range_of_maximum(self, x: Range, y: Range) -> Range:
+        """Return the range of maximum(x, y)."""
         low = max(x.low, y.low, key=lambda end: (end.at, end.open))
         high = max(x.high, y.high, key=lambda end: (end.at, not end.open))
-        return Range(low, _both(high, x.high, y.high), self.join(x, y).nonzero_given)
+        return Range(low, _cite_both(high, x.high, y.high), self.join(x, y).nonzero_given)
 
     def total(self, x: Range) -> Range:
         low = x.low if x.low.at >= 0 else Bound(-inf)
@@ -246,7 +251,7 @@ class Ranges(Domain[Range]):
         return Range(low, high)
 
     def whole(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
-        return self._theorem(formula, declarations, ask)
+        return self._range_by_theorem(formula, declarations, ask)
 
     def assumed(self, declarations: Declarations) -> dict[Formula, Range]:
         found: dict[Formula, Range] = {}
@@ -271,46 +276,48 @@ class Ranges(Domain[Range]):
         high = x.high if (-x.high.at, x.high.open) >= (-y.high.at, y.high.open) else y.high
         return Range(low, high, y.nonzero_given if x.nonzero_given is None else x.nonzero_given)
 
-    def _theorem(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
+    def _range_by_theorem(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
         """Return what is known of forms, traces, entries on the diagonal, means, differences of ordered entries."""
         match formula:
-            case ex.MatMul(ex.Transpose(ex.Symbol(w)), arg) | ex.MatMul(arg, ex.Symbol(w)) if _is_shares(
+            case ex.MatMul(ex.Transpose(ex.Symbol(w)), arg) | ex.MatMul(arg, ex.Symbol(w)) if _is_simplex_column(
                 w, declarations
             ):
                 return ask(arg)
             case ex.MatMul() if not formula.shape.sizes and (form := self.scaled_form(formula, declarations)):
                 return self.times(ask(form[0]), Range(Bound(Fraction(0), False, form[1])))
             case ex.Apply("trace" | "det", (arg,)):
-                return self._definite(arg, declarations)
+                return self._range_of_form(arg, declarations)
             case ex.Apply("diag", (ex.Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(
                 name, declarations
             ):
-                return _positive(f"the diagonal of {name} is positive")
+                return _positive_range(f"the diagonal of {name} is positive")
             case ex.Entry(ex.Symbol(name), (i, j)) if i == j and _has_positive_diagonal(name, declarations):
-                return _positive(f"the diagonal of {name} is positive")
+                return _positive_range(f"the diagonal of {name} is positive")
             case ex.Entry(arg, (i, j)) if i == j and not isinstance(arg, ex.Explicit):
-                return self._definite(arg, declarations)
+                return self._range_of_form(arg, declarations)
             case ex.Add((ex.Entry(ex.Symbol(a), (i,)), ex.Multiply(ex.Number(c), ex.Entry(ex.Symbol(b), (j,))))) if (
                 c == -1 and a == b
             ):
-                return _difference(a, i, j, declarations)
+                return _range_of_difference(a, i, j, declarations)
             case ex.Add((ex.Multiply(ex.Number(c), ex.Entry(ex.Symbol(b), (j,))), ex.Entry(ex.Symbol(a), (i,)))) if (
                 c == -1 and a == b
             ):
-                return _difference(a, i, j, declarations)
+                return _range_of_difference(a, i, j, declarations)
             case _:
                 return UNKNOWN
 
-    def _definite(self, matrix: Formula, declarations: Declarations) -> Range:
+    def _range_of_form(self, matrix: Formula, declarations: Declarations) -> Range:
+        """Return [0, oo) if the matrix is semidefinite, (0, oo) if it is definite, else the unknown range."""
         found = self.form(matrix, declarations)
         return UNKNOWN if found is None else Range(Bound(Fraction(0), *found))
 
 
-def _positive(says: str) -> Range:
+def _positive_range(says: str) -> Range:
+    """Return (0, oo), known by one declaration."""
     return Range(Bound(Fraction(0), True, frozenset({says})))
 
 
-def _kinds(name: str, kinds: tuple[Kind, ...], *, matrix: bool) -> Range:
+def _range_of_kinds(name: str, kinds: tuple[Kind, ...], *, matrix: bool) -> Range:
     """Return the range of the entries of a name of some kinds: off the diagonal of a diagonal matrix they are 0."""
     diagonal = matrix and Kind.DIAGONAL in kinds
     entrywise = {Kind.POSITIVE, Kind.NONNEGATIVE}
@@ -323,7 +330,7 @@ def _kinds(name: str, kinds: tuple[Kind, ...], *, matrix: bool) -> Range:
     return replace(UNKNOWN, nonzero_given=known(name, f"is {Kind.NONZERO}")) if nonzero else UNKNOWN
 
 
-def _block(block: Block) -> Range:
+def _range_of_block(block: Block) -> Range:
     """Return the range of the coordinates of a block in the interior of its domain."""
     several = isinstance(block.shape.rows, int) and block.shape.rows > 1  # one share alone is 1
     name, zero, one = block.name, Fraction(0), Fraction(1)
@@ -336,7 +343,7 @@ def _block(block: Block) -> Range:
         case ((DomainName.POSITIVE | DomainName.NONNEGATIVE), _):
             return Range(above_zero)
         case DomainName.INTERVAL, (low, high):
-            return Range(_edge(low, name, ">", -inf), _edge(high, name, "<", inf))
+            return Range(_end_of_domain(low, name, ">", -inf), _end_of_domain(high, name, "<", inf))
         case DomainName.CIRCLE, ():
             ends = (known(name, ">= 0 inside its domain"), known(name, "<= 2*pi inside its domain"))
             return Range(Bound(zero, False, ends[0]), Bound(Fraction(44, 7), True, ends[1]))
@@ -346,14 +353,14 @@ def _block(block: Block) -> Range:
             return UNKNOWN
 
 
-def _edge(bound: Formula, name: str, op: str, infinite: float) -> Bound:
+def _end_of_domain(bound: Formula, name: str, op: str, infinite: float) -> Bound:
     """Return an end of a domain, infinite where it is no number."""
     if not isinstance(bound, ex.Number):
         return Bound(infinite)
     return Bound(bound.value, True, known(name, f"{op} {bound.value} inside its domain"))
 
 
-def _is_shares(name: str, declarations: Declarations) -> bool:
+def _is_simplex_column(name: str, declarations: Declarations) -> bool:
     """Whether a block is one column of shares that add up to 1."""
     block = declarations.find(name)
     return isinstance(block, Block) and block.constraint is Constraint.SIMPLEX and block.shape.cols is None
@@ -365,63 +372,65 @@ def _has_positive_diagonal(name: str, declarations: Declarations) -> bool:
     return isinstance(block, Block) and block.constraint is not None and block.constraint not in VECTORS
 
 
-def _difference(name: str, i: int, j: int, declarations: Declarations) -> Range:
+def _range_of_difference(name: str, i: int, j: int, declarations: Declarations) -> Range:
     """Return the range of the difference of entries i and j of a block whose entries increase."""
     block = declarations.find(name)
     increases = isinstance(block, Block) and block.constraint in {Constraint.ORDERED, Constraint.POSITIVE_ORDERED}
-    found = _positive(f"{name} increases") if increases and i != j else UNKNOWN
+    found = _positive_range(f"{name} increases") if increases and i != j else UNKNOWN
     return found if i > j else -found
 
 
-def _sum(a: Bound, b: Bound, infinite: float) -> Bound:
+def _add_bounds(a: Bound, b: Bound, infinite: float) -> Bound:
+    """Return the sum of two ends, infinite if one of them is."""
     return Bound(infinite) if infinite in (a.at, b.at) else Bound(a.at + b.at, a.open or b.open, a.given | b.given)
 
 
-def _product(a: Bound, b: Bound) -> Bound:
+def _multiply_bounds(a: Bound, b: Bound) -> Bound:
     """Return a corner of a product: 0 times anything, even without a bound, is 0, reached where a 0 is reached."""
     zeros = [end for end in (a, b) if end.at == 0]
     return Bound(Fraction(0), all(end.open for end in zeros)) if zeros else Bound(a.at * b.at, a.open or b.open)
 
 
-def _both(end: Bound, a: Bound, b: Bound) -> Bound:
-    """Return an end that rests on two."""
+def _cite_both(end: Bound, a: Bound, b: Bound) -> Bound:
+    """Return an end that cites the declarations of two others; none if it is infinite."""
     return replace(end, given=a.given | b.given if abs(end.at) != inf else NOTHING)
 
 
-def _raised(end: Bound, n: int) -> Bound:
+def _raise_bound(end: Bound, n: int) -> Bound:
+    """Return the n-th power of an end; infinity unchanged."""
     return end if abs(end.at) == inf else replace(end, at=end.at**n)
 
 
-def _sign(x: Range) -> Bound:
-    """Return the least that sign(x) is."""
+def _least_sign(x: Range) -> Bound:
+    """Return the lower end of the range of sign(x)."""
     least = Fraction(1) if x.positive else Fraction(0) if x.nonnegative else Fraction(-1)
     given = x.shows(">" if least > 0 else ">=") if least >= 0 else None
     return Bound(least, False, given or NOTHING)
 
 
-def _even(x: Range, n: int) -> Range:
+def _range_of_modulus_power(x: Range, n: int) -> Range:
     """Return the range of |x|**n."""
     if x.nonpositive and not x.nonnegative:
-        return _even(-x, n)
+        return _range_of_modulus_power(-x, n)
     if x.nonnegative:
-        low = _raised(x.low, n) if x.low.at > 0 or x.low.open else Bound(Fraction(0))
-        return Range(low, _both(_raised(x.high, n), x.low, x.high), x.shows("!="))
+        low = _raise_bound(x.low, n) if x.low.at > 0 or x.low.open else Bound(Fraction(0))
+        return Range(low, _cite_both(_raise_bound(x.high, n), x.low, x.high), x.shows("!="))
     far = max(x.high, -x.low, key=lambda end: (end.at, not end.open))
     nonzero = x.shows("!=")
     low = Bound(Fraction(0), nonzero is not None, nonzero or NOTHING)
-    return Range(low, _both(_raised(far, n), x.low, x.high), nonzero)
+    return Range(low, _cite_both(_raise_bound(far, n), x.low, x.high), nonzero)
 
 
-def _real_power(x: Range) -> Range:
+def _range_of_real_power(x: Range) -> Range:
     """Return the range of a real power of x where it is defined: x is not negative there."""
     positive = x.shows(">")
     return Range(Bound(Fraction(0), positive is not None, positive or NOTHING))
 
 
-def _reciprocal(x: Range) -> Range:
+def _range_of_reciprocal(x: Range) -> Range:
     """Return the range of 1/x where x is not 0."""
     if x.nonpositive and not x.nonnegative:
-        return -_reciprocal(-x)
+        return -_range_of_reciprocal(-x)
     if not x.nonnegative:
         return replace(UNKNOWN, nonzero_given=NOTHING)
     low, high, both = x.low, x.high, x.low.given | x.high.given

@@ -104,16 +104,18 @@ class MatrixRule:
     show: Callable[[Formula, Judge], Definite | None]
 
 
-def _identity(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_identity(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that I is positive definite; None for any other matrix."""
     return Definite(True) if isinstance(matrix, ex.Identity) else None
 
 
-def _constant(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_constant(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that a square matrix of one repeated number >= 0 is semidefinite; None for any other matrix."""
     square = isinstance(matrix, ex.Filled) and matrix.shape.rows == matrix.shape.cols and matrix.value >= 0
     return Definite(False) if square else None
 
 
-def _declared(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_by_kinds(matrix: Formula, judge: Judge) -> Definite | None:
     """Return what the kinds of a name say, or those that the numbers of a matrix are of."""
     if not isinstance(matrix, ex.Symbol | ex.FunctionAt | ex.Explicit):
         return None
@@ -128,44 +130,46 @@ def _declared(matrix: Formula, judge: Judge) -> Definite | None:
     return None
 
 
-def _sum(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_sum(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that a sum is semidefinite if all terms are, and definite if one term is."""
     if not isinstance(matrix, ex.Add):
         return None
-    found = [judge.semidefinite(term.formula) for term in _collected(matrix)]
-    return _all_of(found, any)
+    found = [judge.semidefinite(term.formula) for term in _collect_multiples(matrix)]
+    return _combine_proofs(found, any)
 
 
-def _congruence(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_congruence(matrix: Formula, judge: Judge) -> Definite | None:
     """Return what is known of `s L P L.T`: scalars first, then a chain that is its own transpose."""
     if not isinstance(matrix, ex.Multiply | ex.MatMul) and not (isinstance(matrix, ex.Apply) and matrix.fn == "outer"):
         return None
     scalars, factors = chain(matrix)
     powers = [RANGES.power(judge.range(s), Fraction(n)) for s, n in Counter(scalars).items()]
     scale = reduce(RANGES.times, powers, RANGES.number(Fraction(1)))
-    core = _form(factors, judge) if factors and scale.nonnegative else None
+    core = _prove_form(factors, judge) if factors and scale.nonnegative else None
     return None if core is None else Definite(core.strict and scale.positive, core.given | scale.given)
 
 
-def _form(factors: tuple[Formula, ...], judge: Judge) -> Definite | None:
+def _prove_form(factors: tuple[Formula, ...], judge: Judge) -> Definite | None:
     """Return what is known of `L P L.T` (without P: L L.T), definite if every factor of it is."""
     found = mirrored(factors, judge.declarations)
     if found is None:
         return None
     left, middle = found
-    centre = Definite(True) if middle is None else _single(middle, judge)
+    centre = Definite(True) if middle is None else _prove_factor(middle, judge)
     if centre is None:
         return None
-    outer = _all_of([centre, *(_single(factor, judge) for factor in left)], all)
+    outer = _combine_proofs([centre, *(_prove_factor(factor, judge) for factor in left)], all)
     return outer if outer is not None and outer.strict else Definite(False, centre.given)
 
 
-def _single(factor: Formula, judge: Judge) -> Definite | None:
+def _prove_factor(factor: Formula, judge: Judge) -> Definite | None:
     """Return what is known of one factor that is not itself a product."""
     is_product = isinstance(factor, ex.MatMul | ex.Multiply) and chain(factor)[1] == (factor,)
     return None if is_product else judge.semidefinite(factor)
 
 
-def _inverse(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_inverse(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that inv(A) is positive definite if A is."""
     match matrix:
         case ex.Apply("inv", (arg,)):
             found = judge.semidefinite(arg)
@@ -174,7 +178,8 @@ def _inverse(matrix: Formula, judge: Judge) -> Definite | None:
             return None
 
 
-def _diagonal(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_diagonal(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that diag(v) is semidefinite if no entry of v is negative."""
     match matrix:
         case ex.Apply("diag", (entries,)):
             return judge.nonnegative(entries)
@@ -182,16 +187,17 @@ def _diagonal(matrix: Formula, judge: Judge) -> Definite | None:
             return None
 
 
-def _kronecker(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_kronecker(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that kron(A, B) is semidefinite if A and B are, and definite if both are."""
     match matrix:
         case ex.Apply("kron", args):
-            return _all_of([judge.semidefinite(arg) for arg in args], all)
+            return _combine_proofs([judge.semidefinite(arg) for arg in args], all)
         case _:
             return None
 
 
-def _kernel(matrix: Formula, judge: Judge) -> Definite | None:
-    """Return what is known of exp(-s (u_i - u_j)**2) = exp(-s u_i**2) exp(-s u_j**2) exp(2 s u_i u_j)."""
+def _prove_kernel(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that exp(-s (u_i - u_j)**2) is semidefinite for s >= 0; None for any other matrix."""
     match matrix:
         case ex.Apply("exp", (ex.Multiply(rate, ex.Multiply(apart, other)),)) if apart == other and not (
             rate.shape.sizes
@@ -204,7 +210,7 @@ def _kernel(matrix: Formula, judge: Judge) -> Definite | None:
             return None
 
 
-def _all_of(parts: list[Definite | None], strict: Callable[[Iterator[bool]], bool]) -> Definite | None:
+def _combine_proofs(parts: list[Definite | None], strict: Callable[[Iterator[bool]], bool]) -> Definite | None:
     """Return what all parts together show, definite if `strict` (any or all) of them are; None if one is missing."""
     found = [part for part in parts if part is not None]
     if len(found) < len(parts):
@@ -240,7 +246,7 @@ class _Term:
         )
 
 
-def _collected(total: ex.Add) -> list[_Term]:
+def _collect_multiples(total: ex.Add) -> list[_Term]:
     """Return the terms of a sum of matrices, multiples of one product together: C - C/2 is (1 - 1/2) C."""
     groups: dict[tuple[Formula, ...], list[Formula]] = {}
     left = [*total.terms]
@@ -250,25 +256,26 @@ def _collected(total: ex.Add) -> list[_Term]:
             left = [*term.terms, *left]
             continue
         scalars, factors = chain(term)
-        weight = reduce(_times, scalars, ex.Number(Fraction(1)))
+        weight = reduce(_multiply_scalars, scalars, ex.Number(Fraction(1)))
         groups.setdefault(factors, []).append(weight)
     return [_Term(w[0] if len(w) == 1 else ex.Add(tuple(w), SCALAR), factors) for factors, w in groups.items()]
 
 
-def _times(left: Formula, right: Formula) -> Formula:
+def _multiply_scalars(left: Formula, right: Formula) -> Formula:
+    """Return the product of two scalar formulas, numbers multiplied."""
     if isinstance(left, ex.Number) and isinstance(right, ex.Number):
         return ex.Number(left.value * right.value)
     return right if left == ex.Number(Fraction(1)) else ex.Multiply(left, right, SCALAR)
 
 
-def _outweighed(matrix: Formula, judge: Judge) -> Definite | None:
+def _prove_by_margin(matrix: Formula, judge: Judge) -> Definite | None:
     """Return that t I - sum s_k P_k, or c diag(a) - sum s_k a a.T, is semidefinite, as is what is added to it.
 
     P <= trace(P) I for semidefinite P, u u.T <= (u.T u) I and a a.T <= sum(a) diag(a) for a >= 0 (Cauchy and Schwarz:
     (a.T x)**2 = (sum_i sqrt(a_i) sqrt(a_i) x_i)**2 <= sum(a) sum_i a_i x_i**2): what is left of t or c, the margin,
     must not be negative. diag(p) - p p.T with p > 0 and sum(p) < 1 has the margin 1 - sum(p) > 0.
     """
-    terms = _collected(matrix) if isinstance(matrix, ex.Add) else []
+    terms = _collect_multiples(matrix) if isinstance(matrix, ex.Add) else []
     heavy = [term for term in terms if term.is_heavy]
     rest = [(term, judge.semidefinite(term.formula)) for term in terms if not term.is_heavy]
     light = [term for term, shown in rest if shown is None]
@@ -276,12 +283,12 @@ def _outweighed(matrix: Formula, judge: Judge) -> Definite | None:
         return None
     base = heavy[0].factors[0]
     entries = judge.nonnegative(base.args[0]) if isinstance(base, ex.Apply) else Definite(True)
-    signs = [judge.nonnegative(_times(ex.Number(Fraction(-1)), term.weight)) for term in light]
-    added = _all_of([entries, *signs, *(shown for _, shown in rest if shown is not None)], any)
+    signs = [judge.nonnegative(_multiply_scalars(ex.Number(Fraction(-1)), term.weight)) for term in light]
+    added = _combine_proofs([entries, *signs, *(shown for _, shown in rest if shown is not None)], any)
     if added is None or entries is None:
         return None
-    for choice in product(*(tuple(_bounds(term, base, judge)) for term in light)):
-        bounds = (_times(term.weight, bound.value) for term, bound in zip(light, choice, strict=True))
+    for choice in product(*(tuple(_list_upper_bounds(term, base, judge)) for term in light)):
+        bounds = (_multiply_scalars(term.weight, bound.value) for term, bound in zip(light, choice, strict=True))
         margin = judge.nonnegative(ex.Add((heavy[0].weight, *bounds), SCALAR))
         if margin is not None:
             given = NOTHING.union(added.given, margin.given, *(bound.given for bound in choice))
@@ -297,7 +304,7 @@ class _Bound:
     given: Given = NOTHING
 
 
-def _bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bound]:
+def _list_upper_bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bound]:
     """Yield bounds of the matrix P of a term by an identity or a diagonal."""
     match base, term.factors:
         case ex.Apply("diag", (a,), _), (left, ex.Transpose(right, _)) if left == right == a:
@@ -307,7 +314,7 @@ def _bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bound]:
         ):
             both = value * (row[0].value if row and isinstance(row[0], ex.Filled) else 1)
             number = ex.Number(Fraction(size)) if isinstance(size, int) else ex.Symbol(size, SCALAR, ex.Role.SIZE)
-            yield _Bound(_times(ex.Number(Fraction(abs(both))), number))
+            yield _Bound(_multiply_scalars(ex.Number(Fraction(abs(both))), number))
         case ex.Identity(), (left, ex.Transpose(right, _)) if left == right and left.shape.cols is None:
             yield _Bound(ex.MatMul(ex.Transpose(left, left.shape.transposed), left, SCALAR))
         case ex.Identity(), _ if (core := judge.semidefinite(term.matrix)) is not None:
@@ -320,32 +327,33 @@ def _bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bound]:
 
 
 MATRIX_RULES = (
-    MatrixRule("I", True, "x.T x > 0", _identity),
-    MatrixRule("OneMatrix(d, d)", False, "ones ones.T", _constant),
-    MatrixRule("M", True, "as declared", _declared),
-    MatrixRule("P + R", False, "x.T (P + R) x = x.T P x + x.T R x", _sum),
-    MatrixRule("c*L @ P @ L.T", False, "x.T L P L.T x = y.T P y, y = L.T x", _congruence),
-    MatrixRule("inv(M)", True, "the eigenvalues are reciprocals", _inverse),
-    MatrixRule("diag(a)", False, "sum_i a_i x_i**2", _diagonal),
-    MatrixRule("kron(P, R)", False, "the eigenvalues are products", _kronecker),
-    MatrixRule("gp_exp_quad_cov(u, 1, s)", False, "powers entry by entry are semidefinite (Schur 1911)", _kernel),
-    MatrixRule("trace(P)*I - P", False, "no eigenvalue is larger than their sum", _outweighed),
-    MatrixRule("norm2(u)*I - u @ u.T", False, "Cauchy and Schwarz", _outweighed),
-    MatrixRule("sum(a)*diag(a) - a @ a.T", False, "Cauchy and Schwarz", _outweighed),
-    MatrixRule("d*I - OneMatrix(d, d)", False, "Cauchy and Schwarz", _outweighed),
+    MatrixRule("I", True, "x.T x > 0", _prove_identity),
+    MatrixRule("OneMatrix(d, d)", False, "ones ones.T", _prove_constant),
+    MatrixRule("M", True, "as declared", _prove_by_kinds),
+    MatrixRule("P + R", False, "x.T (P + R) x = x.T P x + x.T R x", _prove_sum),
+    MatrixRule("c*L @ P @ L.T", False, "x.T L P L.T x = y.T P y, y = L.T x", _prove_congruence),
+    MatrixRule("inv(M)", True, "the eigenvalues are reciprocals", _prove_inverse),
+    MatrixRule("diag(a)", False, "sum_i a_i x_i**2", _prove_diagonal),
+    MatrixRule("kron(P, R)", False, "the eigenvalues are products", _prove_kronecker),
+    MatrixRule("gp_exp_quad_cov(u, 1, s)", False, "powers entry by entry are semidefinite (Schur 1911)", _prove_kernel),
+    MatrixRule("trace(P)*I - P", False, "no eigenvalue is larger than their sum", _prove_by_margin),
+    MatrixRule("norm2(u)*I - u @ u.T", False, "Cauchy and Schwarz", _prove_by_margin),
+    MatrixRule("sum(a)*diag(a) - a @ a.T", False, "Cauchy and Schwarz", _prove_by_margin),
+    MatrixRule("d*I - OneMatrix(d, d)", False, "Cauchy and Schwarz", _prove_by_margin),
 )
 
 
 def _quadratic_form(formula: Formula, declarations: Declarations) -> tuple[Formula, Given] | None:
     """Return s, and what P is semidefinite by, of a scalar `s x.T P x`; None of anything else."""
     scalars, factors = scaled(formula)
-    form = _form(factors, _judge(declarations))
-    return None if form is None else (reduce(_times, scalars, ex.Number(Fraction(1))), form.given)
+    form = _prove_form(factors, _judge(declarations))
+    return None if form is None else (reduce(_multiply_scalars, scalars, ex.Number(Fraction(1))), form.given)
 
 
-def _definite(matrix: Formula, declarations: Declarations) -> tuple[bool, Given] | None:
+def _definiteness_of(matrix: Formula, declarations: Declarations) -> tuple[bool, Given] | None:
+    """Return whether a semidefinite matrix is definite, and the declarations used; None if it is not proved."""
     found = _judge(declarations).semidefinite(matrix)
     return None if found is None else (found.strict, found.given)
 
 
-RANGES = Ranges(_quadratic_form, _definite)
+RANGES = Ranges(_quadratic_form, _definiteness_of)

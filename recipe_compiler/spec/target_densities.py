@@ -187,12 +187,12 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
 
 def _beside_guards(condition: Compare, guards: Guards, declarations: Declarations) -> Iterator[Compare]:
     """Yield what is left to be looked at of a condition on data that take a piece of `where`; else it holds."""
-    from recipe_compiler.algebra.structure.definedness import compared  # brings SymPy, which few targets need
+    from recipe_compiler.algebra.structure.definedness import require_comparison  # brings SymPy, which few targets need
 
     known = Guarded(declarations)
     for guard, holds in guards:
         known = known.within(guard, holds=holds)
-    if not compared(condition, known.declarations).open:
+    if not require_comparison(condition, known.declarations).open:
         return
     left = condition.left
     step = Number(Fraction(1 if ">" in condition.op else -1))

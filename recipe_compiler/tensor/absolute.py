@@ -40,38 +40,38 @@ def without_signs(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], l
     """
     powers = dict(factors)
     new: list[Tensor] = []
-    for arg in _arguments(powers):
-        old = _exponents(powers, arg)
+    for arg in _list_arguments(powers):
+        old = _read_exponents(powers, arg)
         if any(exponent.denominator != 1 for exponent in old):
             continue
-        now = _form(*old)
+        now = _canonical_exponents(*old)
         if now == old:
             continue
-        own = _single(arg)
+        own = _sole_atom(arg)
         for atom, exponent in zip((Applied(ABS, (arg,)), Applied(SIGN, (arg,))), now[1:], strict=True):
-            _set(powers, atom, exponent)
+            _set_exponent(powers, atom, exponent)
         if own is not None:
-            _set(powers, own, now[0])
+            _set_exponent(powers, own, now[0])
         elif now[0]:
             new.append(c.power(arg, now[0]))
     return list(powers.items()), new
 
 
-def _arguments(atoms: Iterable[Atom]) -> list[Tensor]:
+def _list_arguments(atoms: Iterable[Atom]) -> list[Tensor]:
     """Return what absolute values and signs are taken of, each once."""
     found = [atom.args[0] for atom in atoms if isinstance(atom, Applied) and atom.fn in (ABS, SIGN)]
     return list(dict.fromkeys(found))
 
 
-def _exponents(powers: dict[Atom, Fraction], arg: Tensor) -> tuple[Fraction, Fraction, Fraction]:
+def _read_exponents(powers: dict[Atom, Fraction], arg: Tensor) -> tuple[Fraction, Fraction, Fraction]:
     """Return the exponents of x, abs(x) and sign(x); an x that is a sum is not seen in a product."""
-    own = _single(arg)
+    own = _sole_atom(arg)
     zero = Fraction(0)
     a = zero if own is None else powers.get(own, zero)
     return a, powers.get(Applied(ABS, (arg,)), zero), powers.get(Applied(SIGN, (arg,)), zero)
 
 
-def _form(a: Fraction, b: Fraction, c: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+def _canonical_exponents(a: Fraction, b: Fraction, c: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     """Return the exponents of x, abs(x) and sign(x) in canonical form."""
     zero, one = Fraction(0), Fraction(1)
     n, odd = a + b, (a + c) % 2
@@ -83,7 +83,7 @@ def _form(a: Fraction, b: Fraction, c: Fraction) -> tuple[Fraction, Fraction, Fr
     return (n, zero, zero) if n % 2 else (one, n - 1, zero)
 
 
-def _single(arg: Tensor) -> Atom | None:
+def _sole_atom(arg: Tensor) -> Atom | None:
     """Return the atom that an argument is, if it is one and no sum over its places."""
     match arg.terms:
         case (Term(coefficient, ((atom, exponent),) as factors),) if coefficient == exponent == 1:
@@ -92,7 +92,8 @@ def _single(arg: Tensor) -> Atom | None:
             return None
 
 
-def _set(powers: dict[Atom, Fraction], atom: Atom, exponent: Fraction) -> None:
+def _set_exponent(powers: dict[Atom, Fraction], atom: Atom, exponent: Fraction) -> None:
+    """Store the exponent of an atom, or remove the atom where it is 0."""
     if exponent:
         powers[atom] = exponent
     else:

@@ -86,13 +86,15 @@ def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
     """
     match atom:
         case Coordinate(block, at):
-            return Coordinate(block, _all(at, moves))
+            return Coordinate(block, _replace_slots(at, moves))
         case Component(name, at, by):
-            return Component(name, _all(at, moves), tuple(Coordinate(x.block, _all(x.at, moves)) for x in by))
+            return Component(
+                name, _replace_slots(at, moves), tuple(Coordinate(x.block, _replace_slots(x.at, moves)) for x in by)
+            )
         case Delta(left, right):
-            return Delta(_one(left, moves), _one(right, moves))
+            return Delta(_replace_slot(left, moves), _replace_slot(right, moves))
         case Inverse(of, (row, col)):
-            return Inverse(of, (_one(row, moves), _one(col, moves)))
+            return Inverse(of, (_replace_slot(row, moves), _replace_slot(col, moves)))
         case Applied(fn, args):
             return Applied(fn, tuple(moved_tensor(arg, moves) for arg in args))
         case Base(arg):
@@ -111,11 +113,13 @@ def moved_tensor(tensor: Tensor, moves: Mapping[Index, Slot]) -> Tensor:
     return Tensor(tuple(slot for slot in places if isinstance(slot, Index)), terms)
 
 
-def _one(slot: Slot, moves: Mapping[Index, Slot]) -> Slot:
+def _replace_slot(slot: Slot, moves: Mapping[Index, Slot]) -> Slot:
+    """Return the slot that replaces a slot, itself if none does."""
     return moves.get(slot, slot) if isinstance(slot, Index) else slot
 
 
-def _all(at: tuple[Slot, ...], moves: Mapping[Index, Slot]) -> tuple[Slot, ...]:
+def _replace_slots(at: tuple[Slot, ...], moves: Mapping[Index, Slot]) -> tuple[Slot, ...]:
+    """Return slots with replacements put in; literal positions stay."""
     return tuple([moves.get(slot, slot) if isinstance(slot, Index) else slot for slot in at])
 
 

@@ -30,34 +30,35 @@ def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Te
     nothing. Worked: for where(x > c, x**2, c**2) the condition gives x = c, and x**2 - c**2 becomes c**2 - c**2 = 0.
     For where(x > c, x, 0) the jump c is left.
     """
-    return _on_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
+    return _restrict_to_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
 
 
-def _on_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | None:
+def _restrict_to_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | None:
     """Return what is left of one expression wherever another one is zero: of several sides, the first that is not 0."""
-    modulus = next((atom for term in gap.terms for atom, _ in term.factors if _is(atom, "abs")), None)
+    modulus = next((atom for term in gap.terms for atom, _ in term.factors if _is_function(atom, "abs")), None)
     if isinstance(modulus, Applied):
         u, sign = modulus.args[0], Applied("sign", modulus.args)
         for value, s in ((u, constant(1)), (c.scale(u, -1), constant(-1))):
             there, on = (substituted(c, substituted(c, e, modulus, value), sign, s) for e in (step, gap))
-            found = _on_zeros(c, there, on, left - 1) if left else None
+            found = _restrict_to_zeros(c, there, on, left - 1) if left else None
             if found is None or not found.is_zero:
                 return found
         return constant(0)
     for term in gap.terms:
-        atom = _alone(term, gap)
+        atom = _solvable_atom(term, gap)
         if atom is not None:
             rest = Tensor(gap.free, tuple(other for other in gap.terms if other is not term))
             return substituted(c, step, atom, c.scale(rest, -1 / term.coefficient))
     return None
 
 
-def _is(atom: Atom, fn: str) -> bool:
+def _is_function(atom: Atom, fn: str) -> bool:
+    """Whether an atom is a given function of the language."""
     return isinstance(atom, Applied) and atom.fn == fn
 
 
-def _alone(term: Term, gap: Tensor) -> Atom | None:
-    """Return the atom that a term is a multiple of, if it is an unknown that stands nowhere else."""
+def _solvable_atom(term: Term, gap: Tensor) -> Atom | None:
+    """Return the unknown that a term is a multiple of, if no other term contains it."""
     match term.factors:
         case (((Coordinate() | Component()) as atom, exponent),) if exponent == 1:
             others = Tensor(gap.free, tuple(other for other in gap.terms if other is not term))

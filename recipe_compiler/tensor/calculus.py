@@ -118,7 +118,7 @@ class Calculus:
         """Return the product as `multiply` does, term by term of every factor."""
         result = constant(1)
         for tensor in tensors:
-            result = self._times(result, tensor)
+            result = self._multiply_two(result, tensor)
         return result
 
     def total(self, tensor: Tensor, *over: Index) -> Tensor:
@@ -203,7 +203,8 @@ class Calculus:
         """Return zero (with the same free indices) if the tensor is shown to be zero, else the tensor unchanged."""
         return Tensor(tensor.free, ()) if self.is_zero(tensor) else tensor
 
-    def _times(self, left: Tensor, right: Tensor) -> Tensor:
+    def _multiply_two(self, left: Tensor, right: Tensor) -> Tensor:
+        """Return the canonical product of two tensors, entry by entry."""
         free = sorted_indices((*left.free, *right.free))
         if left.terms == (Term(ONE),):
             return Tensor(free, right.terms)

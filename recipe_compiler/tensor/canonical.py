@@ -81,7 +81,9 @@ def named(rules: Rules, factors: Sequence[Factor], bound: set[Index], level: int
     best so far is, which may give equal products different names but never different products one name.
     """
     best: Named | None = None
-    for count, order in enumerate(_orders(rules, factors, _refined(rules, factors, _first_colours(bound)), rename)):
+    for count, order in enumerate(
+        _orders_to_try(rules, factors, _refine_colours(rules, factors, _colour_by_size(bound)), rename)
+    ):
         if order is None:
             return None
         moves: dict[Index, Slot] = {index: bound_index(index, level, n) for n, index in enumerate(order)}
@@ -101,9 +103,11 @@ def bound_index(index: Index, level: int, number: int) -> Index:
     return Index(index.size, f"_{level:02d}_{number:03d}")
 
 
-def _orders(rules: Rules, factors: Sequence[Factor], colours: Colours, rename: Rename) -> Iterator[list[Index] | None]:
+def _orders_to_try(
+    rules: Rules, factors: Sequence[Factor], colours: Colours, rename: Rename
+) -> Iterator[list[Index] | None]:
     """Yield the orders of indices to try; None once a swap that changes only the sign shows that the sum is zero."""
-    alike = _alike(colours)
+    alike = _first_repeated_colour(colours)
     if alike is None:
         yield sorted(colours, key=lambda index: colours[index])
         return
@@ -116,7 +120,7 @@ def _orders(rules: Rules, factors: Sequence[Factor], colours: Colours, rename: R
             if swap:
                 continue
         split = colours | {index: f"{colours[index]}!"}
-        yield from _orders(rules, factors, _refined(rules, factors, split), rename)
+        yield from _orders_to_try(rules, factors, _refine_colours(rules, factors, split), rename)
 
 
 def _swap_sign(factors: Sequence[Factor], first: Index, second: Index, rename: Rename) -> int:
@@ -128,7 +132,7 @@ def _swap_sign(factors: Sequence[Factor], first: Index, second: Index, rename: R
     return 1 if here[0] == there[0] else -1
 
 
-def _alike(colours: Colours) -> list[Index] | None:
+def _first_repeated_colour(colours: Colours) -> list[Index] | None:
     """Return the indices of the first colour that more than one has, None where all differ."""
     classes: dict[str, list[Index]] = {}
     for index, colour in colours.items():
@@ -137,17 +141,18 @@ def _alike(colours: Colours) -> list[Index] | None:
     return list(sorted_indices(classes[min(several)])) if several else None
 
 
-def _first_colours(bound: set[Index]) -> Colours:
+def _colour_by_size(bound: set[Index]) -> Colours:
+    """Return the initial colours of bound indices: their sizes."""
     return {index: f"{index.size}" for index in sorted_indices(bound)}
 
 
-def _refined(rules: Rules, factors: Sequence[Factor], colours: Colours) -> Colours:
+def _refine_colours(rules: Rules, factors: Sequence[Factor], colours: Colours) -> Colours:
     """Refine colours by surroundings until nothing more is told apart."""
     if len(colours) == 1:
         return colours
     count = len(set(colours.values()))
     while count < len(colours):
-        signatures = {index: (colours[index], _surroundings(rules, factors, colours, index)) for index in colours}
+        signatures = {index: (colours[index], _spell_surroundings(rules, factors, colours, index)) for index in colours}
         ranks = {signature: f"{n:03d}" for n, signature in enumerate(sorted(set(signatures.values())))}
         colours = {index: ranks[signatures[index]] for index in colours}
         if len(ranks) == count:
@@ -156,13 +161,14 @@ def _refined(rules: Rules, factors: Sequence[Factor], colours: Colours) -> Colou
     return colours
 
 
-def _surroundings(rules: Rules, factors: Sequence[Factor], colours: Colours, index: Index) -> str:
+def _spell_surroundings(rules: Rules, factors: Sequence[Factor], colours: Colours, index: Index) -> str:
+    """Return the spelling of all factors that contain an index, with that index marked."""
     marked = colours | {index: f"*{colours[index]}"}
     touched = [factor for factor in factors if index in indices((factor,))]
     return " ".join(sorted(f"{_shade(rules, atom, marked)}^{exponent}" for atom, exponent in touched))
 
 
-def _shade(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
+def _spell_coloured(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
     """Spell an atom with the colours of its indices in their places, blind to what naming may change."""
     match atom:
         case Coordinate(block, at):
@@ -181,7 +187,8 @@ def _shade(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
             return repr(atom)
 
 
-def _shade_tensor(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) -> str:
+def _spell_tensor_coloured(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) -> str:
+    """Return the spelling of a tensor with colours for indices, terms sorted."""
     terms = [
         f"{abs(term.coefficient)} {sorted(f'{_shade(rules, atom, colours)}^{e}' for atom, e in term.factors)}"
         for term in tensor.terms
@@ -189,17 +196,20 @@ def _shade_tensor(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) ->
     return "+".join(sorted(terms))
 
 
-def _either_way(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+def _spell_symmetric_slots(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+    """Return the colours of a matrix's slots, sorted if it is symmetric or skew."""
     if name in rules.symmetric or name in rules.skew:
-        return str(sorted(_shades((slot,), colours) for slot in at))
-    return _shades(at, colours)
+        return str(sorted(_spell_slots_coloured((slot,), colours) for slot in at))
+    return _spell_slots_coloured(at, colours)
 
 
-def _shades(at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
-    return ",".join([_shade_slot(slot, colours) for slot in at])
+def _spell_slots_coloured(at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+    """Return the colours of slots in order."""
+    return ",".join([_spell_slot_coloured(slot, colours) for slot in at])
 
 
-def _shade_slot(slot: Slot, colours: Mapping[Index, str]) -> str:
+def _spell_slot_coloured(slot: Slot, colours: Mapping[Index, str]) -> str:
+    """Return the colour of an index; its size if it is bound inside, its name if it is free."""
     if not isinstance(slot, Index):
         return f"#{slot}"
     colour = colours.get(slot)
@@ -220,7 +230,7 @@ def collect(
     outer, replaced = frozenset(free), tuple(moves.items())
     found: dict[str, Term] = {}
     for terms in products:
-        for name, new in _forms(c, tuple(terms), outer, replaced):
+        for name, new in _canonical_terms(c, tuple(terms), outer, replaced):
             old = found.get(name)
             found[name] = Term(new.coefficient + old.coefficient, new.factors) if old else new
     kept = tuple(found[name] for name in sorted(found) if found[name].coefficient)
@@ -228,18 +238,18 @@ def collect(
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _forms(
+def _canonical_terms(
     c: Arithmetic, terms: tuple[Term, ...], free: frozenset[Index], moves: tuple[tuple[Index, Slot], ...]
 ) -> tuple[tuple[str, Term], ...]:
     """Return the canonical terms of one product of terms, each with its spelling."""
     products = simplified(c, terms, free, dict(moves))
-    return tuple(form for product in products if (form := _canonical(c, product, free)) is not None)
+    return tuple(form for product in products if (form := _name_bound_indices(c, product, free)) is not None)
 
 
-def _canonical(c: Arithmetic, product: Product, free: frozenset[Index]) -> tuple[str, Term] | None:
+def _name_bound_indices(c: Arithmetic, product: Product, free: frozenset[Index]) -> tuple[str, Term] | None:
     """Name the bound indices of a product; None for one that equals its negative."""
     if not product.bound:
-        return _spelled(product.coefficient, product.factors)
+        return _sort_and_spell(product.coefficient, product.factors)
     level = height(product.factors)
     coefficient = product.coefficient
     constant: list[Factor] = []
@@ -253,15 +263,16 @@ def _canonical(c: Arithmetic, product: Product, free: frozenset[Index]) -> tuple
             return None
         coefficient *= group.sign
         groups.append(group)
-    return _spelled(coefficient, [*constant, *_numbered(groups, level)])
+    return _sort_and_spell(coefficient, [*constant, *_number_consecutively(groups, level)])
 
 
-def _spelled(coefficient: Fraction, factors: Iterable[Factor]) -> tuple[str, Term]:
+def _sort_and_spell(coefficient: Fraction, factors: Iterable[Factor]) -> tuple[str, Term]:
+    """Return a term with its factors sorted, after the spelling that it is sorted by."""
     in_order = sorted_factors(factors)
     return spell_factors(in_order), Term(coefficient, in_order)
 
 
-def _numbered(groups: Sequence[Named], level: int) -> list[Factor]:
+def _number_consecutively(groups: Sequence[Named], level: int) -> list[Factor]:
     """Number the indices of all groups on, in the order of the groups' spellings."""
     found: list[Factor] = []
     offset = 0

@@ -72,7 +72,7 @@ def convert(
             entrywise meaning, division by zero, and derivatives across a jump.
     """
     try:
-        result = _converted(formula, declarations, slots, datum, stated)
+        result = _convert_cached(formula, declarations, slots, datum, stated)
     except ModelError as error:
         raise ModelError(
             Fault(fault.where if fault.where.file else where, entry, fault.problem, fault.hint)
@@ -83,9 +83,10 @@ def convert(
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _converted(
+def _convert_cached(
     formula: Formula, declarations: Declarations, slots: tuple[Slot, ...], datum: Index | None, stated: bool
 ) -> Tensor:
+    """Return the tensor of a formula at slots, computed once."""
     axes = {block.name: len(block.shape.sizes) for block in declarations.blocks}
     return _Conversion(calculus(declarations, stated=stated), datum, axes).tensor(formula, slots)
 

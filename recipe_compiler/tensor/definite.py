@@ -107,7 +107,7 @@ def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
         return Definiteness.SEMIDEFINITE if is_nonnegative(c.rules, matrix) else Definiteness.UNKNOWN
     if len(matrix.free) != 2:
         return Definiteness.UNKNOWN
-    found = [_of_term(c, term, *matrix.free) for term in matrix.terms]
+    found = [_definiteness_of_term(c, term, *matrix.free) for term in matrix.terms]
     if not all(found):
         return Definiteness.UNKNOWN
     return max(found, default=Definiteness.SEMIDEFINITE)
@@ -120,7 +120,7 @@ def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor]
     either side, is A x y.T.
     """
     scalars = [factor for factor in term.factors if not slots(factor[0])]
-    links = [_link(c, factor) for factor in term.factors if slots(factor[0])]
+    links = [_as_link(c, factor) for factor in term.factors if slots(factor[0])]
     known = [link for link in links if link is not None]
     counted = uses(known)
     if len(known) < len(links) or not is_product(known, (row, col)) or not counted[row] == counted[col] == 1:
@@ -129,7 +129,8 @@ def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor]
     return None if found is None or found[1] else (scalars, found[0])
 
 
-def _link(c: Calculus, factor: Factor) -> Link | None:
+def _as_link(c: Calculus, factor: Factor) -> Link | None:
+    """Return a factor as a column or matrix of a product, None for powers and other atoms."""
     match factor:
         case (Component(_, (at,), ()) | Coordinate(_, (at,))) as atom, exponent if exponent == 1:
             return Link(atom, (at, None), symmetric=False)
@@ -141,30 +142,33 @@ def _link(c: Calculus, factor: Factor) -> Link | None:
 
 def mirrors(one: DirectedLink[Link], other: DirectedLink[Link]) -> bool:
     """Whether a matrix or column of a product is the transpose of another."""
-    same = _named(one.link.atom) == _named(other.link.atom)
+    same = _identity_without_slots(one.link.atom) == _identity_without_slots(other.link.atom)
     return same and (one.link.symmetric or one.forwards != other.forwards)
 
 
-def _of_term(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
+def _definiteness_of_term(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
+    """Return what structure shows of one term: diagonal, kernel, product L P L.T or weighted squares."""
     if term.coefficient < 0:
         return Definiteness.UNKNOWN
     diagonal = (Delta(row, col), Delta(col, row))
     if any(atom in diagonal for atom, _ in term.factors):
-        return _of_scalars(c, [factor for factor in term.factors if factor[0] not in diagonal])
-    kernels = [atom for atom, exponent in term.factors if exponent == 1 and _is_of_entries(atom, row, col)]
+        return _sign_of_product(c, [factor for factor in term.factors if factor[0] not in diagonal])
+    kernels = [atom for atom, exponent in term.factors if exponent == 1 and _is_entrywise_exponential(atom, row, col)]
     if kernels:
         others = [factor for factor in term.factors if factor[0] not in kernels]
         if {row, col} & indices(others):
             return Definiteness.UNKNOWN
-        return min(_of_scalars(c, others), *(_of_kernel(c, one.args[0], row, col) for one in kernels))
+        return min(
+            _sign_of_product(c, others), *(_definiteness_of_exponential(c, one.args[0], row, col) for one in kernels)
+        )
     found = chain(c, term, row, col)
     if found is None:
-        return _of_weighted_squares(c, term, row, col)
+        return _definiteness_of_squares(c, term, row, col)
     scalars, links = found
-    return min(_of_scalars(c, scalars), _of_chain(c, links))
+    return min(_sign_of_product(c, scalars), _definiteness_of_chain(c, links))
 
 
-def _of_weighted_squares(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
+def _definiteness_of_squares(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
     """Return what is known of sum_k w_k a_ik a_jk, whatever the indices k: semidefinite where no w_k is negative."""
     left, right = ([factor for factor in term.factors if at in indices([factor])] for at in (row, col))
     if len(left) != 1 or len(right) != 1 or left == right:
@@ -173,42 +177,42 @@ def _of_weighted_squares(c: Calculus, term: Term, row: Index, col: Index) -> Def
     mirrored = c.rename(c.collect([Term(ONE, tuple(left))], (row, *free)), {row: col})
     if mirrored.terms != (Term(ONE, tuple(right)),):
         return Definiteness.UNKNOWN
-    weights = _of_scalars(c, [factor for factor in term.factors if factor not in (*left, *right)])
+    weights = _sign_of_product(c, [factor for factor in term.factors if factor not in (*left, *right)])
     return min(weights, Definiteness.SEMIDEFINITE)
 
 
-def _is_of_entries(atom: Atom, row: Index, col: Index) -> TypeGuard[Applied]:
+def _is_entrywise_exponential(atom: Atom, row: Index, col: Index) -> TypeGuard[Applied]:
     """Whether an atom is the exponential of an expression with both indices of a matrix."""
     return isinstance(atom, Applied) and atom.fn == "exp" and {row, col} <= {*atom.args[0].free}
 
 
-def _of_kernel(c: Calculus, exponent: Tensor, row: Index, col: Index) -> Definiteness:
+def _definiteness_of_exponential(c: Calculus, exponent: Tensor, row: Index, col: Index) -> Definiteness:
     """Return what is known of the matrix exp(g_i + g_j + P_ij), entry by entry: semidefinite where P is.
 
     Powers of P, entry by entry, are semidefinite, so is their sum exp(P_ij) with positive coefficients, and so is
     what is multiplied by exp(g_i) exp(g_j) (Schur 1911). -s (u_i - u_j)**2 with s >= 0 has P = 2 s u u.T.
     """
-    left = [term for term in exponent.terms if not _is_of_differences(c, term, row, col)]
-    sides = _sides(Tensor(exponent.free, tuple(left)), row, col)
-    if not all(_of_term(c, term, row, col) for term in sides[2]):
+    left = [term for term in exponent.terms if not _is_squared_difference(c, term, row, col)]
+    sides = _split_by_indices(Tensor(exponent.free, tuple(left)), row, col)
+    if not all(_definiteness_of_term(c, term, row, col) for term in sides[2]):
         return Definiteness.UNKNOWN
     return Definiteness.SEMIDEFINITE if c.rename(sides[0], {row: col}) == sides[1] else Definiteness.UNKNOWN
 
 
-def _is_of_differences(c: Calculus, term: Term, row: Index, col: Index) -> bool:
+def _is_squared_difference(c: Calculus, term: Term, row: Index, col: Index) -> bool:
     """Whether a term is -s (u_i - u_j)**2 with s >= 0."""
     squares = [atom for atom, exponent in term.factors if isinstance(atom, Base) and exponent == 2]
     if term.coefficient > 0 or len(squares) != 1:
         return False
     others = [factor for factor in term.factors if factor[0] != squares[0]]
-    sides = _sides(squares[0].arg, row, col)
+    sides = _split_by_indices(squares[0].arg, row, col)
     apart = len(sides[0].terms) + len(sides[1].terms) == len(squares[0].arg.terms)
-    if not apart or any(slots(atom) for atom, _ in others) or not _of_scalars(c, others):
+    if not apart or any(slots(atom) for atom, _ in others) or not _sign_of_product(c, others):
         return False
     return c.rename(sides[0], {row: col}) == c.scale(sides[1], -1)
 
 
-def _sides(tensor: Tensor, row: Index, col: Index) -> tuple[Tensor, Tensor, tuple[Term, ...]]:
+def _split_by_indices(tensor: Tensor, row: Index, col: Index) -> tuple[Tensor, Tensor, tuple[Term, ...]]:
     """Return the parts of a sum that name the row alone, the column alone, and both; what names neither is left out."""
     found: dict[frozenset[Index], list[Term]] = {}
     for term in tensor.terms:
@@ -217,12 +221,12 @@ def _sides(tensor: Tensor, row: Index, col: Index) -> tuple[Tensor, Tensor, tupl
     return one, other, tuple(found.get(frozenset({row, col}), ()))
 
 
-def _of_scalars(c: Calculus, factors: list[Factor]) -> Definiteness:
+def _sign_of_product(c: Calculus, factors: list[Factor]) -> Definiteness:
     """Return what is known of a product of entries, summed over whatever it is summed over."""
-    return min((_of_entry(c, factor) for factor in factors), default=Definiteness.DEFINITE)
+    return min((_sign_of_entry(c, factor) for factor in factors), default=Definiteness.DEFINITE)
 
 
-def _of_entry(c: Calculus, factor: Factor) -> Definiteness:
+def _sign_of_entry(c: Calculus, factor: Factor) -> Definiteness:
     """Return the sign of a factor: positive, nonnegative or unknown; the diagonal has the sign of its matrix."""
     atom = factor[0]
     at = slots(atom)
@@ -234,7 +238,7 @@ def _of_entry(c: Calculus, factor: Factor) -> Definiteness:
     return Definiteness.SEMIDEFINITE if factor_is_nonnegative(c.rules, factor) else Definiteness.UNKNOWN
 
 
-def _of_chain(c: Calculus, links: Chain) -> Definiteness:
+def _definiteness_of_chain(c: Calculus, links: Chain) -> Definiteness:
     """Return what is known of `L P L.T`; it is definite only if every factor is known to be invertible."""
     half = len(links) // 2
     left, right = links[:half], links[len(links) - half :]
@@ -247,6 +251,7 @@ def _of_chain(c: Calculus, links: Chain) -> Definiteness:
 
 
 def _is_invertible_link(c: Calculus, step: DirectedLink[Link]) -> bool:
+    """Whether a matrix of a product is an inverse or positive definite."""
     atom = step.link.atom
     return isinstance(atom, Inverse) or definite_atom(c, atom) is Definiteness.DEFINITE
 
@@ -266,6 +271,7 @@ def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
 
 
 def _is_symmetric(c: Calculus, atom: Atom) -> bool:
+    """Whether a matrix is symmetric by declaration, or the inverse of a symmetric one."""
     match atom:
         case Inverse(of, _):
             return grid_sign(c, of) == 1
@@ -275,7 +281,7 @@ def _is_symmetric(c: Calculus, atom: Atom) -> bool:
             return False
 
 
-def _named(atom: Atom) -> object:
+def _identity_without_slots(atom: Atom) -> object:
     """Return what an atom is apart from its slots."""
     match atom:
         case Inverse(of, _):

@@ -120,6 +120,7 @@ def term_derivative(
 
 
 def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everywhere: bool) -> Tensor:
+    """Return the derivative of one atom by a coordinate, by the rule for its class."""
     match atom:
         case Coordinate(block, at):
             if block != by.block:
@@ -132,7 +133,7 @@ def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everyw
             factor = (Component(name, at, (*derived, by)), ONE)
             return c.collect([Term(ONE, (factor,))], indices((factor,)))
         case Applied(fn, args):
-            return _chain(c, fn, args, by, almost_everywhere=almost_everywhere)
+            return _differentiate_function(c, fn, args, by, almost_everywhere=almost_everywhere)
         case Base(arg):
             return c.diff(arg, by, almost_everywhere=almost_everywhere)
         case Inverse(of, at):
@@ -143,7 +144,10 @@ def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everyw
             return constant(0)
 
 
-def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, almost_everywhere: bool) -> Tensor:
+def _differentiate_function(
+    c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, almost_everywhere: bool
+) -> Tensor:
+    """Return the derivative of a function of tensors by the chain rule, `where` branch by branch."""
     inner = tuple(c.diff(arg, by, almost_everywhere=almost_everywhere) for arg in args)
     if all(part.is_zero for part in inner):
         return constant(0)
@@ -164,7 +168,8 @@ def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, 
 
 
 def _inverse_derivative(c: Arithmetic, of: Grid, at: tuple[Slot, Slot], by: Coordinate) -> Tensor:
-    left, right = _apart(of.row.size, (*at, *by.at))
+    """Return the entry of -inv(A) (dA/dz) inv(A)."""
+    left, right = _unused_indices(of.row.size, (*at, *by.at))
     inner = c.diff(c.rename(of.entry, {of.row: left, of.col: right}), by)
     if inner.is_zero:
         return constant(0)
@@ -173,7 +178,8 @@ def _inverse_derivative(c: Arithmetic, of: Grid, at: tuple[Slot, Slot], by: Coor
 
 
 def _determinant_derivative(c: Arithmetic, of: Grid, by: Coordinate, *, log: bool) -> Tensor:
-    left, right = _apart(of.row.size, by.at)
+    """Return trace(inv(A) dA/dz) for log det A, times det A for det A."""
+    left, right = _unused_indices(of.row.size, by.at)
     inner = c.diff(c.rename(of.entry, {of.row: left, of.col: right}), by)
     if inner.is_zero:
         return constant(0)
@@ -182,7 +188,7 @@ def _determinant_derivative(c: Arithmetic, of: Grid, by: Coordinate, *, log: boo
     return logarithmic if log else c.multiply(value, logarithmic)
 
 
-def _apart(size: Size, taken: tuple[Slot, ...]) -> tuple[Index, Index]:
+def _unused_indices(size: Size, taken: tuple[Slot, ...]) -> tuple[Index, Index]:
     """Return two indices apart from those taken, to be summed over."""
     candidates = (Index(size, f"%{n}") for n in range(len(taken) + 2))
     left, right, *_ = (index for index in candidates if index not in taken)

@@ -16,12 +16,13 @@ def opened(c: Calculus, tensor: Tensor) -> Tensor:
     -A r_i + (A - xi) r_i becomes -xi r_i, and (u_i v_j - v_i u_j) x_j becomes u_i (v.x) - v_i (u.x). Of a product of
     several such matrices none is multiplied out.
     """
-    while (other := _once(c, tensor)) is not None:
+    while (other := _expand_one_factor(c, tensor)) is not None:
         tensor = other
     return tensor
 
 
-def _once(c: Calculus, tensor: Tensor) -> Tensor | None:
+def _expand_one_factor(c: Calculus, tensor: Tensor) -> Tensor | None:
+    """Return the tensor with one sum multiplied out, None where no sum saves work."""
     for place, term in enumerate(tensor.terms):
         others = Tensor(tensor.free, (*tensor.terms[:place], *tensor.terms[place + 1 :]))
         factors, over = unbound(term, tensor.free)

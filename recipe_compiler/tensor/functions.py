@@ -31,14 +31,14 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
     free = tuple(dict.fromkeys(index for arg in args for index in arg.free))
     if fn == "sqrt":
         return c.power(args[0], Fraction(1, 2))
-    known = _value(c, fn, args)
+    known = _exact_value(c, fn, args)
     if known is not None:
         return Tensor(free, known.terms)
     match fn:
         case "exp":
-            return Tensor(free, _exp(c, args[0]).terms)
+            return Tensor(free, _apply_exp(c, args[0]).terms)
         case "log":
-            return Tensor(free, _log(c, args[0]).terms)
+            return Tensor(free, _apply_log(c, args[0]).terms)
         case "abs" if is_nonnegative(c.rules, args[0]):
             return args[0]
         case "abs" if is_nonnegative(c.rules, minus := c.scale(args[0], -1)):
@@ -50,14 +50,14 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
         case "abs" | "sign":
             number, arg = unscaled(c, args[0])
             outside = abs(number) if fn == "abs" else (1 if number > 0 else -1)
-            return Tensor(free, c.scale(_atom(fn, (arg,)), outside).terms)
+            return Tensor(free, c.scale(_function_atom(fn, (arg,)), outside).terms)
         case _ if fn.startswith("where "):
-            return Tensor(free, _where(c, fn, args).terms)
+            return Tensor(free, _apply_where(c, fn, args).terms)
         case _ if fn in FUNCTIONS and FUNCTIONS[fn].parity and args[0].terms and args[0].terms[0].coefficient < 0:
-            flipped = _atom(fn, (c.scale(args[0], -1),))
+            flipped = _function_atom(fn, (c.scale(args[0], -1),))
             return Tensor(free, flipped.terms if FUNCTIONS[fn].parity is Parity.EVEN else c.scale(flipped, -1).terms)
         case _:
-            return Tensor(free, _atom(fn, args).terms)
+            return Tensor(free, _function_atom(fn, args).terms)
 
 
 def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
@@ -76,10 +76,10 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
             case Applied(fn, args) if fn in squares and exponent.denominator == 1 and exponent >= 2:
                 square = written(c, squares[fn], args[0])
                 half, odd = divmod(exponent.numerator, 2)
-                new.append(c.multiply(c.power(square, half), c.power(_atom(fn, args), odd)))
+                new.append(c.multiply(c.power(square, half), c.power(_function_atom(fn, args), odd)))
             case _:
                 plain.append((atom, exponent))
-    if not exponentials or _are_apart(exponentials):
+    if not exponentials or _are_in_normal_form(exponentials):
         return [factor for factor in factors if factor in plain or factor in exponentials], new
     parts = [c.scale(atom.args[0], exponent) for atom, exponent in exponentials if isinstance(atom, Applied)]
     return plain, [*new, applied(c, "exp", (c.add(*parts),))]
@@ -92,14 +92,15 @@ def inside_logarithm(c: Arithmetic, atom: Atom) -> Tensor | None:
     return written(c, FUNCTIONS[atom.fn].logarithm_of, atom.args[0])
 
 
-def _atom(fn: str, args: tuple[Tensor, ...]) -> Tensor:
+def _function_atom(fn: str, args: tuple[Tensor, ...]) -> Tensor:
+    """Return a function of tensors as a tensor of one atom, without rewriting."""
     args = tuple(occurring(arg) for arg in args)
     free = tuple(dict.fromkeys(index for arg in args for index in arg.free))
     return Tensor(free, (Term(ONE, ((Applied(fn, args), ONE),)),))
 
 
-def _are_apart(exponentials: Sequence[Factor]) -> bool:
-    """Whether exponentials are as `_exp` leaves them: powers 1, and no two of them belong into one."""
+def _are_in_normal_form(exponentials: Sequence[Factor]) -> bool:
+    """Whether exponentials are as `_apply_exp` leaves them: powers 1, and no two of them belong into one."""
     if any(exponent != 1 for _, exponent in exponentials):
         return False
     if len(exponentials) == 1:
@@ -110,7 +111,7 @@ def _are_apart(exponentials: Sequence[Factor]) -> bool:
     return all(not a & b for n, a in enumerate(groups) for b in groups[:n])
 
 
-def _exp(c: Arithmetic, arg: Tensor) -> Tensor:
+def _apply_exp(c: Arithmetic, arg: Tensor) -> Tensor:
     """exp(x log y + rest) = y**x exp(rest) for rational x, so for log det; terms without a common index go apart."""
     powers: list[Tensor] = []
     rest: list[Term] = []
@@ -119,23 +120,24 @@ def _exp(c: Arithmetic, arg: Tensor) -> Tensor:
             case ((Applied("log", (inner,)), exponent),) if exponent == 1 and indices(term.factors) <= set(arg.free):
                 powers.append(c.power(inner, term.coefficient))
             case ((Determinant(of, True), exponent),) if exponent == 1:
-                powers.append(c.power(_one(Determinant(of, log=False)), term.coefficient))
+                powers.append(c.power(_tensor_of_atom(Determinant(of, log=False)), term.coefficient))
             case _:
                 rest.append(term)
     if powers:
         return c.multiply(*powers, applied(c, "exp", (c.collect(rest, arg.free),)))
-    groups = [] if c.rules.stated else _linked(arg)
+    groups = [] if c.rules.stated else _group_by_indices(arg)
     if len([group for group in groups if group[0]]) < 2:
-        return _atom("exp", (arg,))
+        return _function_atom("exp", (arg,))
     pieces = [c.collect(terms, sorted(group, key=lambda index: index.label)) for group, terms in groups]
-    return c.collect([_product([_atom("exp", (piece,)) for piece in pieces])], arg.free)
+    return c.collect([_join_factors([_function_atom("exp", (piece,)) for piece in pieces])], arg.free)
 
 
-def _product(atoms: Sequence[Tensor]) -> Term:
+def _join_factors(atoms: Sequence[Tensor]) -> Term:
+    """Return one term with the factors of several atoms."""
     return Term(ONE, tuple(factor for atom in atoms for factor in atom.terms[0].factors))
 
 
-def _linked(arg: Tensor) -> list[tuple[set[Index], list[Term]]]:
+def _group_by_indices(arg: Tensor) -> list[tuple[set[Index], list[Term]]]:
     """Return the terms in groups that share no free index; those without any make one group."""
     groups: list[tuple[set[Index], list[Term]]] = []
     free = set(arg.free)
@@ -147,27 +149,31 @@ def _linked(arg: Tensor) -> list[tuple[set[Index], list[Term]]]:
     return groups
 
 
-def _where(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
+def _apply_where(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
     """where(p, delta A, delta B) = delta where(p, A, B), so that deltas can identify indices outside."""
     left, right, yes, no = args
-    groups = dict.fromkeys(_deltas(term) for branch in (yes, no) for term in branch.terms)
+    groups = dict.fromkeys(_list_deltas(term) for branch in (yes, no) for term in branch.terms)
     parts: list[Tensor] = []
     for deltas in groups:
-        branches = [c.collect([_other(t) for t in x.terms if _deltas(t) == deltas], x.free) for x in (yes, no)]
+        branches = [
+            c.collect([_remove_deltas(t) for t in x.terms if _list_deltas(t) == deltas], x.free) for x in (yes, no)
+        ]
         outside = c.collect([Term(ONE, deltas)], indices(deltas))
-        parts.append(c.multiply(outside, _atom(fn, (left, right, *branches))))
+        parts.append(c.multiply(outside, _function_atom(fn, (left, right, *branches))))
     return c.add(*parts)
 
 
-def _deltas(term: Term) -> tuple[Factor, ...]:
+def _list_deltas(term: Term) -> tuple[Factor, ...]:
+    """Return the Kronecker deltas of a term."""
     return tuple(factor for factor in term.factors if isinstance(factor[0], Delta))
 
 
-def _other(term: Term) -> Term:
+def _remove_deltas(term: Term) -> Term:
+    """Return a term without its Kronecker deltas."""
     return Term(term.coefficient, tuple(factor for factor in term.factors if not isinstance(factor[0], Delta)))
 
 
-def _log(c: Arithmetic, arg: Tensor) -> Tensor:
+def _apply_log(c: Arithmetic, arg: Tensor) -> Tensor:
     """log(a b**n) = log a + n log b where b is positive; log exp x = x, log of a determinant is its own atom."""
     match arg.terms:
         case (term,) if c.rules.stated and (term.coefficient != 1 or len(term.factors) > 1):
@@ -180,10 +186,10 @@ def _log(c: Arithmetic, arg: Tensor) -> Tensor:
             parts = [_log_number(c, term.coefficient)]
             parts += [c.scale(_log_atom(factor), factor[1]) for factor in positive]
             if own:
-                parts.append(_atom("log", (c.collect([Term(ONE, tuple(own))], arg.free),)))
+                parts.append(_function_atom("log", (c.collect([Term(ONE, tuple(own))], arg.free),)))
             return c.add(*parts)
         case _:
-            return _atom("log", (arg,))
+            return _function_atom("log", (arg,))
 
 
 def _log_of_product(c: Arithmetic, term: Term, arg: Tensor) -> Tensor:
@@ -192,40 +198,43 @@ def _log_of_product(c: Arithmetic, term: Term, arg: Tensor) -> Tensor:
     That of a ratio near 1 is exact as it stands; the difference of two logarithms is not.
     """
     if not indices(term.factors) <= set(arg.free):
-        return _atom("log", (arg,))
+        return _function_atom("log", (arg,))
     apart = [factor for factor in term.factors if _has_plain_log(factor[0])]
     rest = c.collect([Term(term.coefficient, tuple(f for f in term.factors if f not in apart))], arg.free)
     parts = [c.scale(_log_atom(factor), factor[1]) for factor in apart]
-    return c.add(*parts, applied(c, "log", (rest,)) if apart else _atom("log", (rest,)))
+    return c.add(*parts, applied(c, "log", (rest,)) if apart else _function_atom("log", (rest,)))
 
 
 def _has_plain_log(atom: Atom) -> bool:
+    """Whether the logarithm of an atom is written without log: determinants and exponentials."""
     return isinstance(atom, Determinant) or (isinstance(atom, Applied) and atom.fn == "exp")
 
 
 def _log_atom(factor: Factor) -> Tensor:
+    """Return the logarithm of a factor's base, that of exp(u) as u."""
     match factor[0]:
         case Applied("exp", (arg,)):
             return arg
         case Determinant(of, False):
-            return _one(Determinant(of, log=True))
+            return _tensor_of_atom(Determinant(of, log=True))
         case atom:
-            return _atom("log", (_one(atom),))
+            return _function_atom("log", (_tensor_of_atom(atom),))
 
 
-def _one(atom: Atom) -> Tensor:
+def _tensor_of_atom(atom: Atom) -> Tensor:
     """Return an atom as a tensor, all its indices free."""
     factors = ((atom, ONE),)
     return Tensor(tuple(sorted(indices(factors), key=lambda index: index.label)), (Term(ONE, factors),))
 
 
 def _log_number(c: Arithmetic, value: Fraction) -> Tensor:
+    """Return the logarithm of a positive rational as a sum over its primes."""
     logs = [(prime, count) for prime, count in split(value.numerator)]
     logs += [(prime, -count) for prime, count in split(value.denominator)]
-    return c.add(constant(0), *(c.scale(_atom("log", (constant(prime),)), count) for prime, count in logs))
+    return c.add(constant(0), *(c.scale(_function_atom("log", (constant(prime),)), count) for prime, count in logs))
 
 
-def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
+def _exact_value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
     """Return the value where the arguments are numbers that have an exact one."""
     numbers = [as_number(arg) for arg in args]
     match fn, numbers:

@@ -61,7 +61,9 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
     diagonal = _diagonal(c, grid)
     if diagonal is not None:
         free = tuple(slot for slot in at if isinstance(slot, Index))
-        return c.multiply(c.collect([Term(ONE, ((Delta(*at), ONE),))], free), _at(c, c.power(diagonal, -1), row, at[0]))
+        return c.multiply(
+            c.collect([Term(ONE, ((Delta(*at), ONE),))], free), _put_slot(c, c.power(diagonal, -1), row, at[0])
+        )
     match entry.terms:
         case (Term(coefficient, ((Inverse(of, inner), exponent),)),) if coefficient == exponent == 1:
             places: dict[Slot, Slot] = dict(zip((row, col), at, strict=True))
@@ -70,7 +72,7 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
         case ():
             raise meaningless("found the inverse of a matrix that is zero everywhere")
         case _:
-            swapped = _swapped(c, grid)
+            swapped = _transpose_grid(c, grid)
             if spell_tensor(swapped) < spell_tensor(entry):
                 grid, at = Grid(row, col, swapped), (at[1], at[0])
             return c.collect([Term(ONE, ((Inverse(grid, at), ONE),))], [s for s in at if isinstance(s, Index)])
@@ -87,7 +89,7 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
     if diagonal is not None and is_positive(c.rules, diagonal):
         logarithm = c.total(c.applied("log", diagonal), grid.row)
         return logarithm if log else c.applied("exp", logarithm)
-    swapped = _swapped(c, grid)
+    swapped = _transpose_grid(c, grid)
     if spell_tensor(swapped) < spell_tensor(grid.entry):
         grid = Grid(grid.row, grid.col, swapped)
     return Tensor((), (Term(ONE, ((Determinant(grid, log), ONE),)),))
@@ -105,7 +107,7 @@ def grid_sign(c: Arithmetic, grid: Grid) -> int:
 @lru_cache(maxsize=4096)
 def _computed_sign(c: Arithmetic, grid: Grid) -> int:
     """Compare a matrix with its transpose. Remembered, since the same matrices come again and again."""
-    swapped = _swapped(c, grid)
+    swapped = _transpose_grid(c, grid)
     if swapped == grid.entry:
         return 1
     return -1 if c.scale(swapped, -1) == grid.entry else 0
@@ -127,14 +129,19 @@ def contracted(
         for other, exponent in factors:
             if exponent != 1 or not isinstance(other, Component) or other.by:
                 continue
-            pair = _pair(c, atom, other, {slot for slot, count in uses.items() if count == 2 and slot not in free})
+            pair = _find_contraction(
+                c, atom, other, {slot for slot, count in uses.items() if count == 2 and slot not in free}
+            )
             if pair is not None:
                 rest = tuple(factor for factor in factors if factor[0] not in (atom, other))
                 return (*rest, (pair[0], ONE)), pair[1]
     return None
 
 
-def _pair(c: Arithmetic, inverse_: Inverse, matrix: Component, once: set[Slot]) -> tuple[Delta, Index] | None:
+def _find_contraction(
+    c: Arithmetic, inverse_: Inverse, matrix: Component, once: set[Slot]
+) -> tuple[Delta, Index] | None:
+    """Return the delta that replaces inv(A)_as A_sb, and s; None if the two factors do not contract."""
     entry = Component(matrix.name, (inverse_.of.row, inverse_.of.col))
     if len(matrix.at) != 2 or inverse_.of.entry.terms != (Term(ONE, ((entry, ONE),)),):
         return None
@@ -149,6 +156,7 @@ def _pair(c: Arithmetic, inverse_: Inverse, matrix: Component, once: set[Slot]) 
 
 
 def _canonical_grid(c: Arithmetic, grid: Grid) -> Grid:
+    """Return a matrix with its free indices renamed to `i` and `j`."""
     row, col = grid_indices(grid.row.size)
     if set(grid.entry.free) - {grid.row, grid.col}:
         raise meaningless("found the inverse or determinant of a matrix that differs from datum to datum")
@@ -156,11 +164,13 @@ def _canonical_grid(c: Arithmetic, grid: Grid) -> Grid:
     return Grid(row, col, Tensor((row, col), entry.terms))
 
 
-def _swapped(c: Arithmetic, grid: Grid) -> Tensor:
+def _transpose_grid(c: Arithmetic, grid: Grid) -> Tensor:
+    """Return the entries of the transpose of a matrix."""
     return c.rename(grid.entry, {grid.row: grid.col, grid.col: grid.row})
 
 
-def _at(c: Arithmetic, tensor: Tensor, index: Index, slot: Slot) -> Tensor:
+def _put_slot(c: Arithmetic, tensor: Tensor, index: Index, slot: Slot) -> Tensor:
+    """Return a tensor with one free index replaced, unchanged if it has no such index."""
     return c.rename(tensor, {index: slot}) if index in tensor.free else tensor
 
 
@@ -193,10 +203,11 @@ def _without_scalars(c: Arithmetic, grid: Grid) -> tuple[Tensor | None, Tensor]:
     coefficient = terms[0].coefficient if len(terms) == 1 else ONE
     if not shared and coefficient == 1:
         return None, grid.entry
-    rest = [Term(term.coefficient / coefficient, _other_than(term.factors, shared)) for term in terms]
+    rest = [Term(term.coefficient / coefficient, _remove_factors(term.factors, shared)) for term in terms]
     content = c.collect([Term(coefficient, tuple(shared.items()))], ())
     return content, c.collect(rest, grid.entry.free)
 
 
-def _other_than(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
+def _remove_factors(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
+    """Return the factors that are not among the shared atoms."""
     return tuple(factor for factor in factors if factor[0] not in shared)

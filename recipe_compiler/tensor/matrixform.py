@@ -66,14 +66,14 @@ def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chai
     """
     if not is_product(links, free):
         return None
-    opened = _opened(style, list(links), free, uses(links))
+    opened = _open_chain(style, list(links), free, uses(links))
     if opened is None:
         return None
     sign, written, rest = opened
     sign *= (-1) ** sum(link.sign < 0 for link in links)
     closed: list[str] = []
     while rest:
-        scalar = _closed(style, rest)
+        scalar = _closed_chain(style, rest)
         if scalar is None:
             return None
         sign *= scalar[0]
@@ -82,7 +82,8 @@ def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chai
     return Chains(sign, written, tuple(closed))
 
 
-def _opened(style: Style, links: list[Link], free: tuple[Index, ...], ends: Counter[Slot]) -> Part | None:
+def _open_chain(style: Style, links: list[Link], free: tuple[Index, ...], ends: Counter[Slot]) -> Part | None:
+    """Return the chain through the free indices: its sign, its text and the links left; None if there is none."""
     match free:
         case ():
             return 1, "", links
@@ -91,19 +92,21 @@ def _opened(style: Style, links: list[Link], free: tuple[Index, ...], ends: Coun
             chain = backwards(steps) if index.label == "j" else steps
             return None if end is not None or not steps else (*write_chain(style, chain), rest)
         case (row, col) if ends[row] == ends[col] == 1:
-            return _square(style, links, row, col)
+            return _chain_between(style, links, row, col)
         case (row, col) if {ends[row], ends[col]} == {1, 2}:
-            return _diagonal(style, links, row, col)
+            return _chain_on_diagonal(style, links, row, col)
         case _:
             return None
 
 
-def _square(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
+def _chain_between(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
+    """Return the chain from the row to the column, as `_open_chain` does."""
     found = between(row, col, links)
     return None if found is None else (*write_chain(style, found[0]), found[1])
 
 
-def _diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
+def _chain_on_diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
+    """Return delta_ij v_i as diag(v), as `_open_chain` does."""
     delta = next((link for link in links if set(link.ends) == {row, col} and link.written == "I"), None)
     if delta is None:
         return None
@@ -116,7 +119,8 @@ def _diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part |
     return sign, style.call("diag", [written]), rest
 
 
-def _closed(style: Style, links: list[Link]) -> Part | None:
+def _closed_chain(style: Style, links: list[Link]) -> Part | None:
+    """Return a scalar product or trace: its sign, its text and the links left; None if no chain closes."""
     column = next((n for n, link in enumerate(links) if link.ends[1] is None), None)
     if column is not None:
         first = links[column]
@@ -139,10 +143,11 @@ def write_chain(style: Style, chain: Sequence[DirectedLink[Link]]) -> tuple[int,
     """
     shown = [step for step in chain if step.link.written != "I"] or list(chain[:1])
     flips = sum(step.link.symmetry < 0 and not step.forwards for step in shown)
-    return (-1) ** flips, style.chain.join(_step(style, step, alone=len(shown) == 1) for step in shown)
+    return (-1) ** flips, style.chain.join(_write_link(style, step, alone=len(shown) == 1) for step in shown)
 
 
-def _step(style: Style, step: DirectedLink[Link], *, alone: bool) -> str:
+def _write_link(style: Style, step: DirectedLink[Link], *, alone: bool) -> str:
+    """Return the text of one link, transposed if it is passed backwards."""
     written = step.link.written
     if not step.forwards and not step.link.symmetry:
         return style.transpose(written)
@@ -160,31 +165,33 @@ def matrix_form(c: Calculus, style: Style, tensor: Tensor) -> str:
 
 def as_matrices(c: Calculus, style: Style, tensor: Tensor) -> str | None:
     """Write a tensor in matrix notation; None if one of its terms has none."""
-    return _sum(c, style, tensor)
+    return _write_sum(c, style, tensor)
 
 
-def _sum(c: Calculus, style: Style, tensor: Tensor) -> str | None:
+def _write_sum(c: Calculus, style: Style, tensor: Tensor) -> str | None:
+    """Return a tensor in matrix notation, None if one of its terms has none."""
     terms: list[tuple[bool, str]] = []
     for term in sorted(tensor.terms, key=lambda term: not term.factors):
-        signed = _term(c, style, term, tensor.free)
+        signed = _write_term(c, style, term, tensor.free)
         if signed is None:
             return None
         terms.append(signed)
     return join_terms(terms)
 
 
-def _term(c: Calculus, style: Style, term: Term, free: tuple[Index, ...]) -> tuple[bool, str] | None:
+def _write_term(c: Calculus, style: Style, term: Term, free: tuple[Index, ...]) -> tuple[bool, str] | None:
+    """Return whether a term is negative, and its absolute value in matrix notation; None if it has none."""
     above: list[str] = []
     below: list[str] = []
     links: list[Link] = []
     for atom, exponent in term.factors:
         if slots(atom):
-            more = _links(c, style, (atom, exponent), term)
+            more = _factor_as_links(c, style, (atom, exponent), term)
             if more is None:
                 return None
             links += more
             continue
-        written = _scalar(c, style, atom, abs(exponent))
+        written = _write_scalar(c, style, atom, abs(exponent))
         if written is None:
             return None
         (above if exponent > 0 else below).append(written)
@@ -194,10 +201,10 @@ def _term(c: Calculus, style: Style, term: Term, free: tuple[Index, ...]) -> tup
     alone = len(found.closed) == 1 and not above and not found.opened
     above += found.closed if alone else [style.group(scalar) for scalar in found.closed]
     coefficient = term.coefficient * found.sign
-    return coefficient < 0, _joined(style, coefficient, above, below, found.opened)
+    return coefficient < 0, _write_product(style, coefficient, above, below, found.opened)
 
 
-def _joined(style: Style, coefficient: Fraction, above: list[str], below: list[str], chain: str) -> str:
+def _write_product(style: Style, coefficient: Fraction, above: list[str], below: list[str], chain: str) -> str:
     """Write coefficient, scalars and a chain of matrices, the chain inside a fraction only in plain text."""
     if not chain:
         return fraction(style, "", coefficient, above, below, between=style.scalar_times)
@@ -207,18 +214,18 @@ def _joined(style: Style, coefficient: Fraction, above: list[str], below: list[s
     return chain if plain else f"{fraction(style, '', coefficient, above, below, between=' ')} {chain}"
 
 
-def _scalar(c: Calculus, style: Style, atom: Atom, exponent: Fraction) -> str | None:
+def _write_scalar(c: Calculus, style: Style, atom: Atom, exponent: Fraction) -> str | None:
     """Write a power of an atom without indices; inside it matrix notation is used again."""
     match atom:
         case Applied(fn, args):
-            inner = [_sum(c, style, arg) for arg in args]
+            inner = [_write_sum(c, style, arg) for arg in args]
             written = style.call(fn, [part for part in inner if part is not None])
             return None if None in inner else style.power(written, exponent, simple=True)
         case Base(arg):
-            inside = _sum(c, style, arg)
+            inside = _write_sum(c, style, arg)
             return None if inside is None else style.power(inside, exponent, simple=False)
         case Determinant(of, log):
-            written = style.call("logdet" if log else "det", [_matrix(c, style, of)[0]])
+            written = style.call("logdet" if log else "det", [_write_matrix(c, style, of)[0]])
             return style.power(written, exponent, simple=True)
         case Component(_, _, by):
             simple = not by
@@ -228,18 +235,19 @@ def _scalar(c: Calculus, style: Style, atom: Atom, exponent: Fraction) -> str | 
             return write(style, Tensor((), (Term(ONE, ((atom, exponent),)),)), {})
 
 
-def _links(c: Calculus, style: Style, factor: Factor, term: Term) -> list[Link] | None:
+def _factor_as_links(c: Calculus, style: Style, factor: Factor, term: Term) -> list[Link] | None:
     """Return a factor as links: a square of a column is two of them."""
     atom, exponent = factor
     if exponent not in (1, 2):
         return None
-    link = _link(c, style, atom, term)
+    link = _atom_as_link(c, style, atom, term)
     if link is None or (exponent == 2 and link.ends[1] is not None):
         return None
     return [link] * exponent.numerator
 
 
-def _link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link | None:
+def _atom_as_link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link | None:
+    """Return an atom with indices as a named matrix or column, None if it has no such form."""
     match atom:
         case Coordinate(name, (at,)) | Component(name, (at,), ()):
             return Link(style.symbol(name), (at, None))
@@ -250,20 +258,21 @@ def _link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link | None:
         case Component(name, (), (Coordinate(block, (row,)), Coordinate(other, (col,)))) if block == other:
             return Link(style.gradient(style.symbol(name), block, 2), (row, col), 1)
         case Component(name, (row, col), (Coordinate(block, (at,)),)):
-            return _divergence(c, style, Component(name, (row, col)), block, at, term)
+            return _divergence_as_link(c, style, Component(name, (row, col)), block, at, term)
         case Inverse(of, (row, col)):
-            matrix, simple = _matrix(c, style, of)
+            matrix, simple = _write_matrix(c, style, of)
             return Link(style.inverse(matrix, simple=simple), (row, col), grid_sign(c, of))
         case Delta(left, right):
             return Link("I", (left, right), 1)
         case Applied(fn, (arg,)) if len(arg.free) == 1:
-            inside = _sum(c, style, c.rename(arg, {arg.free[0]: Index(arg.free[0].size, "i")}))
+            inside = _write_sum(c, style, c.rename(arg, {arg.free[0]: Index(arg.free[0].size, "i")}))
             return None if inside is None else Link(style.call(fn, [inside]), (arg.free[0], None))
         case _:
             return None
 
 
-def _divergence(c: Calculus, style: Style, matrix: Component, block: str, at: Slot, term: Term) -> Link | None:
+def _divergence_as_link(c: Calculus, style: Style, matrix: Component, block: str, at: Slot, term: Term) -> Link | None:
+    """Return dA_ij/dz_j as the column div(A, z), for A.T where the row is summed."""
     row, col = matrix.at
     uses = Counter(slot for atom, _ in term.factors for slot in slots(atom))
     if uses[at] != 2 or at not in (row, col):
@@ -276,8 +285,9 @@ def _divergence(c: Calculus, style: Style, matrix: Component, block: str, at: Sl
     return Link(style.divergence(written, block), (col, None), sign=symmetry or 1)
 
 
-def _matrix(c: Calculus, style: Style, grid: Grid) -> tuple[str, bool]:
+def _write_matrix(c: Calculus, style: Style, grid: Grid) -> tuple[str, bool]:
+    """Return a matrix in matrix notation, and whether it is a single name."""
     written, simple = matrix_of(style, grid)
     if simple:
         return written, True
-    return _sum(c, style, grid.entry) or written, False
+    return _write_sum(c, style, grid.entry) or written, False

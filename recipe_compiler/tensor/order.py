@@ -78,5 +78,6 @@ def sorted_indices(indices: Iterable[Index]) -> tuple[Index, ...]:
     return tuple(sorted(set(indices), key=spell_slot))
 
 
-def _slots(at: Iterable[Slot]) -> str:
+def _spell_slots(at: Iterable[Slot]) -> str:
+    """Return slots spelled and joined, in the order given."""
     return ",".join([spell_slot(slot) for slot in at])

@@ -81,12 +81,12 @@ def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
     if exponent == 1:
         return whole(c, tensor) if c.rules.stated else tensor
     if _is_monomial(tensor):
-        return c.collect([_monomial(c.rules, tensor.terms[0], exponent)], free)
+        return c.collect([_raise_monomial(c.rules, tensor.terms[0], exponent)], free)
     is_whole = exponent.denominator == 1
-    if is_whole and exponent > 0 and not c.rules.stated and _expands(tensor, exponent.numerator):
+    if is_whole and exponent > 0 and not c.rules.stated and _is_small_power(tensor, exponent.numerator):
         return c.multiply(*[tensor] * exponent.numerator)
-    outside, arg = _primitive(c, tensor, whole=is_whole)
-    number, roots = _number(outside.coefficient, exponent)
+    outside, arg = _split_content(c, tensor, whole=is_whole)
+    number, roots = _raise_number(outside.coefficient, exponent)
     factors = tuple((atom, count * exponent) for atom, count in outside.factors)
     if _is_monomial(arg):
         return c.multiply(power(c, arg, exponent), c.collect([Term(number, (*roots, *factors))], free))
@@ -100,7 +100,7 @@ def whole(c: Arithmetic, tensor: Tensor) -> Tensor:
     """
     if len(tensor.terms) < 2 or any(isinstance(atom, Delta) for term in tensor.terms for atom, _ in term.factors):
         return tensor
-    outside, arg = _primitive(c, tensor, whole=True)
+    outside, arg = _split_content(c, tensor, whole=True)
     return c.collect([Term(outside.coefficient, (*outside.factors, (Base(occurring(arg)), ONE)))], tensor.free)
 
 
@@ -115,28 +115,31 @@ def needs_rebuilding(rules: Rules, base: Base, exponent: Fraction, *, merged: bo
         return exponent == 1 and len(base.arg.terms) == 1
     if exponent.denominator != 1:
         return False
-    return _expands(base.arg, exponent.numerator) if exponent > 0 else merged
+    return _is_small_power(base.arg, exponent.numerator) if exponent > 0 else merged
 
 
-def _expands(tensor: Tensor, exponent: int) -> bool:
+def _is_small_power(tensor: Tensor, exponent: int) -> bool:
+    """Whether a whole power of a sum is small enough to be multiplied out."""
     return exponent <= _FOLD and len(tensor.terms) ** exponent <= _EXPAND
 
 
 def _is_monomial(tensor: Tensor) -> bool:
+    """Whether a tensor is one term without sums over indices."""
     return len(tensor.terms) == 1 and indices(tensor.terms[0].factors) <= set(tensor.free)
 
 
-def _monomial(rules: Rules, term: Term, exponent: Fraction) -> Term:
+def _raise_monomial(rules: Rules, term: Term, exponent: Fraction) -> Term:
+    """Return a term to a power, factors of unknown sign kept together under a fractional one."""
     if exponent.denominator == 1:
         factors = tuple((atom, count * exponent) for atom, count in term.factors)
         return Term(term.coefficient**exponent.numerator, factors)
-    number, outside = _number(abs(term.coefficient), exponent)
+    number, outside = _raise_number(abs(term.coefficient), exponent)
     kept: list[Factor] = []
     for atom, count in term.factors:
         if count.denominator != 1 or factor_is_nonnegative(rules, (atom, ONE)):
             outside += ((atom, count * exponent),)
         elif count.numerator % 2 == 0:
-            outside += ((_single(ONE, ((atom, count),)), exponent),)
+            outside += ((_base_of_product(ONE, ((atom, count),)), exponent),)
         else:
             kept.append((atom, count))
     if term.coefficient < 0 and not kept:
@@ -144,15 +147,16 @@ def _monomial(rules: Rules, term: Term, exponent: Fraction) -> Term:
     if term.coefficient > 0 and len(kept) == 1:  # an odd power is defined where its base is nonnegative
         outside += ((kept[0][0], kept[0][1] * exponent),)
     elif kept:
-        outside += ((_single(ONE if term.coefficient > 0 else -ONE, tuple(kept)), exponent),)
+        outside += ((_base_of_product(ONE if term.coefficient > 0 else -ONE, tuple(kept)), exponent),)
     return Term(number, outside)
 
 
-def _single(sign: Fraction, factors: tuple[Factor, ...]) -> Base:
+def _base_of_product(sign: Fraction, factors: tuple[Factor, ...]) -> Base:
+    """Return a signed product of factors as the base of a power."""
     return Base(Tensor(sorted_indices(indices(factors)), (Term(sign, sorted_factors(factors)),)))
 
 
-def _primitive(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Tensor]:
+def _split_content(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Tensor]:
     """Split a sum into a monomial and the rest: integer coefficients without common divisor, no common factor.
 
     The monomial is positive, unless the power is a whole one.
@@ -162,10 +166,10 @@ def _primitive(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Ten
         number = -number
     shared = {
         atom: count
-        for atom, count in _shared(tensor).items()
+        for atom, count in _common_powers(tensor).items()
         if count and (whole or factor_is_nonnegative(c.rules, (atom, ONE)))
     }
-    terms = [Term(term.coefficient / number, _divided(term.factors, shared)) for term in tensor.terms]
+    terms = [Term(term.coefficient / number, _divide_factors(term.factors, shared)) for term in tensor.terms]
     rest = c.collect(terms, tensor.free) if shared else Tensor(tensor.free, tuple(terms))
     return Term(number, tuple(shared.items())), rest
 
@@ -176,7 +180,7 @@ def content(coefficients: list[Fraction]) -> Fraction:
     return Fraction(numerator, lcm(*[coefficient.denominator for coefficient in coefficients]))
 
 
-def _shared(tensor: Tensor) -> dict[Atom, Fraction]:
+def _common_powers(tensor: Tensor) -> dict[Atom, Fraction]:
     """Return the atoms with free indices only, each to its least exponent over the terms."""
     tables = [dict(term.factors) for term in tensor.terms]
     free = set(tensor.free)
@@ -184,14 +188,16 @@ def _shared(tensor: Tensor) -> dict[Atom, Fraction]:
     return {atom: min(table.get(atom, Fraction(0)) for table in tables) for atom in atoms}
 
 
-def _divided(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
+def _divide_factors(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
+    """Return a product with the exponents of shared atoms subtracted."""
     table = dict(factors)
     for atom, count in shared.items():
         table[atom] = table.get(atom, Fraction(0)) - count
     return tuple((atom, count) for atom, count in table.items() if count)
 
 
-def _number(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[Factor, ...]]:
+def _raise_number(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[Factor, ...]]:
+    """Return a rational to a power, as a rational and irrational factors."""
     if exponent.denominator == 1:
         return value**exponent.numerator, ()
     outside, inside = root(value, exponent)

@@ -59,7 +59,7 @@ def identify(deltas: Iterable[Delta], free: frozenset[Index]) -> Identification 
     moves: dict[Index, Slot] = {}
     kept: list[Delta] = []
     for group in groups:
-        leader = _leader(group, free)
+        leader = _choose_representative(group, free)
         if leader is None:
             return None
         followers = [slot for slot in group if slot != leader and isinstance(slot, Index)]
@@ -74,7 +74,8 @@ def ordered(left: Slot, right: Slot) -> Delta:
     return Delta(left, right) if spell_slot(left) <= spell_slot(right) else Delta(right, left)
 
 
-def _leader(group: set[Slot], free: frozenset[Index]) -> Slot | None:
+def _choose_representative(group: set[Slot], free: frozenset[Index]) -> Slot | None:
+    """Return the slot that stands for all equal ones; None if two different positions are equal."""
     literals = {slot for slot in group if not isinstance(slot, Index)}
     if len(literals) > 1:
         return None
@@ -126,44 +127,45 @@ def simplified(
     for term in terms:
         outer = indices(term.factors) - free - moves.keys()
         summed |= labels.fresh(index for index in outer if not index.label.startswith("_"))
-        product = _times(product, term, free | moves.keys() | summed.keys(), labels)
+        product = _multiply_by_term(product, term, free | moves.keys() | summed.keys(), labels)
     bound = product.bound | {index for index in summed.values() if isinstance(index, Index)}
     product = Product(product.coefficient, product.factors, bound)
     moves = {**moves, **summed}
-    pending = _substituted(c, product, moves, labels) if moves else [product]
+    pending = _substitute_slots(c, product, moves, labels) if moves else [product]
     done: list[Product] = []
     while pending:
         product = pending.pop()
-        again = _step(c, product, free, labels)
+        again = _apply_first_rule(c, product, free, labels)
         if again is None:
             done.append(product)
         else:
             pending += again
-    return [_with_sizes(product) for product in done]
+    return [_multiply_by_lost_sizes(product) for product in done]
 
 
-def _step(c: Arithmetic, product: Product, free: frozenset[Index], labels: Labels) -> list[Product] | None:
+def _apply_first_rule(c: Arithmetic, product: Product, free: frozenset[Index], labels: Labels) -> list[Product] | None:
     """Return what the product becomes by the first rule that applies, None where none does."""
     deltas = [atom for atom, _ in product.factors if isinstance(atom, Delta)]
     single = [Delta(index, 0) for index in indices(product.factors) if index.size == 1]
     if deltas or single:
-        changed = _without_deltas(c, product, [*deltas, *single], free, labels)
+        changed = _eliminate_deltas(c, product, [*deltas, *single], free, labels)
         if changed is not None:
             return changed
-    merged, anew = _merged(c, product)
+    merged, anew = _merge_equal_atoms(c, product)
     if not merged.coefficient:
         return []
     if anew:
-        return _expanded(merged, anew, labels)
+        return _multiply_out(merged, anew, labels)
     if merged != product:
         return [merged]
     shorter = contracted(c, product.factors, free)
     return None if shorter is None else [Product(product.coefficient, shorter[0], product.bound - {shorter[1]})]
 
 
-def _without_deltas(
+def _eliminate_deltas(
     c: Arithmetic, product: Product, deltas: list[Delta], free: frozenset[Index], labels: Labels
 ) -> list[Product] | None:
+    """Return the product with deltas applied as renamings; None if nothing changes, no product if it is zero."""
     if any(exponent < 0 for atom, exponent in product.factors if isinstance(atom, Delta)):
         raise meaningless("found a division by an identity matrix's entry, which is zero off the diagonal")
     same = identify(deltas, free)
@@ -177,11 +179,11 @@ def _without_deltas(
         gone = product.bound & same.moves.keys()
         return None if unchanged and not gone else [Product(product.coefficient, now, product.bound - gone)]
     bound = product.bound - same.moves.keys()
-    replaced = _substituted(c, Product(product.coefficient, others, bound), same.moves, labels)
+    replaced = _substitute_slots(c, Product(product.coefficient, others, bound), same.moves, labels)
     return [Product(new.coefficient, (*kept, *new.factors), new.bound) for new in replaced]
 
 
-def _substituted(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], labels: Labels) -> list[Product]:
+def _substitute_slots(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], labels: Labels) -> list[Product]:
     """Replace slots everywhere and rebuild what is nested around them."""
     plain: list[Factor] = []
     anew: list[Tensor] = []
@@ -192,7 +194,7 @@ def _substituted(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], l
             anew.append(rebuilt(c, atom, exponent, moves))
         else:
             plain.append((moved(atom, moves), exponent))
-    return _expanded(Product(product.coefficient, tuple(plain), product.bound), anew, labels)
+    return _multiply_out(Product(product.coefficient, tuple(plain), product.bound), anew, labels)
 
 
 def rebuilt(c: Arithmetic, atom: Atom, exponent: Fraction, moves: Mapping[Index, Slot]) -> Tensor:
@@ -201,22 +203,25 @@ def rebuilt(c: Arithmetic, atom: Atom, exponent: Fraction, moves: Mapping[Index,
     return c.power(c.applied(atom.fn, *args) if isinstance(atom, Applied) else args[0], exponent)
 
 
-def _expanded(product: Product, tensors: Sequence[Tensor], labels: Labels) -> list[Product]:
+def _multiply_out(product: Product, tensors: Sequence[Tensor], labels: Labels) -> list[Product]:
     """Multiply a product by tensors, their bound indices renamed."""
     products = [product]
     for tensor in tensors:
-        products = [_times(one, term, frozenset(tensor.free), labels) for one in products for term in tensor.terms]
+        products = [
+            _multiply_by_term(one, term, frozenset(tensor.free), labels) for one in products for term in tensor.terms
+        ]
     return products
 
 
-def _times(product: Product, term: Term, free: Set[Index], labels: Labels) -> Product:
+def _multiply_by_term(product: Product, term: Term, free: Set[Index], labels: Labels) -> Product:
+    """Return a product times a term, the term's bound indices relabelled."""
     moves = labels.fresh(indices(term.factors) - free)
     factors = tuple((moved(atom, moves), exponent) for atom, exponent in term.factors) if moves else term.factors
     new = frozenset(index for index in moves.values() if isinstance(index, Index))
     return Product(product.coefficient * term.coefficient, (*product.factors, *factors), product.bound | new)
 
 
-def _merged(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
+def _merge_equal_atoms(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
     """Orient atoms, merge equal ones, and take out what must be built anew: powers and functions that combine."""
     coefficient = product.coefficient
     powers: dict[Atom, Fraction] = {}
@@ -253,20 +258,22 @@ def oriented(c: Arithmetic, atom: Atom) -> tuple[int, Atom]:
     """
     match atom:
         case Component(name, at, by):
-            sign, at = _oriented_slots(_component_sign(c.rules, name, at), at)
-            return sign, Component(name, at, _sorted_by(by))
+            sign, at = _orient_slots(_symmetry_of_component(c.rules, name, at), at)
+            return sign, Component(name, at, _sort_derivatives(by))
         case Inverse(of, at):
-            sign, (row, col) = _oriented_slots(grid_sign(c, of), at)
+            sign, (row, col) = _orient_slots(grid_sign(c, of), at)
             return sign, Inverse(of, (row, col))
         case _:
             return 1, atom
 
 
-def _sorted_by(by: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+def _sort_derivatives(by: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+    """Return the coordinates of a derivative in order: partial derivatives commute."""
     return tuple(sorted(by, key=spell)) if len(by) > 1 else by
 
 
-def _component_sign(rules: Rules, name: str, at: tuple[Slot, ...]) -> int:
+def _symmetry_of_component(rules: Rules, name: str, at: tuple[Slot, ...]) -> int:
+    """Return 1 for a symmetric matrix, -1 for a skew one, 0 for any other component."""
     if len(at) != 2:
         return 0
     if name in rules.symmetric:
@@ -274,7 +281,8 @@ def _component_sign(rules: Rules, name: str, at: tuple[Slot, ...]) -> int:
     return -1 if name in rules.skew else 0
 
 
-def _oriented_slots(symmetry: int, at: tuple[Slot, ...]) -> tuple[int, tuple[Slot, ...]]:
+def _orient_slots(symmetry: int, at: tuple[Slot, ...]) -> tuple[int, tuple[Slot, ...]]:
+    """Return the sign and the sorted slots of a symmetric or skew matrix."""
     if not symmetry:
         return 1, at
     if at[0] == at[1]:
@@ -283,20 +291,21 @@ def _oriented_slots(symmetry: int, at: tuple[Slot, ...]) -> tuple[int, tuple[Slo
     return (1 if in_order else symmetry), (at if in_order else sorted_slots(at))
 
 
-def _with_sizes(product: Product) -> Product:
+def _multiply_by_lost_sizes(product: Product) -> Product:
     """Multiply by the size of every bound index that occurs nowhere: what is summed does not depend on it."""
     lost = product.bound - indices(product.factors)
     coefficient = product.coefficient
     sizes: dict[Atom, Fraction] = dict(product.factors)
     for size in (index.size for index in lost):
-        coefficient, sizes = _times_size(coefficient, sizes, size)
+        coefficient, sizes = _multiply_by_size(coefficient, sizes, size)
     factors = tuple((atom, exponent) for atom, exponent in sizes.items() if exponent)
     return Product(coefficient, factors, product.bound - lost)
 
 
-def _times_size(
+def _multiply_by_size(
     coefficient: Fraction, powers: dict[Atom, Fraction], size: Size
 ) -> tuple[Fraction, dict[Atom, Fraction]]:
+    """Return coefficient and powers of a product times a size, fixed or symbolic."""
     if isinstance(size, int):
         return coefficient * size, powers
     return coefficient, powers | {SizeNumber(size): powers.get(SizeNumber(size), Fraction(0)) + 1}

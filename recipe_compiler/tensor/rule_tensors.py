@@ -20,15 +20,17 @@ def written(c: Arithmetic, rule: str, x: Tensor) -> Tensor:
     Raises:
         CompilerError: the rule holds something else than numbers, pi, x, sums, products, powers and functions.
     """
-    return _value(c, _parsed(rule), x)
+    return _evaluate_tree(c, _parse_rule(rule), x)
 
 
 @cache
-def _parsed(rule: str) -> tree.Tree:
+def _parse_rule(rule: str) -> tree.Tree:
+    """Return the syntax tree of a rule, parsed once."""
     return parse(rule, "rule", Place(""))
 
 
-def _value(c: Arithmetic, part: tree.Tree, x: Tensor) -> Tensor:
+def _evaluate_tree(c: Arithmetic, part: tree.Tree, x: Tensor) -> Tensor:
+    """Return the tensor of a syntax tree with x put in for the variable."""
     match part:
         case tree.Literal(number):
             return constant(number)
@@ -37,19 +39,19 @@ def _value(c: Arithmetic, part: tree.Tree, x: Tensor) -> Tensor:
         case tree.Name("pi"):
             return PI
         case tree.Negate(arg):
-            return c.scale(_value(c, arg, x), -1)
+            return c.scale(_evaluate_tree(c, arg, x), -1)
         case tree.Sum(terms):
-            return c.add(*(_value(c, term, x) for term in terms))
+            return c.add(*(_evaluate_tree(c, term, x) for term in terms))
         case tree.Product(factors, operators):
-            values = [_value(c, factor, x) for factor in factors]
+            values = [_evaluate_tree(c, factor, x) for factor in factors]
             powers = (1, *(-1 if operator == "/" else 1 for operator in operators))
             return c.multiply(*(c.power(v, n) if n < 0 else v for v, n in zip(values, powers, strict=True)))
         case tree.Power(base, exponent):
-            number = as_number(_value(c, exponent, x))
+            number = as_number(_evaluate_tree(c, exponent, x))
             if number is not None:
-                return c.power(_value(c, base, x), number)
+                return c.power(_evaluate_tree(c, base, x), number)
         case tree.Call(fn, args):
-            return c.applied(fn, *(_value(c, arg, x) for arg in args))
+            return c.applied(fn, *(_evaluate_tree(c, arg, x) for arg in args))
         case _:
             pass
     raise CompilerError(f"found {type(part).__name__} in the rule of an elementwise function")

@@ -57,13 +57,13 @@ def rules_of(declarations: Declarations) -> Rules:
     nonnegative |= {datum.name for datum in declarations.data if Kind.NONNEGATIVE in datum.kinds}
     nonnegative |= {datum.name for datum in declarations.data if datum.values and min(datum.values) >= 0}
     return Rules(
-        symmetric=_with_kind(tabled, _MATRIX_SYMMETRIC),
-        skew=_with_kind(tabled, {Kind.SKEW}),
-        diagonal=_with_kind(tabled, {Kind.DIAGONAL}),
-        definite=_with_kind(tabled, {Kind.PD}),
-        positive_diagonal=_with_kind(tabled, {Kind.DIAGONAL}) & _with_kind(tabled, {Kind.POSITIVE}),
-        semidefinite=_with_kind(tabled, {Kind.PSD})
-        | (_with_kind(tabled, {Kind.DIAGONAL}) & _with_kind(tabled, {Kind.NONNEGATIVE})),
+        symmetric=_names_of_kind(tabled, _MATRIX_SYMMETRIC),
+        skew=_names_of_kind(tabled, {Kind.SKEW}),
+        diagonal=_names_of_kind(tabled, {Kind.DIAGONAL}),
+        definite=_names_of_kind(tabled, {Kind.PD}),
+        positive_diagonal=_names_of_kind(tabled, {Kind.DIAGONAL}) & _names_of_kind(tabled, {Kind.POSITIVE}),
+        semidefinite=_names_of_kind(tabled, {Kind.PSD})
+        | (_names_of_kind(tabled, {Kind.DIAGONAL}) & _names_of_kind(tabled, {Kind.NONNEGATIVE})),
         positive=frozenset(positive),
         nonnegative=frozenset(positive | nonnegative),
         depends=frozenset((function.name, block) for function in declarations.functions for block in function.of),
@@ -75,11 +75,13 @@ def is_declared_matrix(item: Block | Parameter | Function | Datum) -> bool:
     return item.shape.rows is not None and item.shape.cols is not None
 
 
-def _with_kind(items: tuple[Parameter | Function, ...], kinds: set[Kind]) -> frozenset[str]:
+def _names_of_kind(items: tuple[Parameter | Function, ...], kinds: set[Kind]) -> frozenset[str]:
+    """Return the names of matrices declared to be of one of some kinds."""
     return frozenset(item.name for item in items if is_declared_matrix(item) and kinds & set(item.kinds))
 
 
 def _block_sign(block: Block) -> str:
+    """Return the sign that the domain of a block implies: positive, nonnegative or empty."""
     match block.domain.name, block.domain.bounds:
         case ((DomainName.POSITIVE | DomainName.SIMPLEX), _):
             return "positive"

@@ -110,12 +110,12 @@ class _Evaluation:
             others = [factor for factor in factors if not isinstance(factor[0], Delta)]
             held = self.deltas_hold(factors, at)
             return multiplied([self.power(factor, at) for factor in others]) if held else sympy.Integer(0)
-        groups = _linked(factors, set(bound))
+        groups = _group_by_indices(factors, set(bound))
         if len(groups) > 1:
             own = [(group, [index for index in bound if index in indices(group)]) for group in groups]
             return multiplied([self.known_sum(group, inner, at) for group, inner in own])
         # the index without which the product falls into the most pieces
-        chosen = max(bound, key=lambda index: len(_linked(factors, {*bound} - {index})))
+        chosen = max(bound, key=lambda index: len(_group_by_indices(factors, {*bound} - {index})))
         left = [index for index in bound if index != chosen]
         places = range(self.size(chosen.size))
         return added([self.summed(factors, left, {**at, chosen: place}) for place in places])
@@ -124,14 +124,14 @@ class _Evaluation:
         """Return what `summed` does, found before or computed now."""
         if not bound:
             return self.summed(factors, bound, at)
-        key = _key(factors, bound, at)
+        key = _memo_key(factors, bound, at)
         if key not in self.sums:
             self.sums[key] = self.summed(factors, bound, at)
         return self.sums[key]
 
     def deltas_hold(self, factors: tuple[Factor, ...], at: Mapping[Index, int]) -> bool:
         deltas = [atom for atom, _ in factors if isinstance(atom, Delta)]
-        return all(_place(delta.left, at) == _place(delta.right, at) for delta in deltas)
+        return all(_position_of(delta.left, at) == _position_of(delta.right, at) for delta in deltas)
 
     def power(self, factor: Factor, at: Mapping[Index, int]) -> Scalar:
         """Return an atom to its exponent; of functions found before or computed now, as `known_sum` does."""
@@ -139,7 +139,7 @@ class _Evaluation:
         if not (self.apart and isinstance(atom, Applied)):
             value = self.atom(atom, at)
             return value if exponent == 1 else value ** rational(exponent)
-        key = _key((factor,), (), at)
+        key = _memo_key((factor,), (), at)
         if key not in self.sums:
             self.sums[key] = self.atom(atom, at) ** rational(exponent)
         return self.sums[key]
@@ -158,7 +158,7 @@ class _Evaluation:
             case Base(arg):
                 return self.tensor(arg, at)
             case Delta(left, right):
-                return sympy.Integer(_place(left, at) == _place(right, at))
+                return sympy.Integer(_position_of(left, at) == _position_of(right, at))
             case Coordinate() | Component():
                 known = self.leaf(moved(atom, at))
                 if known is None:
@@ -166,7 +166,11 @@ class _Evaluation:
                 return known
             case Inverse(of, (row, col)):
                 known = self.leaf(moved(atom, at))
-                return self.matrix(of, inverse=True)[_place(row, at), _place(col, at)] if known is None else known
+                return (
+                    self.matrix(of, inverse=True)[_position_of(row, at), _position_of(col, at)]
+                    if known is None
+                    else known
+                )
             case Determinant(of, log):
                 known = self.leaf(atom)
                 if known is not None:
@@ -188,7 +192,7 @@ class _Evaluation:
         return self.matrices[key]
 
 
-def _key(
+def _memo_key(
     factors: tuple[Factor, ...], bound: Iterable[Index], at: Mapping[Index, int]
 ) -> tuple[tuple[Factor, ...], tuple[int, ...]]:
     """Return what a sum over `bound` is kept by."""
@@ -196,7 +200,7 @@ def _key(
     return factors, tuple(at[index] for index in outer)
 
 
-def _linked(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor, ...]]:
+def _group_by_indices(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor, ...]]:
     """Return factors in groups that share none of the indices of `bound`."""
     groups: list[tuple[set[Index], tuple[Factor, ...]]] = []
     for factor in factors:
@@ -231,6 +235,7 @@ def multiplied(parts: Sequence[Scalar]) -> Scalar:
 
 
 def _are_numbers(parts: Iterable[Scalar]) -> bool:
+    """Whether all parts are SymPy numbers, rational or float."""
     return all(isinstance(part, sympy.Rational | sympy.Float) for part in parts)
 
 
@@ -239,5 +244,6 @@ def rational(value: Fraction) -> Scalar:
     return sympy.Rational(value.numerator, value.denominator)
 
 
-def _place(slot: Slot, at: Mapping[Index, int]) -> int:
+def _position_of(slot: Slot, at: Mapping[Index, int]) -> int:
+    """Return the number that an index has, or the literal position itself."""
     return at[slot] if isinstance(slot, Index) else slot

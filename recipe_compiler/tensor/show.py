@@ -51,7 +51,7 @@ def latex(tensor: Tensor) -> str:
 def write(style: Style, tensor: Tensor, letters: Letters, symmetric: Names = NONE) -> str:
     """Write a sum of terms; numbers alone come last."""
     ordered = sorted(tensor.terms, key=lambda term: not term.factors)
-    return join_terms([_term(style, term, letters, symmetric) for term in ordered])
+    return join_terms([_write_term(style, term, letters, symmetric) for term in ordered])
 
 
 def join_terms(terms: Sequence[tuple[bool, str]]) -> str:
@@ -85,20 +85,21 @@ def fraction(
     return prefix + style.ratio(times.join(over) or "1", times.join(under), compound=len(under) > 1)
 
 
-def _term(style: Style, term: Term, letters: Letters, symmetric: Names) -> tuple[bool, str]:
+def _write_term(style: Style, term: Term, letters: Letters, symmetric: Names) -> tuple[bool, str]:
+    """Return whether a term is negative, and its absolute value in index notation."""
     factors = chained(term.factors, tuple(letters), symmetric)
     appearing = dict.fromkeys(slot for atom, _ in factors for slot in slots(atom) if isinstance(slot, Index))
     bound = [index for index in appearing if index not in letters]
-    inner = {**letters, **_names(bound, term, letters)}
+    inner = {**letters, **_choose_letters(bound, term, letters)}
     above: list[str] = []
     below: list[str] = []
     for atom, exponent in factors:
-        (below if exponent < 0 else above).append(_power(style, atom, abs(exponent), inner, symmetric))
+        (below if exponent < 0 else above).append(_write_power(style, atom, abs(exponent), inner, symmetric))
     prefix = style.total([inner[index] for index in bound]) if bound else ""
     return term.coefficient < 0, fraction(style, prefix, term.coefficient, above, below)
 
 
-def _names(bound: Sequence[Index], term: Term, letters: Letters) -> dict[Index, str]:
+def _choose_letters(bound: Sequence[Index], term: Term, letters: Letters) -> dict[Index, str]:
     """Return letters for bound indices that nothing around them uses."""
     used = set(letters.values()) | names_in(term)
     letters_left = [letter for letter in _LETTERS if letter not in used]
@@ -129,23 +130,23 @@ def chained(factors: Sequence[Factor], start: Sequence[Index], symmetric: Names)
         follows = [factor for factor in waiting if ends & set(slots(factor[0]))]
         chosen = min(follows or waiting, key=lambda factor: len(slots(factor[0])) if not follows else 0)
         waiting.remove(chosen)
-        ordered.append((_oriented(chosen[0], ends, symmetric), chosen[1]))
+        ordered.append((_orient_for_reading(chosen[0], ends, symmetric), chosen[1]))
         ends = set(slots(chosen[0])) - ends or ends
     return [*scalars, *ordered]
 
 
-def _oriented(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
+def _orient_for_reading(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
     """Return a symmetric matrix with the slot first that continues what stands before it."""
     match atom:
         case Component(name, (left, right), by) if name in symmetric and right in ends and left not in ends:
             return Component(name, (right, left), by)
-        case Inverse(of, (left, right)) if right in ends and left not in ends and _name_of(of) in symmetric:
+        case Inverse(of, (left, right)) if right in ends and left not in ends and _sole_name(of) in symmetric:
             return Inverse(of, (right, left))
         case _:
             return atom
 
 
-def _name_of(grid: Grid) -> str:
+def _sole_name(grid: Grid) -> str:
     """Return the name of a matrix that is a component alone, empty for any other."""
     match grid.entry.terms:
         case (Term(coefficient, ((Component(name, at, ()), exponent),)),) if coefficient == exponent == 1 and at == (
@@ -157,45 +158,48 @@ def _name_of(grid: Grid) -> str:
             return ""
 
 
-def _power(style: Style, atom: Atom, exponent: Fraction, letters: Letters, symmetric: Names) -> str:
-    written = _atom(style, atom, letters, symmetric)
+def _write_power(style: Style, atom: Atom, exponent: Fraction, letters: Letters, symmetric: Names) -> str:
+    """Return the text of an atom raised to an exponent."""
+    written = _write_atom(style, atom, letters, symmetric)
     if exponent == 1 and not isinstance(atom, Base):
         return written
     simple = not (isinstance(atom, Base) or (isinstance(atom, Component) and bool(atom.by)))
     return style.power(written, exponent, simple=simple)
 
 
-def _atom(style: Style, atom: Atom, letters: Letters, symmetric: Names) -> str:
+def _write_atom(style: Style, atom: Atom, letters: Letters, symmetric: Names) -> str:
+    """Return the text of an atom, its slots by letters."""
     match atom:
         case Coordinate(block, at):
-            return style.at(style.symbol(block), _places(at, letters))
+            return style.at(style.symbol(block), _write_slots(at, letters))
         case Component(name, at, by):
-            partials = "".join(style.partial(x.block, _places(x.at, letters)) for x in by)
-            return partials + style.at(style.symbol(name), _places(at, letters))
+            partials = "".join(style.partial(x.block, _write_slots(x.at, letters)) for x in by)
+            return partials + style.at(style.symbol(name), _write_slots(at, letters))
         case SizeNumber(name):
             return style.symbol(name)
         case Pi():
             return style.symbol("pi")
         case Delta(left, right):
-            return style.delta(_places((left, right), letters))
+            return style.delta(_write_slots((left, right), letters))
         case Applied(fn, args):
             return style.call(fn, [write(style, arg, letters, symmetric) for arg in args])
         case Base(arg):
             return write(style, arg, letters, symmetric)
         case Inverse(of, at):
             matrix, simple = matrix_of(style, of)
-            return style.at(style.inverse(matrix, simple=simple), _places(at, letters))
+            return style.at(style.inverse(matrix, simple=simple), _write_slots(at, letters))
         case Determinant(of, log):
             return style.call("logdet" if log else "det", [matrix_of(style, of)[0]])
 
 
 def matrix_of(style: Style, grid: Grid) -> tuple[str, bool]:
     """Return the text of a matrix given entry by entry, and whether it is a single name."""
-    name = _name_of(grid)
+    name = _sole_name(grid)
     if name:
         return style.symbol(name), True
     return write(style, grid.entry, {grid.row: grid.row.label, grid.col: grid.col.label}), False
 
 
-def _places(at: Sequence[Slot], letters: Letters) -> list[str]:
+def _write_slots(at: Sequence[Slot], letters: Letters) -> list[str]:
+    """Return the letters of indices, and literal positions as digits."""
     return [letters[slot] if isinstance(slot, Index) else str(slot) for slot in at]

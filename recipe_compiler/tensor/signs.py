@@ -34,7 +34,9 @@ def is_positive(rules: Rules, tensor: Tensor) -> bool:
     1 + x_i**2 is, by the 1. What is assumed counts, too: with a - b > 0 assumed, 2 a - 2 b + x**2 is positive, being
     twice the assumption plus a nonnegative term. False says nothing.
     """
-    return _is_at_least(rules, tensor.terms, strictly=True) or _follows(rules, tensor, strictly=True)
+    return _is_sum_nonnegative(rules, tensor.terms, strictly=True) or _follows_from_assumption(
+        rules, tensor, strictly=True
+    )
 
 
 def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
@@ -42,7 +44,9 @@ def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
 
     False says nothing.
     """
-    return _is_at_least(rules, tensor.terms, strictly=False) or _follows(rules, tensor, strictly=False)
+    return _is_sum_nonnegative(rules, tensor.terms, strictly=False) or _follows_from_assumption(
+        rules, tensor, strictly=False
+    )
 
 
 def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
@@ -50,22 +54,23 @@ def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
 
     So are x and x**3 if x is declared nonnegative.
     """
-    return _factor_at_least(rules, factor, strictly=False)
+    return _is_factor_nonnegative(rules, factor, strictly=False)
 
 
 def factor_is_positive(rules: Rules, factor: Factor) -> bool:
     """Whether a power of an atom is > 0 wherever it is defined: exp(x) is; x**(-2), which has no value at 0, too."""
-    return _factor_at_least(rules, factor, strictly=True)
+    return _is_factor_nonnegative(rules, factor, strictly=True)
 
 
-def _is_at_least(rules: Rules, terms: Iterable[Term], *, strictly: bool) -> bool:
+def _is_sum_nonnegative(rules: Rules, terms: Iterable[Term], *, strictly: bool) -> bool:
+    """Whether a sum of terms is >= 0 term by term; > 0 if `strictly`."""
     listed = tuple(terms)
-    if not all(_term_at_least(rules, term, strictly=False) for term in listed):
+    if not all(_is_term_nonnegative(rules, term, strictly=False) for term in listed):
         return False
-    return not strictly or any(_term_at_least(rules, term, strictly=True) for term in listed)
+    return not strictly or any(_is_term_nonnegative(rules, term, strictly=True) for term in listed)
 
 
-def _follows(rules: Rules, tensor: Tensor, *, strictly: bool) -> bool:
+def _follows_from_assumption(rules: Rules, tensor: Tensor, *, strictly: bool) -> bool:
     """Whether it is a positive multiple of a scalar that is assumed to have a sign, plus nonnegative terms."""
     own = {term.factors: term.coefficient for term in tensor.terms}
     for known, positive in rules.assumed:
@@ -75,20 +80,24 @@ def _follows(rules: Rules, tensor: Tensor, *, strictly: bool) -> bool:
             for term in known.terms:
                 rest[term.factors] = rest.get(term.factors, ZERO) - share * term.coefficient
             left = [Term(coefficient, factors) for factors, coefficient in rest.items() if coefficient]
-            if _is_at_least(rules, left, strictly=strictly and not positive):
+            if _is_sum_nonnegative(rules, left, strictly=strictly and not positive):
                 return True
     return False
 
 
-def _term_at_least(rules: Rules, term: Term, *, strictly: bool) -> bool:
-    return term.coefficient > 0 and all(_factor_at_least(rules, factor, strictly=strictly) for factor in term.factors)
+def _is_term_nonnegative(rules: Rules, term: Term, *, strictly: bool) -> bool:
+    """Whether a term is >= 0, by its coefficient and factors; > 0 if `strictly`."""
+    return term.coefficient > 0 and all(
+        _is_factor_nonnegative(rules, factor, strictly=strictly) for factor in term.factors
+    )
 
 
-def _factor_at_least(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
+def _is_factor_nonnegative(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
+    """Whether a power of an atom is >= 0 where it is defined; > 0 if `strictly`."""
     atom, exponent = factor
     if exponent < 0:  # where it is defined, what is nonnegative is positive
         strictly = False
-    if _even(exponent) and not strictly:
+    if _is_even(exponent) and not strictly:
         return True
     if exponent.denominator != 1 and not strictly:  # a fractional power is defined for nonnegative bases only
         return True
@@ -104,12 +113,13 @@ def _factor_at_least(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
         case Delta():
             return not strictly
         case Determinant(of, log):
-            return not log and _is_definite(rules, of.entry)
+            return not log and _is_declared_definite(rules, of.entry)
         case _:
             return False
 
 
-def _is_definite(rules: Rules, entry: Tensor) -> bool:
+def _is_declared_definite(rules: Rules, entry: Tensor) -> bool:
+    """Whether a matrix is a positive multiple of one declared definite."""
     match entry.terms:
         case (Term(coefficient, ((Component(name, _, ()), exponent),)),):
             return coefficient > 0 and exponent == 1 and name in rules.definite
@@ -117,5 +127,6 @@ def _is_definite(rules: Rules, entry: Tensor) -> bool:
             return False
 
 
-def _even(exponent: Fraction) -> bool:
+def _is_even(exponent: Fraction) -> bool:
+    """Whether an exponent is an even integer."""
     return exponent.denominator == 1 and exponent.numerator % 2 == 0

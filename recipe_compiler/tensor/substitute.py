@@ -20,10 +20,10 @@ def substituted(c: Arithmetic, tensor: Tensor, x: Atom | str, by: Tensor) -> Ten
         product, gone = constant(term.coefficient), set[Index]()
         for factor in factors:
             own, others = indices([factor]), [other for other in factors if other is not factor]
-            if _is_summed(factor, x) and not own & ({*tensor.free} | indices(others)):
+            if _is_block_entry(factor, x) and not own & ({*tensor.free} | indices(others)):
                 product, gone = c.multiply(product, by), gone | own
             else:
-                product = c.multiply(product, _factor(c, factor, x, by))
+                product = c.multiply(product, _substitute_in_factor(c, factor, x, by))
         parts.append(c.total(product, *(index for index in over if index not in gone)))
     return c.add(*parts)
 
@@ -41,7 +41,8 @@ def unbound(term: Term, free: tuple[Index, ...]) -> tuple[tuple[Factor, ...], tu
     return factors, tuple(index for index in opened.values() if isinstance(index, Index))
 
 
-def _is_summed(factor: Factor, block: Atom | str) -> bool:
+def _is_block_entry(factor: Factor, block: Atom | str) -> bool:
+    """Whether a factor is a coordinate of the block, to the first power, at an index."""
     match factor:
         case (Coordinate(name, (Index(),)), Fraction(numerator=1, denominator=1)):
             return name == block
@@ -49,7 +50,8 @@ def _is_summed(factor: Factor, block: Atom | str) -> bool:
             return False
 
 
-def _factor(c: Arithmetic, factor: Factor, x: Atom | str, by: Tensor) -> Tensor:
+def _substitute_in_factor(c: Arithmetic, factor: Factor, x: Atom | str, by: Tensor) -> Tensor:
+    """Return a factor with the atom replaced in it and in its arguments."""
     atom, exponent = factor
     if atom == x:
         return c.power(by, exponent)

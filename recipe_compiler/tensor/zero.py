@@ -30,8 +30,8 @@ def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
     left = cleared(c, tensor)
     if not left.terms:
         return True
-    fixed = _fixed_axes(tensor)
-    if not fixed and not any(_fixed_sums(term, tensor.free) for term in tensor.terms):
+    fixed = _fixed_free_indices(tensor)
+    if not fixed and not any(_fixed_bound_indices(term, tensor.free) for term in tensor.terms):
         return False
     if prod(index.size for index in fixed if isinstance(index.size, int)) > _PLACES:
         return False
@@ -44,14 +44,14 @@ def cleared(c: Arithmetic, tensor: Tensor, which: Callable[[Base], bool] = lambd
     Only the sums that `which` accepts are multiplied out.
     """
     for _ in range(_ROUNDS):
-        bases = {base: low for base, low in _bases(tensor).items() if which(base)}
+        bases = {base: low for base, low in _common_bases(tensor).items() if which(base)}
         if not bases or len(tensor.terms) > _TERMS:
             return tensor
-        tensor = c.add(*(_lifted(c, term, tensor.free, bases) for term in tensor.terms))
+        tensor = c.add(*(_clear_denominators(c, term, tensor.free, bases) for term in tensor.terms))
     return tensor
 
 
-def _bases(tensor: Tensor) -> dict[Base, int]:
+def _common_bases(tensor: Tensor) -> dict[Base, int]:
     """Return the sums that are divided by or multiplied with, to the whole exponent that all terms have at least."""
     free = set(tensor.free)
     found: dict[Base, list[Fraction]] = {}
@@ -66,7 +66,7 @@ def _bases(tensor: Tensor) -> dict[Base, int]:
     }
 
 
-def _lifted(c: Arithmetic, term: Term, free: tuple[Index, ...], bases: dict[Base, int]) -> Tensor:
+def _clear_denominators(c: Arithmetic, term: Term, free: tuple[Index, ...], bases: dict[Base, int]) -> Tensor:
     """Multiply a term by every base to the power that leaves no negative exponent, whole powers multiplied out."""
     powers = dict(term.factors)
     tensors: list[Tensor] = []
@@ -79,7 +79,8 @@ def _lifted(c: Arithmetic, term: Term, free: tuple[Index, ...], bases: dict[Base
     return c.multiply(c.collect([Term(term.coefficient, tuple(powers.items()))], free), *tensors)
 
 
-def _fixed_sums(term: Term, free: tuple[Index, ...]) -> tuple[Index, ...]:
+def _fixed_bound_indices(term: Term, free: tuple[Index, ...]) -> tuple[Index, ...]:
+    """Return the bound indices of a term whose size is a number."""
     return sorted_indices(i for i in indices(term.factors) - set(free) if isinstance(i.size, int))
 
 
@@ -88,20 +89,22 @@ def instances(c: Arithmetic, tensor: Tensor) -> Iterator[Tensor]:
 
     x_i + sum_j y_j with i and j of size 2 is x_0 + y_0 + y_1 and x_1 + y_0 + y_1. Symbolic sizes stay.
     """
-    fixed = _fixed_axes(tensor)
+    fixed = _fixed_free_indices(tensor)
     ranges = [range(index.size) for index in fixed if isinstance(index.size, int)]
     for places in product(*ranges):
         at: dict[Index, Slot] = dict(zip(fixed, places, strict=True))
         one = c.rename(tensor, at)
-        yield c.add(Tensor(one.free, ()), *(_written_out(c, term, one.free) for term in one.terms))
+        yield c.add(Tensor(one.free, ()), *(_write_out_sums(c, term, one.free) for term in one.terms))
 
 
-def _fixed_axes(tensor: Tensor) -> tuple[Index, ...]:
+def _fixed_free_indices(tensor: Tensor) -> tuple[Index, ...]:
+    """Return the free indices of a tensor whose size is a number above 1."""
     return tuple(index for index in tensor.free if isinstance(index.size, int) and index.size > 1)
 
 
-def _written_out(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tensor:
-    bound = _fixed_sums(term, free)
+def _write_out_sums(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tensor:
+    """Return a term with its sums over fixed sizes written out, unless there are too many places."""
+    bound = _fixed_bound_indices(term, free)
     ranges = [range(index.size) for index in bound if isinstance(index.size, int)]
     if prod(len(range_) for range_ in ranges) > _PLACES:
         return Tensor(free, (term,))

@@ -34,9 +34,9 @@ def adjugate(a: Table, det: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]
     adj(a)_ij = (-1)**(i + j) det(a without row j and column i): [[a, b], [c, d]] has [[d, -b], [-c, a]].
     """
     n = range(len(a))
-    return tuple(tuple((-1) ** (i + j) * det(_without(a, j, i)) for j in n) for i in n)
+    return tuple(tuple((-1) ** (i + j) * det(_delete_row_and_column(a, j, i)) for j in n) for i in n)
 
 
-def _without(a: Table, row: int, column: int) -> tuple[tuple[Any, ...], ...]:
+def _delete_row_and_column(a: Table, row: int, column: int) -> tuple[tuple[Any, ...], ...]:
     """Return the matrix without one row and one column."""
     return tuple(tuple(x for j, x in enumerate(r) if j != column) for i, r in enumerate(a) if i != row)

@@ -20,8 +20,8 @@ def value(constraint: Constraint, u: Sequence[Expr], rows: int) -> Entries:
     Of a simplex g(u)_k = exp(u_k)/sum_l exp(u_l); of an ordered column u_0, u_0 + exp(u_1), ...; of a covariance L L.T.
     """
     if constraint in VECTORS:
-        return {(k,): entry for k, entry in enumerate(_column(constraint, u))}
-    L = _factor(constraint, u, rows)
+        return {(k,): entry for k, entry in enumerate(_map_to_column(constraint, u))}
+    L = _map_to_factor(constraint, u, rows)
     if constraint in {Constraint.CORR, Constraint.COV}:
         return {(i, j): Add(*(L[i][k] * L[j][k] for k in range(rows))) for i in range(rows) for j in range(rows)}
     return {(i, j): L[i][j] for i in range(rows) for j in range(rows)}
@@ -58,7 +58,8 @@ def _log_cosh(x: Expr) -> Expr:
     return sympy.log(sympy.exp(x) + sympy.exp(-x))
 
 
-def _column(constraint: Constraint, u: Sequence[Expr]) -> list[Expr]:
+def _map_to_column(constraint: Constraint, u: Sequence[Expr]) -> list[Expr]:
+    """Return g(u) for the constraints of columns: ordered, simplex, and else a unit vector."""
     exponentials = [sympy.exp(x) for x in u]
     match constraint:
         case Constraint.ORDERED:
@@ -71,7 +72,7 @@ def _column(constraint: Constraint, u: Sequence[Expr]) -> list[Expr]:
             return [x / sympy.sqrt(Add(*(y**2 for y in u))) for x in u]
 
 
-def _factor(constraint: Constraint, u: Sequence[Expr], rows: int) -> list[list[Expr]]:
+def _map_to_factor(constraint: Constraint, u: Sequence[Expr], rows: int) -> list[list[Expr]]:
     """Return the lower triangular factor, whose rows have length 1 in a correlation."""
     L: list[list[Expr]] = [[Integer(0)] * rows for _ in range(rows)]
     cone = constraint in OF_MATRICES_IN_CONES

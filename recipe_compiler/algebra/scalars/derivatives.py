@@ -40,23 +40,23 @@ def smooth_slope(e: Expr, x: Symbol) -> Expr:
         case sympy.Add():
             return sympy.Add(*[smooth_slope(term, x) for term in e.args])
         case sympy.Mul():
-            return _of_product(e.args, x)
+            return _differentiate_product(e.args, x)
         case sympy.Pow():
-            return _of_power(e, x)
+            return _differentiate_power(e, x)
         case Cell():
             return ZERO
         case AppliedUndef() | sympy.Derivative():
-            return _of_unknown(e, x)
+            return _differentiate_unknown(e, x)
         case sympy.polygamma():
             order, inner = argument(e), argument(e, 1)
-            return _chained(sympy.polygamma(order + 1, inner), inner, x)
+            return _apply_chain_rule(sympy.polygamma(order + 1, inner), inner, x)
         case sympy.Function() if isinstance(e, _OF_ONE_ARGUMENT):
-            return _chained(e.fdiff(1), argument(e), x)
+            return _apply_chain_rule(e.fdiff(1), argument(e), x)
         case _:
             return sympy.diff(e, x)
 
 
-def _of_unknown(e: AppliedUndef | sympy.Derivative, x: Symbol) -> Expr:
+def _differentiate_unknown(e: AppliedUndef | sympy.Derivative, x: Symbol) -> Expr:
     """Return the derivative of an undefined function, its variables in SymPy's order: they commute."""
     function, variables = (e.expr, e.variables) if isinstance(e, sympy.Derivative) else (e, ())
     arguments = function.args
@@ -70,13 +70,13 @@ def _of_unknown(e: AppliedUndef | sympy.Derivative, x: Symbol) -> Expr:
     return sympy.Derivative(function, *ordered, evaluate=False)
 
 
-def _chained(outer: Expr, inner: Expr, x: Symbol) -> Expr:
+def _apply_chain_rule(outer: Expr, inner: Expr, x: Symbol) -> Expr:
     """Return `outer * d inner/dx`."""
     along = smooth_slope(inner, x)
     return ZERO if along == 0 else outer * along
 
 
-def _of_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
+def _differentiate_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
     """Return the sum of the product with one factor differentiated at a time."""
     terms: list[Expr] = []
     for k, factor in enumerate(factors):
@@ -86,7 +86,7 @@ def _of_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
     return sympy.Add(*terms)
 
 
-def _of_power(e: sympy.Pow, x: Symbol) -> Expr:
+def _differentiate_power(e: sympy.Pow, x: Symbol) -> Expr:
     """Return d(b**n) = n b**(n-1) db + b**n log(b) dn; a base with varying exponent is positive wherever it is real."""
     base, exponent = smooth_slope(e.base, x), smooth_slope(e.exp, x)
     terms: list[Expr] = []

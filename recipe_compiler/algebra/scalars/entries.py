@@ -80,7 +80,7 @@ def rows(formula: Formula, at: Setting) -> Rows:
         case Pi():
             return ((sympy.pi,),)
         case Symbol() | FunctionAt():
-            return _named(formula, at)
+            return _read_declared_name(formula, at)
         case Identity(size):
             return matrices.identity(length(size, at.sizes))
         case Filled(value, shape):
@@ -88,9 +88,9 @@ def rows(formula: Formula, at: Setting) -> Rows:
         case Add(terms):
             return matrices.add(tuple(rows(term, at) for term in terms))
         case Multiply(left, right):
-            return _entrywise(mul, rows(left, at), rows(right, at))
+            return _map_entrywise(mul, rows(left, at), rows(right, at))
         case Power(base, exponent):
-            return _entrywise(pow, rows(base, at), rows(exponent, at))
+            return _map_entrywise(pow, rows(base, at), rows(exponent, at))
         case MatMul(left, right):
             return matrices.product(rows(left, at), rows(right, at))
         case Transpose(arg):
@@ -98,120 +98,124 @@ def rows(formula: Formula, at: Setting) -> Rows:
         case Explicit(written):
             return tuple(tuple(rows(entry, at)[0][0] for entry in row) for row in written)
         case Entry(arg, position):
-            return ((_entry(rows(arg, at), arg.shape, position),),)
+            return ((_pick_entry(rows(arg, at), arg.shape, position),),)
         case Apply(fn, args, _):
-            return _applied(fn, args, at)
+            return _apply_function(fn, args, at)
         case Compare() | Normal() | Next() | GradTilde():
             raise NotScalarisableError(f"{type(formula).__name__} has no entries")
 
 
-def _arranged(items: list[Expr], shape: Shape, at: Setting) -> Rows:
+def _arrange_in_rows(items: list[Expr], shape: Shape, at: Setting) -> Rows:
     """Return entries, given row by row, in the rows of a shape."""
     height, width = extent(shape, at.sizes)
     return tuple(tuple(items[i * width : (i + 1) * width]) for i in range(height))
 
 
-def _named(symbol: Symbol | FunctionAt, at: Setting) -> Rows:
+def _read_declared_name(symbol: Symbol | FunctionAt, at: Setting) -> Rows:
     """Return the entries of a declared name."""
     if isinstance(symbol, Symbol) and symbol.role is Role.SIZE:
         return ((sympy.Integer(at.sizes[symbol.name]),),)
     if isinstance(symbol, Symbol) and symbol.role in {Role.STEP, Role.NOISE}:
-        return _of_update(symbol, at)
+        return _read_update_symbol(symbol, at)
     item = at.declarations.find(symbol.name)
     if item is None:
         raise NotScalarisableError(f"{symbol.name} is not declared")
     places = positions(symbol.shape, at.sizes)
     if isinstance(item, Block):
-        return _arranged([coordinate(item, place) for place in places], symbol.shape, at)
+        return _arrange_in_rows([coordinate(item, place) for place in places], symbol.shape, at)
     found = [component(item, place, at.declarations, at.sizes) for place in places]
-    return _arranged(found, symbol.shape, at)
+    return _arrange_in_rows(found, symbol.shape, at)
 
 
-def _of_update(symbol: Symbol, at: Setting) -> Rows:
+def _read_update_symbol(symbol: Symbol, at: Setting) -> Rows:
     """Return the step size as a positive symbol, a declared draw as real ones."""
     if symbol.role is Role.STEP:
         return ((sympy.Symbol(symbol.name, positive=True),),)
     places = positions(symbol.shape, at.sizes)
     names = [f"{symbol.name}[{','.join(map(str, place))}]" if place else symbol.name for place in places]
-    return _arranged([sympy.Symbol(name, real=True) for name in names], symbol.shape, at)
+    return _arrange_in_rows([sympy.Symbol(name, real=True) for name in names], symbol.shape, at)
 
 
-def _entry(a: Rows, shape: Shape, position: tuple[int, ...]) -> Expr:
+def _pick_entry(a: Rows, shape: Shape, position: tuple[int, ...]) -> Expr:
     """Return one entry, counted from 0."""
     if len(position) == 2:
         return a[position[0]][position[1]]
     return a[0][position[0]] if shape.rows is None else a[position[0]][0]
 
 
-def _entrywise(f: Callable[..., Expr], *sides: Rows) -> Rows:
+def _map_entrywise(f: Callable[..., Expr], *sides: Rows) -> Rows:
     """Return a function of scalars entry by entry; a side of one entry goes with every entry of the others."""
     height, width = max(map(len, sides)), max(len(side[0]) for side in sides)
     full = [side if len(side) * len(side[0]) > 1 else ((side[0][0],) * width,) * height for side in sides]
     return tuple(tuple(f(*(side[i][j] for side in full)) for j in range(width)) for i in range(height))
 
 
-def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
+def _apply_function(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     """Return the entries of a function of the language at its arguments."""
     if fn in elementwise.FUNCTIONS:
-        return _entrywise(elementwise.FUNCTIONS[fn].scalar, rows(args[0], at))
+        return _map_entrywise(elementwise.FUNCTIONS[fn].scalar, rows(args[0], at))
     match fn:
         case "minimum" | "maximum":
-            return _entrywise(elementwise.minimum if fn == "minimum" else elementwise.maximum, *_read(args, at))
+            return _map_entrywise(elementwise.minimum if fn == "minimum" else elementwise.maximum, *_read_all(args, at))
         case "where":
-            return _branches(args, at)
+            return _apply_where(args, at)
         case "grad" | "div" | "hessian":
-            return _derivative(fn, args, at)
+            return _differentiate(fn, args, at)
         case _ if fn in _OF_ONE:
             return _OF_ONE[fn](rows(args[0], at))
         case _ if fn in _OF_TWO:
-            return _OF_TWO[fn](*_read(args, at))
+            return _OF_TWO[fn](*_read_all(args, at))
         case _:
             raise NotScalarisableError(f"{fn} of {len(args)} arguments is not known to the second engine")
 
 
-def _branches(args: tuple[Formula, ...], at: Setting) -> Rows:
+def _apply_where(args: tuple[Formula, ...], at: Setting) -> Rows:
     """Return `where(left op right, yes, no)`."""
     condition = args[0]
     if not isinstance(condition, Compare):
         raise NotScalarisableError("`where` without a comparison")
-    return _entrywise(partial(chosen, condition.op), *_read((condition.left, condition.right, *args[1:]), at))
+    return _map_entrywise(partial(chosen, condition.op), *_read_all((condition.left, condition.right, *args[1:]), at))
 
 
-def _read(formulas: tuple[Formula, ...], at: Setting) -> list[Rows]:
+def _read_all(formulas: tuple[Formula, ...], at: Setting) -> list[Rows]:
+    """Return the rows of several formulas."""
     return [rows(formula, at) for formula in formulas]
 
 
-def _flat(a: Rows) -> list[Expr]:
+def _flatten(a: Rows) -> list[Expr]:
+    """Return the entries of a matrix row by row, in one list."""
     return [x for row in a for x in row]
 
 
-def _scalar(x: Expr) -> Rows:
+def _wrap_scalar(x: Expr) -> Rows:
+    """Return a scalar as a 1 x 1 matrix."""
     return ((x,),)
 
 
-def _diagonal(a: Rows) -> Rows:
-    flat, zero = _flat(a), sympy.Integer(0)
+def _diagonal_matrix(a: Rows) -> Rows:
+    """Return the square matrix with the entries of a vector on its diagonal."""
+    flat, zero = _flatten(a), sympy.Integer(0)
     return tuple(tuple(x if i == j else zero for j in range(len(flat))) for i, x in enumerate(flat))
 
 
 _OF_ONE: Mapping[str, Callable[[Rows], Rows]] = {
     "inv": matrices.inverse,
-    "det": lambda a: _scalar(matrices.determinant(a)),
-    "logdet": lambda a: _scalar(sympy.log(matrices.determinant(a))),
-    "trace": lambda a: _scalar(matrices.total([a[i][i] for i in range(len(a))])),
-    "sum": lambda a: _scalar(matrices.total(_flat(a))),
-    "diag": _diagonal,
-    "norm2": lambda a: _scalar(matrices.total([x**2 for x in _flat(a)])),
+    "det": lambda a: _wrap_scalar(matrices.determinant(a)),
+    "logdet": lambda a: _wrap_scalar(sympy.log(matrices.determinant(a))),
+    "trace": lambda a: _wrap_scalar(matrices.total([a[i][i] for i in range(len(a))])),
+    "sum": lambda a: _wrap_scalar(matrices.total(_flatten(a))),
+    "diag": _diagonal_matrix,
+    "norm2": lambda a: _wrap_scalar(matrices.total([x**2 for x in _flatten(a)])),
 }
 _OF_TWO: Mapping[str, Callable[[Rows, Rows], Rows]] = {
-    "outer": lambda a, b: tuple(tuple(x * y for y in _flat(b)) for x in _flat(a)),
+    "outer": lambda a, b: tuple(tuple(x * y for y in _flatten(b)) for x in _flatten(a)),
     "kron": matrices.kronecker,
-    "dot": lambda a, b: _scalar(matrices.dot(_flat(a), _flat(b))),
+    "dot": lambda a, b: _wrap_scalar(matrices.dot(_flatten(a), _flatten(b))),
 }
 """Functions of whole matrices or vectors."""
 
 
-def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
+def _differentiate(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     """Return `grad(s, b)`, `hessian(s, b)` or `div(A, b)_i = sum_j dA_ij/db_j`."""
     block = args[1]
     item = at.declarations.find(block.name) if isinstance(block, Symbol) else None
@@ -221,7 +225,7 @@ def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     a = rows(args[0], at)
     match fn:
         case "grad":
-            return _arranged([slope(a[0][0], x) for x in z], item.shape, at)
+            return _arrange_in_rows([slope(a[0][0], x) for x in z], item.shape, at)
         case "hessian":
             return tuple(tuple(slope(slope(a[0][0], x), y) for y in z) for x in z)
         case _:

@@ -41,7 +41,7 @@ def evaluate(e: Expr, leaf: Callable[[Expr], Value]) -> Value:
     before = flint.ctx.prec
     flint.ctx.prec = BITS
     try:
-        return _value(e, leaf, known)
+        return _evaluate_cached(e, leaf, known)
     finally:
         flint.ctx.prec = before
 
@@ -91,38 +91,40 @@ def compares(op: str, difference: Value) -> bool:
             return zero
 
 
-def _value(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
+def _evaluate_cached(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
+    """Return the value of a subexpression, from `known` if it was evaluated before."""
     found = known.get(e)
     if found is None:
-        found = known[e] = _computed(e, leaf, known)
+        found = known[e] = _evaluate_node(e, leaf, known)
     return found
 
 
-def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
+def _evaluate_node(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
+    """Return the value of a node from those of its arguments, by the rule for its class."""
     match e:
         case sympy.Rational():
             return fraction(e)
         case sympy.Symbol() | AppliedUndef() | sympy.Derivative():
             return leaf(e)
         case sympy.Add():
-            return _sum([_value(x, leaf, known) for x in e.args])
+            return _add_values([_evaluate_cached(x, leaf, known) for x in e.args])
         case sympy.Mul():
-            return _times([_value(x, leaf, known) for x in e.args])
+            return _multiply_values([_evaluate_cached(x, leaf, known) for x in e.args])
         case sympy.Pow():
-            return _power(_value(e.base, leaf, known), _value(e.exp, leaf, known))
+            return _raise_value(_evaluate_cached(e.base, leaf, known), _evaluate_cached(e.exp, leaf, known))
         case sympy.Abs():
-            return abs(_value(argument(e), leaf, known))
+            return abs(_evaluate_cached(argument(e), leaf, known))
         case sympy.sign():
-            return _sign(_value(argument(e), leaf, known))
+            return _sign_of_value(_evaluate_cached(argument(e), leaf, known))
         case Cell():
-            side = _sign(_value(argument(e), leaf, known))
+            side = _sign_of_value(_evaluate_cached(argument(e), leaf, known))
             if not side:
                 raise NoValueError("on a kink")
             return side
         case sympy.Min() | sympy.Max():
-            return _value(by_signs(e), leaf, known)
+            return _evaluate_cached(by_signs(e), leaf, known)
         case sympy.polygamma():
-            return _polygamma(*(_value(cast(Expr, x), leaf, known) for x in e.args))
+            return _polygamma(*(_evaluate_cached(cast(Expr, x), leaf, known) for x in e.args))
         case _ if e is sympy.pi:
             return arb.pi()
         case _ if e is sympy.E:
@@ -131,7 +133,7 @@ def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) 
             row = SCALAR_FUNCTIONS.get(type(e))
             if row is None:
                 raise NoValueError(f"{type(e).__name__} has no exact value")
-            return function_at(row, _value(argument(e), leaf, known))
+            return function_at(row, _evaluate_cached(argument(e), leaf, known))
 
 
 def ball(value: Value) -> arb:
@@ -139,19 +141,22 @@ def ball(value: Value) -> arb:
     return arb(fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else value
 
 
-def _checked(value: arb) -> arb:
+def _require_finite(value: arb) -> arb:
+    """Return a ball if it is finite; raise NoValueError otherwise."""
     if not value.is_finite():
         raise NoValueError("not finite")
     return value
 
 
-def _sum(values: list[Value]) -> Value:
+def _add_values(values: list[Value]) -> Value:
+    """Return the sum of fractions and balls, a fraction if there are no balls."""
     exact = sum((v for v in values if isinstance(v, Fraction)), Fraction(0))
     balls = [v for v in values if not isinstance(v, Fraction)]
     return sum(balls, ball(exact)) if balls else exact
 
 
-def _times(values: list[Value]) -> Value:
+def _multiply_values(values: list[Value]) -> Value:
+    """Return the product of fractions and balls, a fraction if there are no balls or a fraction is 0."""
     exact = math.prod((v for v in values if isinstance(v, Fraction)), start=Fraction(1))
     balls = [v for v in values if not isinstance(v, Fraction)]
     if not balls or exact == 0:
@@ -162,7 +167,8 @@ def _times(values: list[Value]) -> Value:
     return found
 
 
-def _power(base: Value, exponent: Value) -> Value:
+def _raise_value(base: Value, exponent: Value) -> Value:
+    """Return base**exponent, a fraction where the root is rational; NoValueError where it is undefined."""
     if isinstance(exponent, Fraction) and isinstance(base, Fraction):
         if base == 0 and exponent <= 0:
             if exponent == 0:
@@ -178,10 +184,10 @@ def _power(base: Value, exponent: Value) -> Value:
         if root is not None and abs(exponent.numerator) <= LARGEST_EXPONENT:
             return root**exponent.numerator
     if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT:
-        return _checked(ball(base) ** int(exponent))
+        return _require_finite(ball(base) ** int(exponent))
     if not is_certainly(base, 1):
         raise NoValueError("real power of a number that is not positive")
-    return _checked((ball(exponent) * ball(base).log()).exp())
+    return _require_finite((ball(exponent) * ball(base).log()).exp())
 
 
 def _exact_root(value: Fraction, n: int) -> Fraction | None:
@@ -191,7 +197,8 @@ def _exact_root(value: Fraction, n: int) -> Fraction | None:
     return Fraction(int(top), int(bottom)) if exact_top and exact_bottom else None
 
 
-def _sign(value: Value) -> Fraction:
+def _sign_of_value(value: Value) -> Fraction:
+    """Return 1, -1 or 0; raise NoValueError if the ball contains 0."""
     for sign in (1, -1):
         if is_certainly(value, sign):
             return Fraction(sign)
@@ -203,11 +210,11 @@ def _sign(value: Value) -> Fraction:
 def _polygamma(order: Value, x: Value) -> Value:
     """Return the derivative of order n of the digamma function: (-1)**(n + 1) n! zeta(n + 1, x)."""
     if order == Fraction(0) and is_certainly(x, 1):
-        return _checked(ball(x).digamma())
+        return _require_finite(ball(x).digamma())
     if not isinstance(order, Fraction) or order.denominator != 1 or order < 1 or not is_certainly(x, 1):
         raise NoValueError("polygamma outside x > 0")
     n = int(order)
-    return _checked(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
+    return _require_finite(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
 
 
 def function_at(row: ScalarFunction, x: Value) -> Value:
@@ -222,4 +229,4 @@ def function_at(row: ScalarFunction, x: Value) -> Value:
         return row.exact[x]
     if not all(need.cosine or is_certainly(x + need.offset, 1 if need.op == ">" else 0) for need in row.needs):
         raise NoValueError(f"{row.name} of a number that is not positive")
-    return _checked(row.ball(ball(x)))
+    return _require_finite(row.ball(ball(x)))

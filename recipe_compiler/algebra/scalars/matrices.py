@@ -38,10 +38,10 @@ def dot(x: Iterable[Expr], y: Iterable[Expr]) -> Expr:
     For a product with 0, SymPy would check of every part of the other factor whether it is finite; here the factor only
     must not contain a pole.
     """
-    return total([a * b for a, b in zip(x, y, strict=True) if not (_drops(a, b) or _drops(b, a))])
+    return total([a * b for a, b in zip(x, y, strict=True) if not (_is_zero_product(a, b) or _is_zero_product(b, a))])
 
 
-def _drops(a: Expr, b: Expr) -> bool:
+def _is_zero_product(a: Expr, b: Expr) -> bool:
     """Whether a is 0, and b has a value."""
     return a is ZERO and not contains(b, *NO_NUMBERS)
 
@@ -133,4 +133,5 @@ def add(terms: tuple[Rows, ...]) -> Rows:
 
 
 def _is_diagonal(a: Rows) -> bool:
+    """Whether all entries off the diagonal are zero as written."""
     return all(x == 0 for i, row in enumerate(a) for j, x in enumerate(row) if i != j)

@@ -55,7 +55,7 @@ class Quotient:
         bottom = dict(self.bottom)
         for factor, n in other.bottom:
             bottom[factor] = bottom.get(factor, 0) + n
-        return self.ring.reduced(_product(self.top, other.top), bottom)
+        return self.ring.reduced(_multiply_polynomials(self.top, other.top), bottom)
 
     def __pow__(self, n: int) -> "Quotient":
         """Return an integer power.
@@ -83,7 +83,7 @@ class Quotient:
             raise NoNormalFormError("division by zero")
         top = self.ring.context.constant(1)
         for factor, n in self.bottom:
-            top = _product(top, self.ring.factors[factor] ** n)
+            top = _multiply_polynomials(top, self.ring.factors[factor] ** n)
         scale, bottom = self.ring.split(self.top)
         return self.ring.reduced(top * (1 / scale), bottom)
 
@@ -157,7 +157,7 @@ class Ring:
             have = dict(bottom)
             for factor, n in common.items():
                 for _ in range(n - have.get(factor, 0)):
-                    part = _product(part, self.factors[factor])
+                    part = _multiply_polynomials(part, self.factors[factor])
             top += part
         return self.reduced(top, common)
 
@@ -200,12 +200,12 @@ class Ring:
         bottom = dict(bottom)
         for number, n, value in reversed(self.relations):
             if top.degrees()[number] >= n:
-                top, extra = self._lowered(top, number, n, value)
+                top, extra = self._replace_power(top, number, n, value)
                 for factor, k in extra.items():
                     bottom[factor] = bottom.get(factor, 0) + k
         return Quotient(self, top, tuple(sorted(bottom.items())))
 
-    def _lowered(self, top: fmpq_mpoly, number: int, n: int, value: Quotient) -> tuple[fmpq_mpoly, Powers]:
+    def _replace_power(self, top: fmpq_mpoly, number: int, n: int, value: Quotient) -> tuple[fmpq_mpoly, Powers]:
         """Replace `g**n` by its value N/B in a polynomial; return the new top and the denominator it brought."""
         by_power: dict[int, dict[tuple[int, ...], fmpq]] = {}
         for exponents, coefficient in top.to_dict().items():
@@ -219,7 +219,7 @@ class Ring:
         found = self.context.constant(0)
         for q, terms in by_power.items():
             part = self.context.from_dict(terms)
-            found += _product(_product(part, value.top**q), bottom ** (highest - q))
+            found += _multiply_polynomials(_multiply_polynomials(part, value.top**q), bottom ** (highest - q))
         return found, {factor: k * highest for factor, k in value.bottom}
 
     def _factor_number(self, factor: fmpq_mpoly) -> int:
@@ -231,7 +231,8 @@ class Ring:
         return len(self.factors) - 1
 
 
-def _product(a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
+def _multiply_polynomials(a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
+    """Return a b; raise NoNormalFormError if it has too many terms."""
     if len(a) * len(b) > LARGEST_PRODUCT:
         raise NoNormalFormError(f"product of polynomials with {len(a)} and {len(b)} terms is too large")
     return a * b

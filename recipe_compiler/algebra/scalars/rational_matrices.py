@@ -39,11 +39,11 @@ def negative_direction(a: Matrix) -> Column | None:
         (Fraction(-2, 1), Fraction(1, 1))
     """
     if len(a) <= ELIMINATED:
-        return _eliminated(a)
+        return _negative_direction_by_elimination(a)
     if is_semidefinite(a):
         return None
-    proposed = _proposed(a)
-    return proposed if proposed is not None and form(a, proposed) < 0 else _eliminated(a)
+    proposed = _propose_direction(a)
+    return proposed if proposed is not None and form(a, proposed) < 0 else _negative_direction_by_elimination(a)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -58,7 +58,7 @@ def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
         False
     """
     n = len(a)
-    coefficients = _whole(a).charpoly().coeffs()
+    coefficients = _scale_to_integers(a).charpoly().coeffs()
     return all((-1) ** (n - k) * c >= 0 for k, c in enumerate(coefficients))
 
 
@@ -73,7 +73,7 @@ def form(a: Matrix, v: Column) -> Fraction:
     return sum((x * y for x, y in zip(v, image, strict=True)), Fraction(0))
 
 
-def _eliminated(a: Matrix) -> Column | None:
+def _negative_direction_by_elimination(a: Matrix) -> Column | None:
     """Pivot on a positive diagonal entry and go on with the Schur complement s.
 
     A direction w of s lifts to v with the same value. A zero pivot with something beside it is indefinite on the spot.
@@ -81,7 +81,7 @@ def _eliminated(a: Matrix) -> Column | None:
     n = len(a)
     for i in range(n):
         if a[i][i] < 0:
-            return _unit(n, i)
+            return _unit_vector(n, i)
     for i in range(n):
         for j in range(n):
             if a[i][i] == 0 and a[i][j] != 0:
@@ -94,7 +94,7 @@ def _eliminated(a: Matrix) -> Column | None:
     rest = [i for i in range(n) if i != pivot]
     share = {i: a[pivot][i] / a[pivot][pivot] for i in rest}
     schur = tuple(tuple(a[i][j] - share[i] * a[pivot][j] for j in rest) for i in rest)
-    w = _eliminated(schur)
+    w = _negative_direction_by_elimination(schur)
     if w is None:
         return None
     found = dict(zip(rest, w, strict=True))
@@ -102,11 +102,11 @@ def _eliminated(a: Matrix) -> Column | None:
     return tuple(found[i] for i in range(n))
 
 
-def _proposed(a: Matrix) -> Column | None:
+def _propose_direction(a: Matrix) -> Column | None:
     """Return a rational vector near the eigenvector of the least eigenvalue, a unit vector where one will do."""
     below = next((i for i in range(len(a)) if a[i][i] < 0), None)
     if below is not None:
-        return _unit(len(a), below)
+        return _unit_vector(len(a), below)
     import numpy as np  # most proofs need no floats
 
     try:
@@ -116,13 +116,14 @@ def _proposed(a: Matrix) -> Column | None:
     return tuple(Fraction(round(float(x) * 2**BITS), 2**BITS) for x in vectors[:, 0])
 
 
-def _whole(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> fmpz_mat:
+def _scale_to_integers(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> fmpz_mat:
     """Return a positive multiple of a matrix in whole numbers."""
     common = lcm(*(x.denominator for row in a for x in row))
     return fmpz_mat([[x.numerator * (common // x.denominator) for x in row] for row in a])
 
 
-def _unit(n: int, i: int) -> Column:
+def _unit_vector(n: int, i: int) -> Column:
+    """Return the i-th unit vector of length n."""
     return tuple(Fraction(int(k == i)) for k in range(n))
 
 
@@ -172,16 +173,20 @@ def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
     [[2, 1], [1, 1]] is positive definite, [[0, 1], [-1, 0]] skew, diag(1, 0) diagonal, nonnegative and semidefinite.
     """
     if len(shape.sizes) < 2 or len(numbers) != len(numbers[0]):
-        return _first(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)) or (Kind.REAL,)
+        return _first_kind_satisfied(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)) or (Kind.REAL,)
     if not violates_exactly(numbers, Kind.DIAGONAL):
         diagonal = diagonal_of(numbers)
-        definite = _first(numbers, (Kind.PD, Kind.PSD))
-        return (Kind.DIAGONAL, *_first(diagonal, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)), *definite)
+        definite = _first_kind_satisfied(numbers, (Kind.PD, Kind.PSD))
+        return (
+            Kind.DIAGONAL,
+            *_first_kind_satisfied(diagonal, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)),
+            *definite,
+        )
     if not violates_exactly(numbers, Kind.SKEW):
         return (Kind.SKEW,)
     if not violates_exactly(numbers, Kind.SYMMETRIC):
-        return _first(numbers, (Kind.PD, Kind.PSD, Kind.SYMMETRIC))
-    return _first(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE)) or (Kind.REAL,)
+        return _first_kind_satisfied(numbers, (Kind.PD, Kind.PSD, Kind.SYMMETRIC))
+    return _first_kind_satisfied(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE)) or (Kind.REAL,)
 
 
 def violates_exactly(numbers: tuple[tuple[Fraction, ...], ...], kind: Kind) -> bool:
@@ -215,6 +220,6 @@ def diagonal_of(numbers: Numbers) -> Numbers:
     return tuple((row[k],) for k, row in enumerate(numbers))
 
 
-def _first(numbers: Numbers, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """Return the first of some kinds that numbers are of, as a tuple of one; empty if they are of none."""
+def _first_kind_satisfied(numbers: Numbers, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Return the first of some kinds that a matrix satisfies, in a tuple of one; empty if it satisfies none."""
     return next(((kind,) for kind in kinds if not violates_exactly(numbers, kind)), ())

@@ -45,7 +45,7 @@ def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
 
     where(l > r, yes, no) = no + (s**2 + s)/2 (yes - no) with s = sign(l - r): the factor is 1 for s = 1, else 0.
     """
-    s = _sign(left - right)
+    s = _sign_by_factors(left - right)
     match op:
         case ">":
             holds = (s**2 + s) / 2
@@ -65,7 +65,7 @@ def by_signs(e: Expr) -> Expr:
 
     Max(x, y) = (x + y + |x - y|)/2; sign(x y**2) = sign(x) sign(y)**2.
     """
-    return _rebuilt(e, _by_signs, sympy.sign, sympy.Min, sympy.Max)
+    return _map_nodes(e, _rewrite_by_signs, sympy.sign, sympy.Min, sympy.Max)
 
 
 def off_kinks(e: Expr) -> Expr:
@@ -73,11 +73,11 @@ def off_kinks(e: Expr) -> Expr:
 
     |x| = x Cell(x), sign(x) = Cell(x).
     """
-    return _rebuilt(by_signs(e), _by_cells, sympy.Abs, sympy.sign)
+    return _map_nodes(by_signs(e), _rewrite_by_cells, sympy.Abs, sympy.sign)
 
 
-def _rebuilt(e: Expr, of: Callable[[sympy.Basic], sympy.Basic], *types: type[sympy.Basic]) -> Expr:
-    """Return an expression with every node put through a function, its arguments first."""
+def _map_nodes(e: Expr, of: Callable[[sympy.Basic], sympy.Basic], *types: type[sympy.Basic]) -> Expr:
+    """Return an expression with a function applied to every node, arguments first."""
     if not contains(e, *types):
         return e
     known: dict[sympy.Basic, sympy.Basic] = {}
@@ -87,19 +87,21 @@ def _rebuilt(e: Expr, of: Callable[[sympy.Basic], sympy.Basic], *types: type[sym
     return cast(Expr, known[e])
 
 
-def _by_signs(node: sympy.Basic) -> sympy.Basic:
+def _rewrite_by_signs(node: sympy.Basic) -> sympy.Basic:
+    """Return a sign by those of its factors, a minimum or maximum by moduli, any other node unchanged."""
     match node:
         case sympy.sign():
-            return _sign(argument(node))
+            return _sign_by_factors(argument(node))
         case sympy.Min():
-            return _folded(node.args, lambda a, b: (a + b - sympy.Abs(a - b)) / 2)
+            return _fold_pairwise(node.args, lambda a, b: (a + b - sympy.Abs(a - b)) / 2)
         case sympy.Max():
-            return _folded(node.args, lambda a, b: (a + b + sympy.Abs(a - b)) / 2)
+            return _fold_pairwise(node.args, lambda a, b: (a + b + sympy.Abs(a - b)) / 2)
         case _:
             return node
 
 
-def _by_cells(node: sympy.Basic) -> sympy.Basic:
+def _rewrite_by_cells(node: sympy.Basic) -> sympy.Basic:
+    """Return a modulus or sign by the cell of its argument, any other node unchanged."""
     match node:
         case sympy.Abs():
             return argument(node) * cast(Expr, Cell(argument(node)))
@@ -109,16 +111,17 @@ def _by_cells(node: sympy.Basic) -> sympy.Basic:
             return node
 
 
-def _sign(u: Expr) -> Expr:
+def _sign_by_factors(u: Expr) -> Expr:
     """Return the sign of u: of a product that of its factors, of u and -u by one of the two."""
     if isinstance(u, sympy.Mul):
-        return sympy.Mul(*(_sign(x) for x in sympy.Mul.make_args(u)))
+        return sympy.Mul(*(_sign_by_factors(x) for x in sympy.Mul.make_args(u)))
     if isinstance(u, sympy.Pow) and u.exp.is_Integer:
-        return _sign(u.base) ** (1 if u.exp % 2 else 2)
+        return _sign_by_factors(u.base) ** (1 if u.exp % 2 else 2)
     return -sympy.sign(-u) if u.could_extract_minus_sign() else sympy.sign(u)
 
 
-def _folded(args: tuple[sympy.Basic, ...], of: Callable[[Expr, Expr], Expr]) -> Expr:
+def _fold_pairwise(args: tuple[sympy.Basic, ...], of: Callable[[Expr, Expr], Expr]) -> Expr:
+    """Return a function of two arguments folded over all arguments."""
     found = cast(Expr, args[0])
     for arg in args[1:]:
         found = of(found, cast(Expr, arg))

@@ -58,7 +58,7 @@ def symbol(name: str, facts: Facts) -> Symbol:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _unknown(name: str, facts: Facts, arguments: tuple[Symbol, ...]) -> Expr:
+def _undefined_function(name: str, facts: Facts, arguments: tuple[Symbol, ...]) -> Expr:
     """Return an undefined function of symbols, the same object each time: each that is made is a class of its own."""
     return UndefinedFunction(name, **dict.fromkeys(facts, True))(*arguments)
 
@@ -83,7 +83,7 @@ def component(
 ) -> Expr:
     """Return one entry of a parameter, a field of a datum, or a function at its declared blocks."""
     if isinstance(item, Parameter) and item.value is not None:
-        return _number(item.value, at)
+        return _exact_entry(item.value, at)
     kinds = item.known if isinstance(item, Datum) else item.kinds
     sign = 1
     if len(at) == 2:
@@ -97,22 +97,24 @@ def component(
             at = (min(at), max(at))
     facts = _kind_facts(kinds, at)
     if isinstance(item, Function):
-        return sign * _field(item, at, facts, declarations, sizes)
+        return sign * _undefined_field(item, at, facts, declarations, sizes)
     return sign * symbol(label(item.name, at), facts)
 
 
-def _number(value: Entries, at: tuple[int, ...]) -> Expr:
+def _exact_entry(value: Entries, at: tuple[int, ...]) -> Expr:
     """Return one entry of what is known exactly."""
     row, col = (*at, 0, 0)[:2]
     entry = value.rows[row][col]
     return rational(entry)
 
 
-def _field(function: Function, at: tuple[int, ...], facts: Facts, declarations: Declarations, sizes: Sizes) -> Expr:
+def _undefined_field(
+    function: Function, at: tuple[int, ...], facts: Facts, declarations: Declarations, sizes: Sizes
+) -> Expr:
     """Return an undefined function of all coordinates of its declared blocks."""
     blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
     arguments = tuple(z for block in blocks for z in coordinates(block, sizes))
-    return _unknown(label(function.name, at), facts, arguments)
+    return _undefined_function(label(function.name, at), facts, arguments)
 
 
 def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> Facts:

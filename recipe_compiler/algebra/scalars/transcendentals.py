@@ -79,11 +79,12 @@ def elementary(e: Expr) -> Expr:
     known: dict[sympy.Basic, sympy.Basic] = {}
     for node in subexpressions(e):
         args = tuple(known.get(arg, arg) for arg in node.args)
-        known[node] = _elementary(node, args)
+        known[node] = _rewrite_as_elementary(node, args)
     return cast(Expr, known[e])
 
 
-def _elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic:
+def _rewrite_as_elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic:
+    """Return a node by exponentials, sine and cosine if a row rewrites it, else with its new arguments."""
     elementary = _REWRITTEN.get(type(node))
     if elementary is not None:
         return elementary(cast(Expr, args[0]))
@@ -138,12 +139,13 @@ def common_denominators(scalars: Iterable[Expr]) -> dict[tuple[object, Expr], in
     found: dict[tuple[object, Expr], int] = {}
     for e in scalars:
         for node in subexpressions(e):
-            for key, denominator in _denominators(node):
+            for key, denominator in _list_denominators(node):
                 found[key] = math.lcm(found.get(key, 1), denominator)
     return found
 
 
-def _denominators(node: sympy.Basic) -> Iterator[tuple[tuple[object, Expr], int]]:
+def _list_denominators(node: sympy.Basic) -> Iterator[tuple[tuple[object, Expr], int]]:
+    """Yield, for each term of the exponent or angle of a node, its key without rational factor and its denominator."""
     match node:
         case sympy.exp():
             yield from ((("exp", rest), q) for rest, _, q in exponent_parts(argument(node)))

@@ -43,7 +43,7 @@ def diagonal_hessian(formula: Formula) -> Formula | None:
     match formula:
         case Apply("hessian", (arg, Symbol(shape=shape) as block), whole) if len(shape.sizes) == 1:
             try:
-                second = _slope(_slope(_summand(arg, block), block), block)
+                second = _elementwise_slope(_elementwise_slope(_find_summand(arg, block), block), block)
             except NotSeparableError:
                 return None
             return Filled(0, whole) if second is None else apply("diag", (second,), whole)
@@ -51,15 +51,15 @@ def diagonal_hessian(formula: Formula) -> Formula | None:
             return None
 
 
-def _summand(total: Formula, block: Symbol) -> Formula | None:
+def _find_summand(total: Formula, block: Symbol) -> Formula | None:
     """Return f of `sum(f)`; None where nothing depends on the block."""
     match total:
         case Add(terms):
-            return _sum([_summand(term, block) for term in terms], block)
+            return _add_nonzero([_find_summand(term, block) for term in terms], block)
         case Multiply(left, right, _) if _is_constant(left):
-            return _product(left, _summand(right, block), block)
+            return _multiply_and_cancel(left, _find_summand(right, block), block)
         case Multiply(left, right, _) if _is_constant(right):
-            return _product(right, _summand(left, block), block)
+            return _multiply_and_cancel(right, _find_summand(left, block), block)
         case Apply("sum", (f,), _) if f.shape == block.shape:
             return f
         case _ if _is_constant(total):
@@ -68,7 +68,7 @@ def _summand(total: Formula, block: Symbol) -> Formula | None:
             raise NotSeparableError
 
 
-def _slope(f: Formula | None, block: Symbol) -> Formula | None:
+def _elementwise_slope(f: Formula | None, block: Symbol) -> Formula | None:
     """Return what every entry of an elementwise formula changes by with its own coordinate; None is zero."""
     if f is None or _is_constant(f):
         return None
@@ -76,20 +76,27 @@ def _slope(f: Formula | None, block: Symbol) -> Formula | None:
         case Symbol(name) if name == block.name:
             return Filled(1, block.shape)
         case Add(terms):
-            return _sum([_slope(term, block) for term in terms], block)
+            return _add_nonzero([_elementwise_slope(term, block) for term in terms], block)
         case Multiply(left, right):
-            parts = [_product(left, _slope(right, block), block), _product(right, _slope(left, block), block)]
-            return _sum(parts, block)
+            parts = [
+                _multiply_and_cancel(left, _elementwise_slope(right, block), block),
+                _multiply_and_cancel(right, _elementwise_slope(left, block), block),
+            ]
+            return _add_nonzero(parts, block)
         case Power(base, Number(n), shape):
             outer = multiply(Number(n), power(base, Number(n - 1), shape), shape)
-            return _product(outer, _slope(base, block), block)
+            return _multiply_and_cancel(outer, _elementwise_slope(base, block), block)
         case Apply("log" | "exp" | "sqrt" as fn, (arg,), shape):
-            return _product(_outer(fn, f, arg), _slope(arg, block), block) if shape == block.shape else _refused()
+            return (
+                _multiply_and_cancel(_outer_derivative(fn, f, arg), _elementwise_slope(arg, block), block)
+                if shape == block.shape
+                else _raise_not_separable()
+            )
         case _:
-            return _refused()
+            return _raise_not_separable()
 
 
-def _outer(fn: str, f: Formula, arg: Formula) -> Formula:
+def _outer_derivative(fn: str, f: Formula, arg: Formula) -> Formula:
     """Return the derivative of a function at its argument."""
     match fn:
         case "log":
@@ -100,16 +107,18 @@ def _outer(fn: str, f: Formula, arg: Formula) -> Formula:
             return f
 
 
-def _refused() -> Formula:
+def _raise_not_separable() -> Formula:
+    """Raise NotSeparableError, in places where only an expression may stand."""
     raise NotSeparableError
 
 
-def _sum(terms: list[Formula | None], block: Symbol) -> Formula | None:
+def _add_nonzero(terms: list[Formula | None], block: Symbol) -> Formula | None:
+    """Return the sum of terms, None (zero) if all of them are None."""
     known = [term for term in terms if term is not None]
     return add(known, block.shape) if known else None
 
 
-def _product(left: Formula, right: Formula | None, block: Symbol) -> Formula | None:
+def _multiply_and_cancel(left: Formula, right: Formula | None, block: Symbol) -> Formula | None:
     """Return a product, without what cancels: `x * x**-1` is 1."""
     if right is None:
         return None
@@ -222,7 +231,7 @@ def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     """
     match formula:
         case MatMul(left, right, _) if formula.shape.sizes:
-            return _joined(chain(left), chain(right))
+            return _join_chains(chain(left), chain(right))
         case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
             scalars, factors = chain(right)
             return (left, *scalars), factors
@@ -258,7 +267,7 @@ def scaled(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     """Return a plain product of vectors and matrices, also one that is a scalar, as scalar factors and the others."""
     match formula:
         case MatMul(left, right, _):
-            return _joined(scaled(left), scaled(right))
+            return _join_chains(scaled(left), scaled(right))
         case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
             scalars, factors = scaled(right)
             return (left, *scalars), factors
@@ -269,7 +278,8 @@ def scaled(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
             return (), (formula,)
 
 
-def _joined(
+def _join_chains(
     left: tuple[tuple[Formula, ...], tuple[Formula, ...]], right: tuple[tuple[Formula, ...], tuple[Formula, ...]]
 ) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
+    """Return scalar factors and matrix factors of a product, those of the left before those of the right."""
     return (*left[0], *right[0]), (*left[1], *right[1])

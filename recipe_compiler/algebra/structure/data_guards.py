@@ -44,14 +44,14 @@ class Guarded:
 
 def is_zero_by_guard(condition: Compare, datum: Datum, *, holds: bool) -> bool:
     """Whether a field is 0 where a condition on it holds, or fails: y == 0, or y > 0 fails of a nonnegative y."""
-    op = _with_zero(condition, datum)
+    op = _comparison_with_zero(condition, datum)
     nonnegative = {Kind.POSITIVE, Kind.NONNEGATIVE} & set(datum.known)
     return (op, holds) == ("==", True) or bool(nonnegative and (op, holds) in {(">", False), ("<=", True)})
 
 
 def kinds_of_guard(condition: Compare, datum: Datum, *, holds: bool) -> tuple[Kind, ...]:
     """Return the kinds that a field has where a condition on it holds, or fails: positive where y > 0."""
-    op = _with_zero(condition, datum)
+    op = _comparison_with_zero(condition, datum)
     nonnegative = {Kind.POSITIVE, Kind.NONNEGATIVE} & set(datum.known)
     if (op, holds) in {(">", True), ("<=", False)} or (nonnegative and (op, holds) == ("==", False)):
         return (Kind.POSITIVE,)
@@ -60,7 +60,7 @@ def kinds_of_guard(condition: Compare, datum: Datum, *, holds: bool) -> tuple[Ki
     return (Kind.NONZERO,) if (op, holds) == ("==", False) else ()
 
 
-def _with_zero(condition: Compare, datum: Datum) -> str | None:
+def _comparison_with_zero(condition: Compare, datum: Datum) -> str | None:
     """Return how a condition compares a field with 0; None where it does not."""
     match condition:
         case Compare(op, Symbol(name, _, Role.DATUM), Number(x)) if name == datum.name and x == 0:

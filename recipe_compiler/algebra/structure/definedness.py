@@ -121,7 +121,7 @@ def obligations(formulas: Iterable[Formula], declarations: Declarations, demand:
     """
     found = NONE
     for formula in formulas:
-        found = found | _required(formula, demand, Guarded(declarations), ())
+        found = found | _collect_obligations(formula, demand, Guarded(declarations), ())
     return found
 
 
@@ -130,31 +130,35 @@ def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obli
     return obligations(formulas, declarations, Demand.VALUE)
 
 
-def _required(formula: Formula, demand: Demand, known: Guarded, guards: Guards) -> Obligations:
+def _collect_obligations(formula: Formula, demand: Demand, known: Guarded, guards: Guards) -> Obligations:
     """Return what a formula needs, node by node. What is of data alone stays what it is: it is not differentiated."""
     if demand is not Demand.VALUE and is_of_data(formula):
         demand = Demand.VALUE
     where = formula if demand is Demand.ONCE and isinstance(formula, Apply) and formula.fn == "where" else None
     if where is not None and meet(where, known.declarations, smoothly=True):
-        return _once(where, known, guards)
-    found = _of_node(formula, demand, known.declarations, guards).without(known.facts)
+        return _obligations_of_branches(where, known, guards)
+    found = _obligations_of_node(formula, demand, known.declarations, guards).without(known.facts)
     if isinstance(formula, Apply) and formula.fn in CALCULUS:
         demand = Demand.SMOOTH
     for part, own in pieces(formula, known):
-        found = found | _required(part, demand, own, guards)
+        found = found | _collect_obligations(part, demand, own, guards)
     return found
 
 
-def _once(where: Apply, known: Guarded, guards: Guards) -> Obligations:
-    """Return what pieces that meet with their derivatives need, each where it is used."""
+def _obligations_of_branches(where: Apply, known: Guarded, guards: Guards) -> Obligations:
+    """Return the obligations of branches that meet with their derivatives, each branch where it is selected."""
     condition, yes, no = where.args
     if not isinstance(condition, Compare):
         return NONE
-    found = _required(condition, Demand.VALUE, known, ())
+    found = _collect_obligations(condition, Demand.VALUE, known, ())
     if condition.op == "==":  # it is `no` everywhere
-        return found | _required(yes, Demand.VALUE, known, ()) | _required(no, Demand.ONCE, known, guards)
+        return (
+            found
+            | _collect_obligations(yes, Demand.VALUE, known, ())
+            | _collect_obligations(no, Demand.ONCE, known, guards)
+        )
     for piece, holds in ((yes, True), (no, False)):
-        found = found | _required(piece, Demand.ONCE, known, (*guards, (condition, holds)))
+        found = found | _collect_obligations(piece, Demand.ONCE, known, (*guards, (condition, holds)))
     return found
 
 
@@ -197,20 +201,20 @@ def conditions(node: Formula, smooth: bool) -> Iterator[DefinedWhere]:
             return
 
 
-def _of_node(node: Formula, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
+def _obligations_of_node(node: Formula, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
     """Return the obligations of a node itself, without those of its parts."""
     found = NONE
     for condition in conditions(node, smooth=demand is not Demand.VALUE):
-        found = found | _has(condition, declarations)
+        found = found | _require_sign(condition, declarations)
     match node:
         case Apply("inv", (arg,)):
-            return _invertible(arg, declarations)
+            return _require_invertible(arg, declarations)
         case Apply("logdet", (arg,)):
-            return _definite(arg, declarations)
+            return _require_definite(arg, declarations)
         case Apply(fn) if fn in ELEMENTWISE and fn not in FUNCTIONS:
-            return _open(f"{text(node)} has a value: the second engine's table lacks {fn}")
+            return _leave_open(f"{text(node)} has a value: the second engine's table lacks {fn}")
         case Apply(fn) if fn in KINKED | JUMPING and demand is not Demand.VALUE:
-            return found | _at_kink(node, demand, declarations, guards)
+            return found | _obligations_at_kink(node, demand, declarations, guards)
         case _:
             return found
 
@@ -229,19 +233,19 @@ def kink_of(node: Apply) -> Formula | None:
             return None
 
 
-def _at_kink(node: Apply, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
+def _obligations_at_kink(node: Apply, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
     """Return what keeps a function with a kink or a jump away from it, or excuses it; the case of a datum is fixed."""
     if node.fn == "where" and is_of_data(node.args[0]):
         return NONE
     kink = kink_of(node)
-    found = None if kink is None else _shown(kink, "!=", declarations)
+    found = None if kink is None else _prove_sign(kink, "!=", declarations)
     if found is None and kink is not None and demand is Demand.ONCE:
         away = (apart(kink, condition, declarations, holds=holds) for condition, holds in guards)
         found = next((given for given in away if given is not None), None)
     if found is not None:
         return Obligations(found)
     excused = demand in EXCUSING and _is_excused(node, demand, declarations)
-    return Obligations(kinks=(text(node),)) if excused else _open(f"{text(node)} is smooth")
+    return Obligations(kinks=(text(node),)) if excused else _leave_open(f"{text(node)} is smooth")
 
 
 def _is_excused(node: Apply, demand: Demand, declarations: Declarations) -> bool:
@@ -254,11 +258,11 @@ def _is_excused(node: Apply, demand: Demand, declarations: Declarations) -> bool
         return False
     condition = node.args[0]
     if isinstance(condition, Compare):
-        return condition.op != "==" and _is_null((condition.left, condition.right), declarations)
-    return _is_null((condition,), declarations)
+        return condition.op != "==" and _vanishes_on_null_set((condition.left, condition.right), declarations)
+    return _vanishes_on_null_set((condition,), declarations)
 
 
-def _is_null(sides: tuple[Formula, ...], declarations: Declarations) -> bool:
+def _vanishes_on_null_set(sides: tuple[Formula, ...], declarations: Declarations) -> bool:
     """Whether a (the difference of) formula vanishes on a null set only, for all parameters: affine in one block."""
     terms = [term for side in sides for term in (side.terms if isinstance(side, Add) else (side,))]
     moving = [term for term in terms if depends_on_state(term)]
@@ -266,6 +270,7 @@ def _is_null(sides: tuple[Formula, ...], declarations: Declarations) -> bool:
 
 
 def _is_multiple_of_block(term: Formula, declarations: Declarations) -> bool:
+    """Whether a term is a block or an entry of one, times factors that are constant and not zero."""
     match term:
         case Symbol(role=Role.BLOCK) | Entry(Symbol(role=Role.BLOCK)):
             return True
@@ -277,18 +282,18 @@ def _is_multiple_of_block(term: Formula, declarations: Declarations) -> bool:
             return False
 
 
-def _has(condition: DefinedWhere, declarations: Declarations) -> Obligations:
+def _require_sign(condition: DefinedWhere, declarations: Declarations) -> Obligations:
     """Return the obligation that every entry of a formula has a sign."""
     arg, op, offset = condition.arg, condition.op, condition.offset
-    found = _shown(arg, op, declarations, offset)
+    found = _prove_sign(arg, op, declarations, offset)
     if found is not None:
         return Obligations(found)
     written = f"{offset} + {text(arg)}" if offset else text(arg)
     needed = f"{written} is not zero" if op == "!=" else f"{written} {op} 0"
-    return _open(needed + _false_at(arg, op, offset))
+    return _leave_open(needed + _find_false_size(arg, op, offset))
 
 
-def _false_at(arg: Formula, op: str, offset: int) -> str:
+def _find_false_size(arg: Formula, op: str, offset: int) -> str:
     """Return at which small size a condition on sizes alone is false, and what to do; empty where none is found."""
     inside = {node.name: node.role for node in nodes(arg) if isinstance(node, Symbol)}
     if arg.shape.sizes or not inside or set(inside.values()) != {Role.SIZE}:
@@ -305,49 +310,52 @@ def _false_at(arg: Formula, op: str, offset: int) -> str:
     return ""
 
 
-def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> frozenset[str] | None:
-    """Return what it rests on that every entry has `entry + offset op 0`, None if that is not shown."""
+def _prove_sign(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> frozenset[str] | None:
+    """Return the declarations by which every entry has `entry + offset op 0`, None if there is no proof."""
     known = sign(arg, declarations).shows(op, -offset)
     if known is not None:
         return known
     return multiplied_out.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
 
 
-def compared(condition: Compare, declarations: Declarations) -> Obligations:
+def require_comparison(condition: Compare, declarations: Declarations) -> Obligations:
     """Return the obligation that a comparison holds everywhere inside the domain, entry by entry."""
     left, right = condition.left, condition.right
     if "<" in condition.op:
         left, right = right, left
     difference = left if is_zero(right) else Add((left, negate(right)), left.shape)
-    found = _shown(difference, condition.op.replace("<", ">"), declarations)
-    return _open(text(condition)) if found is None else Obligations(found)
+    found = _prove_sign(difference, condition.op.replace("<", ">"), declarations)
+    return _leave_open(text(condition)) if found is None else Obligations(found)
 
 
-def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
+def _require_invertible(arg: Formula, declarations: Declarations) -> Obligations:
+    """Return the obligation that a square matrix is invertible, discharged if a rule proves it."""
     found = nonsingular(arg, declarations)
     if found is not None:
         return Obligations(found)
     if is_triangle(arg, declarations):
-        return _regular(arg, declarations)
+        return _require_nonzero_diagonal(arg, declarations)
     given = multiplied_out.invertible(arg, declarations)
-    return _open(f"{text(arg)} is invertible") if given is None else Obligations(given)
+    return _leave_open(f"{text(arg)} is invertible") if given is None else Obligations(given)
 
 
-def _regular(triangle: Formula, declarations: Declarations) -> Obligations:
+def _require_nonzero_diagonal(triangle: Formula, declarations: Declarations) -> Obligations:
     """Return the obligation that no entry on the diagonal of a triangle is zero."""
     found = NONE
     for entry in diagonal(triangle, declarations):
-        found = found | _has(DefinedWhere(entry, "!="), declarations)
+        found = found | _require_sign(DefinedWhere(entry, "!="), declarations)
     return found
 
 
-def _definite(arg: Formula, declarations: Declarations) -> Obligations:
+def _require_definite(arg: Formula, declarations: Declarations) -> Obligations:
+    """Return the obligation that a matrix is positive definite, discharged if a rule proves it."""
     found = semidefinite(arg, declarations)
     if found is not None and found.strict:
         return Obligations(found.given)
     given = multiplied_out.definite(arg, declarations)
-    return _open(f"{text(arg)} is positive definite") if given is None else Obligations(given)
+    return _leave_open(f"{text(arg)} is positive definite") if given is None else Obligations(given)
 
 
-def _open(what: str) -> Obligations:
+def _leave_open(what: str) -> Obligations:
+    """Return one obligation, in words, that was not proved."""
     return Obligations(open=(what,))

@@ -46,16 +46,17 @@ class RoughPoint:
     """Of the function itself."""
 
 
-def critical(f: Expr, x: Symbol) -> tuple[Expr, ...]:
+def list_critical_parts(f: Expr, x: Symbol) -> tuple[Expr, ...]:
     """Return the parts that must not vanish for a function of x to be smooth: in moduli, roots, quotients, logs.
 
     sqrt(x) and |x| have x, 1/(1 - x) has 1 - x.
     """
-    found = set(_critical(f, x))
+    found = set(_walk_critical_parts(f, x))
     return tuple(sorted(found, key=sympy.default_sort_key))
 
 
-def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
+def _walk_critical_parts(f: Expr, x: Symbol) -> Iterator[Expr]:
+    """Yield the arguments on whose zeros a node is not smooth: of kinks, roots, quotients and logarithms."""
     for node in sympy.preorder_traversal(f):
         if x not in node.free_symbols:
             continue
@@ -74,7 +75,9 @@ def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
                 continue
 
 
-def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) -> tuple[RoughPoint, ...] | None:
+def find_rough_points(
+    f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]
+) -> tuple[RoughPoint, ...] | None:
     """Return the points inside the domain of x where a function of x may be rough; None if unknown.
 
     Every critical part must be a rational function of x, up to moduli, powers and constant factors. x |x| has x = 0,
@@ -82,9 +85,9 @@ def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) 
     """
     numbers = {s: rational(v) for s, v in constants.items()}
     found: dict[tuple[Fraction, Fraction], Root] = {}
-    for u in critical(f, x):
-        inner = _stripped(cast(Expr, u.xreplace(numbers)))
-        if any(x in part.free_symbols for part in critical(inner, x)):
+    for u in list_critical_parts(f, x):
+        inner = _strip_to_same_zeros(cast(Expr, u.xreplace(numbers)))
+        if any(x in part.free_symbols for part in list_critical_parts(inner, x)):
             return None
         zeros = roots(inner, x)
         if zeros is None:
@@ -92,18 +95,18 @@ def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) 
         for zero in zeros:
             found[zero.low, zero.high] = zero
     inside = [root for root in found.values() if is_inside(root, block)]
-    return tuple(_spot(f, x, root, constants) for root in sorted(inside, key=lambda root: root.low))
+    return tuple(_classify_root(f, x, root, constants) for root in sorted(inside, key=lambda root: root.low))
 
 
-def _stripped(u: Expr) -> Expr:
+def _strip_to_same_zeros(u: Expr) -> Expr:
     """Return something with the same zeros: without moduli, roots and constant factors."""
     match u:
         case sympy.Abs():
-            return _stripped(argument(u))
+            return _strip_to_same_zeros(argument(u))
         case sympy.Pow() if u.exp.is_positive:
-            return _stripped(u.base)
+            return _strip_to_same_zeros(u.base)
         case sympy.Mul():
-            return sympy.Mul(*(_stripped(arg) for arg in u.args if not arg.is_number))
+            return sympy.Mul(*(_strip_to_same_zeros(arg) for arg in u.args if not arg.is_number))
         case _:
             return u
 
@@ -132,7 +135,8 @@ def has_unknown_edges(block: Block) -> bool:
     return any(not isinstance(bound, Number) for bound in block.domain.bounds)
 
 
-def _spot(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> RoughPoint:
+def _classify_root(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> RoughPoint:
+    """Return the root as rough, Lipschitz or unknown, by the orders of the function and its slope there."""
     value = order(f, x, root, constants)
     slope = order(sympy.diff(off_kinks(f), x), x, root, constants)
     jumps = value is not None and value.power == 0 and not value.even

@@ -51,8 +51,8 @@ def meet(node: Apply, declarations: Declarations, *, smoothly: bool) -> bool:
     if not isinstance(condition, Compare) or not _is_continuous(condition):
         return False
     read = Abstraction(declarations, sign_by_rules)
-    gap = _scalar(read, condition.left) - _scalar(read, condition.right)
-    step = by_signs(_scalar(read, yes) - _scalar(read, no))
+    gap = _read_scalar(read, condition.left) - _read_scalar(read, condition.right)
+    step = by_signs(_read_scalar(read, yes) - _read_scalar(read, no))
     try:
         if not _vanishes_on(step, by_signs(gap)):
             return False
@@ -60,7 +60,7 @@ def meet(node: Apply, declarations: Declarations, *, smoothly: bool) -> bool:
             return True
         smooth = off_kinks(step)
         slopes = (sympy.diff(smooth, x) for x in sorted(step.free_symbols, key=str))
-        return all(_vanishes_on(_by_signs_again(slope), by_signs(gap)) for slope in slopes)
+        return all(_vanishes_on(_replace_cells(slope), by_signs(gap)) for slope in slopes)
     except NoNormalFormError:
         return False
 
@@ -74,9 +74,9 @@ def apart(kink: Formula, condition: Compare, declarations: Declarations, *, hold
     if op == "==" or not _is_continuous(condition):
         return None
     read = Abstraction(declarations, sign_by_rules)
-    gap = _scalar(read, condition.left) - _scalar(read, condition.right)
+    gap = _read_scalar(read, condition.left) - _read_scalar(read, condition.right)
     above = gap if (op in (">", ">=")) == holds else -gap
-    zero = _solved(_scalar(read, kink))
+    zero = _solve_linear(_read_scalar(read, kink))
     if zero is None:
         return None
     below = -above.subs(*zero)
@@ -93,6 +93,7 @@ def _is_continuous(condition: Compare) -> bool:
 
 
 def _may_jump(node: Formula) -> bool:
+    """Whether a node may be discontinuous: a jump, a `where`, or a derivative of a kink."""
     if not isinstance(node, Apply):
         return False
     if node.fn in CALCULUS:
@@ -100,31 +101,32 @@ def _may_jump(node: Formula) -> bool:
     return node.fn == "where" or (node.fn in FUNCTIONS and FUNCTIONS[node.fn].corner is Corner.JUMP)
 
 
-def _scalar(read: Abstraction, formula: Formula) -> Expr:
+def _read_scalar(read: Abstraction, formula: Formula) -> Expr:
     """Return a formula, or one entry of it, every `where` in it by signs."""
-    return read.scalar(_without_where(formula))
+    return read.scalar(_replace_where(formula))
 
 
-def _without_where(formula: Formula) -> Formula:
+def _replace_where(formula: Formula) -> Formula:
     """Return a formula with `no + holds (yes - no)` for `where`, where `holds` is 0 or 1, of signs of the condition."""
-    new = [_without_where(part) for part in parts(formula)]
+    new = [_replace_where(part) for part in parts(formula)]
     if not (isinstance(formula, Apply) and formula.fn == "where" and isinstance(formula.args[0], Compare)):
-        return rebuild(formula, new, _same)
+        return rebuild(formula, new, _keep_shape)
     condition, yes, no = new
     if not isinstance(condition, Compare):
         return formula
     shape = formula.shape
     s = Apply("sign", (add((condition.left, negate(condition.right)), shape),), shape)
-    chosen = multiply(_holds(condition.op, s), add((yes, negate(no)), shape), shape)
+    chosen = multiply(_indicator(condition.op, s), add((yes, negate(no)), shape), shape)
     return add((no, chosen), shape)
 
 
-def _same(shape: Shape) -> Shape:
+def _keep_shape(shape: Shape) -> Shape:
+    """Return a shape unchanged."""
     return shape
 
 
-def _holds(op: str, s: Apply) -> Formula:
-    """Return 1 where a condition holds and 0 where not, s being the sign of the difference of its sides."""
+def _indicator(op: str, s: Apply) -> Formula:
+    """Return 1 where a comparison holds and 0 elsewhere, as a polynomial in the sign s of left - right."""
     square, half = Power(s, Number(ONE.value * 2), s.shape), Number(ONE.value / 2)
     up = multiply(half, add((square, s), s.shape), s.shape)
     down = multiply(half, add((square, negate(s)), s.shape), s.shape)
@@ -141,8 +143,8 @@ def _holds(op: str, s: Apply) -> Formula:
             return add((ONE, negate(square)), s.shape)
 
 
-def _by_signs_again(e: Expr) -> Expr:
-    """Return a derivative with signs for cells: true wherever what it is of has a derivative."""
+def _replace_cells(e: Expr) -> Expr:
+    """Return a derivative with `sign` in place of cells: equal wherever the derivative exists."""
     return cast(Expr, e.replace(Cell, sympy.sign))
 
 
@@ -155,19 +157,20 @@ def _vanishes_on(e: Expr, gap: Expr) -> bool:
         u = argument(moduli[0])
         sides = ({moduli[0]: s * u, sympy.sign(u): sympy.Integer(s)} for s in (1, -1))
         return all(_vanishes_on(cast(Expr, e.xreplace(side)), cast(Expr, gap.xreplace(side))) for side in sides)
-    zero = _solved(gap)
+    zero = _solve_linear(gap)
     if zero is not None:
         there = e.subs(*zero)
-        return not there.has(sympy.nan, sympy.zoo, sympy.oo) and is_zero_everywhere(there, _never)
+        return not there.has(sympy.nan, sympy.zoo, sympy.oo) and is_zero_everywhere(there, _has_no_proof)
     return _is_multiple(e, gap)
 
 
-def _never(e: Expr) -> bool:
+def _has_no_proof(e: Expr) -> bool:
+    """Whether a scalar is known to have no zero: never, as no facts are at hand."""
     return False
 
 
-def _solved(gap: Expr) -> tuple[Expr, Expr] | None:
-    """Return a symbol and what it is where an expression is zero: one that it is linear in, by a number."""
+def _solve_linear(gap: Expr) -> tuple[Expr, Expr] | None:
+    """Return a symbol and its value on {gap = 0}, for a symbol with a constant rational coefficient."""
     plain = cast(Expr, sympy.expand(gap))
     for x in sorted(cast(set[sympy.Symbol], plain.free_symbols), key=str):
         slope = cast(Expr, plain.coeff(x, 1))

@@ -44,12 +44,12 @@ def is_zero_everywhere(e: Expr, apart: Apart) -> bool:
     Raises:
         NoNormalFormError: not real, not defined, too large, or with too many kinks.
     """
-    return all(is_zero(case) for case in _cases(by_signs(e), apart, frozenset(), MOST_KINKS))
+    return all(is_zero(case) for case in _split_cases(by_signs(e), apart, frozenset(), MOST_KINKS))
 
 
-def _cases(e: Expr, apart: Apart, settled: frozenset[Expr], left: int) -> Iterator[Expr]:
+def _split_cases(e: Expr, apart: Apart, settled: frozenset[Expr], left: int) -> Iterator[Expr]:
     """Yield what an expression is in every case; `settled` are arguments of roots that are not zero."""
-    u = _undecided(e, settled)
+    u = _find_undecided_argument(e, settled)
     if u is None:
         if Cell(sympy.Integer(0)) not in e.atoms(Cell):  # else no point belongs to the case
             yield e
@@ -58,12 +58,14 @@ def _cases(e: Expr, apart: Apart, settled: frozenset[Expr], left: int) -> Iterat
     if not vanishes and not left:
         raise NoNormalFormError(f"more than {MOST_KINKS} kinks")
     if vanishes or not (u.is_nonzero or apart(u)):
-        yield from _cases(_on(e, u), apart, settled, left - 1)
+        yield from _split_cases(_restrict_to_zeros(e, u), apart, settled, left - 1)
     if not vanishes:
-        yield from _cases(_replaced(e, sympy.sign(u), cast(Expr, Cell(off_kinks(u)))), apart, settled | {u}, left - 1)
+        yield from _split_cases(
+            _replace_node(e, sympy.sign(u), cast(Expr, Cell(off_kinks(u)))), apart, settled | {u}, left - 1
+        )
 
 
-def _undecided(e: Expr, settled: frozenset[Expr]) -> Expr | None:
+def _find_undecided_argument(e: Expr, settled: frozenset[Expr]) -> Expr | None:
     """Return an innermost argument of a sign, or of a root beside signs and moduli, that may be zero."""
     beside = contains(e, sympy.sign, sympy.Abs, Cell)
     for node in subexpressions(e):
@@ -82,9 +84,9 @@ def _is_root(node: sympy.Pow) -> bool:
     return bool(node.exp.is_Rational and not node.exp.is_Integer and node.exp.is_positive) and not node.base.is_positive
 
 
-def _on(e: Expr, u: Expr) -> Expr:
+def _restrict_to_zeros(e: Expr, u: Expr) -> Expr:
     """Return an expression on {u = 0}: without a symbol that u is linear in, where there is one."""
-    plain = _replaced(e, sympy.sign(u), sympy.Integer(0))
+    plain = _replace_node(e, sympy.sign(u), sympy.Integer(0))
     roots = {node: sympy.Integer(0) for node in plain.atoms(sympy.Pow) if node.base == u and _is_root(node)}
     plain = cast(Expr, plain.xreplace(roots))
     for x in sorted(u.free_symbols, key=str):
@@ -96,5 +98,6 @@ def _on(e: Expr, u: Expr) -> Expr:
     return plain
 
 
-def _replaced(e: Expr, node: Expr, by: Expr) -> Expr:
+def _replace_node(e: Expr, node: Expr, by: Expr) -> Expr:
+    """Return an expression with one node replaced everywhere."""
     return cast(Expr, e.xreplace({node: by}))

@@ -75,9 +75,9 @@ def logarithm(a: Quotient) -> Quotient:
         NoNormalFormError: a is zero, or certainly negative.
     """
     found, ring = factored(a), a.ring
-    _is_nonnegative(found, ring)
+    _note_nonnegative(found, ring)
     terms: list[Quotient] = []
-    for prime, n in _primes(abs(found.constant)):
+    for prime, n in _factor_rational(abs(found.constant)):
         log, _ = ring.generator(("log", "prime", prime))
         ring.positive.add(ring.numbers["log", "prime", prime])
         terms.append(log.scaled(n))
@@ -95,13 +95,13 @@ def real_power(a: Quotient, exponent: Exponent) -> Quotient:
             return a
         raise NoNormalFormError("real power of zero")
     found, ring = factored(a), a.ring
-    _is_nonnegative(found, ring)
+    _note_nonnegative(found, ring)
     parts: list[Quotient] = []
-    for prime, n in _primes(abs(found.constant)):
+    for prime, n in _factor_rational(abs(found.constant)):
         parts.append(_power_of(ring.constant(prime), ("prime", prime), None, n * exponent.power, exponent))
     for number, n in found.factors:
         if _sole_generator(ring.factors[number]) not in ring.units:
-            parts.append(_power_of(_modulus(number, ring), number, number, n * exponent.power, exponent))
+            parts.append(_power_of(_modulus_of_factor(number, ring), number, number, n * exponent.power, exponent))
     return ring.product(parts)
 
 
@@ -127,7 +127,7 @@ def _power_of(base: Quotient, name: object, factor: int | None, power: Fraction,
     return result * g**part
 
 
-def _is_nonnegative(a: Factored, ring: Ring) -> None:
+def _note_nonnegative(a: Factored, ring: Ring) -> None:
     """Note that a quotient is >= 0: the sign of one of its factors follows from the others.
 
     Raises:
@@ -148,13 +148,13 @@ def _is_nonnegative(a: Factored, ring: Ring) -> None:
         return
     solved = next((number for number in unknown if number not in ring.signs and not _is_unit(number, ring)), None)
     if solved is None:
-        solved = max(unknown, key=lambda number: max(_generators(_sign_of_factor(number, ring)), default=-1))
+        solved = max(unknown, key=lambda number: max(_list_generators(_sign_of_factor(number, ring)), default=-1))
     for number in unknown:
         if number != solved:
             value = value * _sign_of_factor(number, ring)
     if solved in ring.signs or _is_unit(solved, ring):
         own = _sole_generator(_sign_of_factor(solved, ring).top)
-        if own is None or own <= max(_generators(value), default=-1):
+        if own is None or own <= max(_list_generators(value), default=-1):
             return
         ring.relations.append((own, 1, value))
     ring.signs[solved] = value
@@ -177,6 +177,7 @@ def definite(f: fmpq_mpoly, ring: Ring) -> int:
 
 
 def _sign_of_factor(number: int, ring: Ring) -> Quotient:
+    """Return the sign of a factor: 1 or -1 if it never changes, f itself if f**2 = 1, else a generator."""
     found = ring.signs.get(number)
     if found is not None:
         return found
@@ -195,7 +196,8 @@ def _sign_of_factor(number: int, ring: Ring) -> Quotient:
     return found
 
 
-def _modulus(number: int, ring: Ring) -> Quotient:
+def _modulus_of_factor(number: int, ring: Ring) -> Quotient:
+    """Return |f| of a factor as its sign times f."""
     return _sign_of_factor(number, ring) * Quotient(ring, ring.factors[number])
 
 
@@ -210,6 +212,7 @@ def _log_of_factor(number: int, ring: Ring) -> Quotient:
 
 
 def _is_unit(number: int, ring: Ring) -> bool:
+    """Whether a factor is a generator with the values 1 and -1 only."""
     return _sole_generator(ring.factors[number]) in ring.units
 
 
@@ -222,11 +225,12 @@ def _sole_generator(f: fmpq_mpoly) -> int | None:
     return places[0] if len(places) == 1 and exponents[places[0]] == 1 else None
 
 
-def _generators(a: Quotient) -> Iterator[int]:
+def _list_generators(a: Quotient) -> Iterator[int]:
+    """Return the numbers of the generators in the numerator of a quotient."""
     return (number for number, n in enumerate(a.top.degrees()) if n)
 
 
-def _primes(value: Fraction) -> Iterator[tuple[int, int]]:
+def _factor_rational(value: Fraction) -> Iterator[tuple[int, int]]:
     """Yield the primes of a positive rational with their exponents."""
     for whole, side in ((value.numerator, 1), (value.denominator, -1)):
         if whole > 1:

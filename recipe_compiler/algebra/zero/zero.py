@@ -103,7 +103,7 @@ class _Reading(QuotientReader):
             case Cell():
                 return sign(self.of(argument(e)))
             case sympy.sin() | sympy.cos():
-                return self._circular(e)
+                return self._read_sine_or_cosine(e)
             case sympy.gamma():
                 shift, rest = argument(e).as_coeff_Add(rational=True)
                 n = int(sympy.floor(shift))
@@ -123,7 +123,7 @@ class _Reading(QuotientReader):
             self.ring.positive.add(self.ring.numbers[key])
         return found
 
-    def _circular(self, e: Expr) -> Quotient:
+    def _read_sine_or_cosine(self, e: Expr) -> Quotient:
         """Return sine or cosine, of sums and multiples by those of the parts: sin(2 x) = 2 sin(x) cos(x)."""
         angle, parts = argument(e), dict[Expr, Expr]()
         multiples: list[int] = []

@@ -50,14 +50,14 @@ class LeastRoot:
         """Return rational bounds, both the root itself if it is rational."""
         if self.exact is not None:
             return self.exact, self.exact
-        return min(_positive(fmpz_poly(list(self.polynomial)), bits))
+        return min(_isolate_positive_roots(fmpz_poly(list(self.polynomial)), bits))
 
     def decimals(self, apart: Fraction) -> tuple[str, str]:
         """Return decimals below and above the root, with `apart` outside of them on its side of the root."""
         digits = DIGITS
         while True:
             low, high = self.enclosed(4 * digits + BITS)
-            below, above = _decimal(low, digits, up=False), _decimal(high, digits, up=True)
+            below, above = _round_to_decimal(low, digits, up=False), _round_to_decimal(high, digits, up=True)
             if not Fraction(below) < apart < Fraction(above):
                 return below, above
             digits *= 2
@@ -92,7 +92,9 @@ def least_positive_root(coefficients: tuple[int, ...]) -> LeastRoot | None:
         ArithmeticError: roots of different factors are too close to be ordered.
     """
     factors = [factor for factor, _ in fmpz_poly(list(coefficients)).factor()[1] if factor.degree() > 0]
-    found = [LeastRoot(tuple(int(c) for c in factor.coeffs())) for factor in factors if _positive(factor, BITS)]
+    found = [
+        LeastRoot(tuple(int(c) for c in factor.coeffs())) for factor in factors if _isolate_positive_roots(factor, BITS)
+    ]
     if not found:
         return None
     bits = BITS
@@ -106,7 +108,7 @@ def least_positive_root(coefficients: tuple[int, ...]) -> LeastRoot | None:
             raise ArithmeticError("roots of different factors are not told apart")
 
 
-def _positive(factor: fmpz_poly, bits: int) -> list[tuple[Fraction, Fraction]]:
+def _isolate_positive_roots(factor: fmpz_poly, bits: int) -> list[tuple[Fraction, Fraction]]:
     """Return bounds of the positive real roots of an irreducible polynomial."""
     if factor.degree() == 1:
         root = Fraction(-int(factor[0]), int(factor[1]))
@@ -114,17 +116,23 @@ def _positive(factor: fmpz_poly, bits: int) -> list[tuple[Fraction, Fraction]]:
     with ctx.workprec(bits):
         found = cast(list[tuple[acb, int]], factor.complex_roots())  # the stub leaves out that they are pairs
         real = [root.real for root, _ in found if root.imag == 0]
-    bounds = [(_exactly(x.mid()) - _exactly(x.rad()), _exactly(x.mid()) + _exactly(x.rad())) for x in real]
+    bounds = [
+        (
+            _fraction_of_exact(x.mid()) - _fraction_of_exact(x.rad()),
+            _fraction_of_exact(x.mid()) + _fraction_of_exact(x.rad()),
+        )
+        for x in real
+    ]
     return [(low, high) for low, high in bounds if low > 0]
 
 
-def _exactly(x: arb) -> Fraction:
+def _fraction_of_exact(x: arb) -> Fraction:
     """Return the value of an arb without a radius."""
     mantissa, exponent = x.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def _decimal(x: Fraction, digits: int, *, up: bool) -> str:
+def _round_to_decimal(x: Fraction, digits: int, *, up: bool) -> str:
     """Return a positive number as a decimal of so many significant digits, rounded one way."""
     exponent = 0
     while x * Fraction(10) ** -exponent >= 10:
@@ -186,10 +194,10 @@ def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
         ['the zero of x**2 - 2 near -1.4142136', 'the zero of x**2 - 2 near 1.4142136']
     """
     numerator, _ = sympy.fraction(sympy.together(e))
-    polynomial = _polynomial(numerator, x)
+    polynomial = _as_rational_polynomial(numerator, x)
     if polynomial is None or polynomial.is_zero:
         return None
-    found = [root for factor, _ in polynomial.factor_list()[1] for root in _isolated(factor)]
+    found = [root for factor, _ in polynomial.factor_list()[1] for root in _isolate_roots(factor)]
     return tuple(sorted(found, key=lambda root: root.low))
 
 
@@ -201,7 +209,7 @@ def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> Z
     if e.is_number or x not in e.free_symbols:
         return ZeroOrder(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
     numbers = {s: sympy.Rational(*v.as_integer_ratio()) for s, v in constants.items()}
-    rational = _of_rational(cast(Expr, e.xreplace(numbers)), x, at)
+    rational = _order_of_rational(cast(Expr, e.xreplace(numbers)), x, at)
     if rational is not None:
         return rational
     match e:
@@ -225,10 +233,10 @@ def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> Z
             odd = sum(not part.even for part in known) % 2
             return ZeroOrder(sum((part.power for part in known), Fraction(0)), even=not odd)
         case _:
-            return _of_sum(e, x, at, constants)
+            return _order_of_sum(e, x, at, constants)
 
 
-def _of_sum(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> ZeroOrder | None:
+def _order_of_sum(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> ZeroOrder | None:
     """Return the order of a sum with one smallest term, or of what is certainly not zero at the root."""
     if isinstance(e, sympy.Add):
         rational = sympy.Add(*(arg for arg in e.args if arg.is_rational_function(x)))
@@ -243,14 +251,16 @@ def _of_sum(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) ->
 
 
 def _is_nonzero(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> bool:
+    """Whether an expression is certainly not zero at a root, by evaluation in balls."""
     try:
         return is_certainly(evaluate(e, lambda leaf: at.ball if leaf == x else constants[leaf]), 0)
     except (NoValueError, KeyError):
         return False
 
 
-def _of_rational(e: Expr, x: Symbol, at: Root) -> ZeroOrder | None:
-    numerator, denominator = (_polynomial(part, x) for part in sympy.fraction(sympy.together(e)))
+def _order_of_rational(e: Expr, x: Symbol, at: Root) -> ZeroOrder | None:
+    """Return the multiplicity of the root in the numerator minus that in the denominator, as an order."""
+    numerator, denominator = (_as_rational_polynomial(part, x) for part in sympy.fraction(sympy.together(e)))
     if numerator is None or denominator is None or numerator.is_zero:
         return None
     power = _multiplicity(numerator, at.of) - _multiplicity(denominator, at.of)
@@ -268,7 +278,8 @@ def _multiplicity(polynomial: sympy.Poly, factor: sympy.Poly) -> int:
     return found
 
 
-def _polynomial(e: Expr, x: Symbol) -> sympy.Poly | None:
+def _as_rational_polynomial(e: Expr, x: Symbol) -> sympy.Poly | None:
+    """Return an expression as a polynomial in x over the rationals, None if it is none of small degree."""
     if not e.is_polynomial(x) or e.free_symbols - {x}:
         return None
     try:
@@ -278,7 +289,8 @@ def _polynomial(e: Expr, x: Symbol) -> sympy.Poly | None:
     return found if found.degree() <= LARGEST_DEGREE else None
 
 
-def _isolated(factor: sympy.Poly) -> Iterator[Root]:
+def _isolate_roots(factor: sympy.Poly) -> Iterator[Root]:
+    """Yield the real roots of a polynomial, each between two rationals."""
     width = rational(WIDTH)
     found = cast(list[tuple[tuple[sympy.Rational, sympy.Rational], int]], factor.intervals(eps=width))
     for (low, high), _ in found:

@@ -6,7 +6,7 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.structure.definedness import Demand, Obligations, compared, obligations
+from recipe_compiler.algebra.structure.definedness import Demand, Obligations, obligations, require_comparison
 from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Symbol
@@ -99,7 +99,7 @@ def holds(conditions: Iterable[Compare], declarations: Declarations) -> Obligati
     """Return what is shown, and what is not, of comparisons that must hold everywhere in the domain, entry by entry."""
     found = Obligations()
     for condition in conditions:
-        found = found | compared(condition, declarations)
+        found = found | require_comparison(condition, declarations)
     return found
 
 

@@ -20,10 +20,10 @@ from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.structure.regularity import (
     RoughPoint,
     Smoothness,
+    find_rough_points,
     has_unknown_edges,
     is_defined_between,
     is_inside,
-    spots,
 )
 from recipe_compiler.algebra.zero.zeros_on_line import Root, order, roots
 from recipe_compiler.facts.patterns import is_diagonal, is_entrywise, nonsingular
@@ -117,7 +117,7 @@ def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decisi
     Its zeros and kinks are isolated as algebraic numbers, and its order |y|**k at each decides. sqrt(|x|) and 1 +
     sqrt(|x|) are refuted at x = 0; |x| is Lipschitz.
     """
-    found = spots(line.f, line.x, line.block, line.constants)
+    found = find_rough_points(line.f, line.x, line.block, line.constants)
     if found is None:
         return None
     for spot in found:

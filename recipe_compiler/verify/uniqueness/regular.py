@@ -15,7 +15,7 @@ from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, add, determinant
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.structure.regularity import spots
+from recipe_compiler.algebra.structure.regularity import find_rough_points
 from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.facts.patterns import is_diagonal, nonsingular
 from recipe_compiler.formula.build import depends_on_state
@@ -124,7 +124,7 @@ def _of_place(subject: Subject, place: MatrixEntry, of: Represented | None) -> D
             and is_crossed(subject, line, root) is False
             and is_certainly_inside(subject, root, line.block)
         ):
-            bent = bool(spots(line.f, line.x, line.block, line.constants))
+            bent = bool(find_rough_points(line.f, line.x, line.block, line.constants))
             row = f"the row of {line.x} in D and Q vanishes"
             says = (
                 f"{row}, with a kink: the drift jumps where there is no noise" if bent else f"{row}: no chain crosses"
