@@ -129,7 +129,7 @@ def resting_on(d: Documents, claim: Json) -> tuple[Documents, list[str]]:
         said = {(read[1], kind) for kind in read[2].split(" and ") if kind in pages.WEAKER and read[1] not in beside}
         kinds = ["diagonal"] * (f"{read[1]} is diagonal" in claim["given"])  # signs are then of the diagonal
         values = {x: page.formula(d.told[x[0]], ("I",)) for x in said if x[0] in d.told}
-        told = {x for x, value in values.items() if field.is_of(page, value, [x[1], *kinds])}
+        told = {x for x, value in values.items() if field.has_kinds(page, value, [x[1], *kinds])}
         require(said <= every | told, f"the document does not state the assumption `{one}`")
         stated |= said
     for name, entry in found.declared.items():
@@ -162,7 +162,7 @@ def proved(claim: Json, d: Documents, points: list[pages.Point], seed: str) -> s
                     looks.append(pages.drawn(whole, sizes, points, seed))
                 for text in supposed:
                     require(all(page.compares(text) for page in looks), f"the assumption `{text}` does not hold")
-                looks += pages.at_equalities(looks[0]) if id_ in equations.VALUES else []
+                looks += pages.pages_at_equalities(looks[0]) if id_ in equations.VALUES else []
                 holds = all(page.vanish(equations.CHECKS[id_](page, claim, "")) for page in looks)
                 require(holds, f"{id_} fails, {at}")
                 seen[at] = "exactly" if all(page.exact for page in looks) else "enclosed"
@@ -266,7 +266,7 @@ def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
             holds = count == int(stated["gradients"])
         case "claimed_configurational":
             require(not pieces and not d.flows and {*names} <= {*"ABO"}, "these pieces", TrustedError)
-            return words.as_wide(words.kept_word(word, d), claim["verdict"] == "proved", claim["witness"] or {})
+            return words.check_variance(words.kept_word(word, d), claim["verdict"] == "proved", claim["witness"] or {})
         case _:
             p = int(stated["order"])
             require(not d.flows or p <= 2 or claim["verdict"] != "proved", "numerical flows have order 2")
@@ -300,7 +300,7 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
             plain = {*shares} <= {*"ABO"} and not (entry.get("pieces") or d.scheme.get("pieces"))
             require(proved and plain, "these pieces", TrustedError)
             told = dict(one.split(" = ") for one in claim["data"].get("at", "").split(", ") if one)
-            return words.as_wide(word, claim["by"].startswith("exact"), told)
+            return words.check_variance(word, claim["by"].startswith("exact"), told)
         case _:
             p = int(claim["data"].get("order", 0))
             ends = "not higher" in claim["by"]
@@ -318,7 +318,7 @@ def of_moves(claim: Json, d: Documents, points: list[pages.Point], seed: str) ->
             if claim["id"] not in ("cycle", "exact", kind):
                 continue
             try:
-                moves.keeps_law(claim, pages.drawn(d, sizes, points, f"{seed} {k}"), every, place, points)
+                moves.require_move_preserves(claim, pages.drawn(d, sizes, points, f"{seed} {k}"), every, place, points)
                 seen[kind] = None
             except UnreadError as what:
                 left[f"{kind}: {what}"] = None

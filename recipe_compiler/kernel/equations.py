@@ -39,19 +39,19 @@ def part_of_D(page: Page, label: str) -> Array:
     return page.blocks(page.d.D, smooth=False)[np.ix_(chosen, chosen)]
 
 
-def negative(page: Page, A: Array) -> list[Poly]:
+def negative_minors(page: Page, A: Array) -> list[Poly]:
     """Return the sums of principal minors that are negative: of a semidefinite matrix there are none."""
     return [c for c in characteristic(page.here(A))[1] if page.sign(c) < 0]
 
 
 def semidefinite(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return what shows that D is not semidefinite; or v.T D v less the sum of squares that is stated."""
+    """Return negative minors of D, or v.T D v minus the stated sum of squares at a random v."""
     data, rng = claim["data"], random.Random(page.seed)
     if label:
         form = re.fullmatch(r"(\w+)\.T @ (D.*) @ \1", label)
         v = page.beside.pop(form[1]) if form else array(constant(1))
         return [x for x in (v.T @ part_of_D(page, form[2] if form else label) @ v).flat if page.sign(x) < 0]
-    found = negative(page, page.blocks(page.d.D, smooth=False))
+    found = negative_minors(page, page.blocks(page.d.D, smooth=False))
     for part in {key.partition(": ")[0] for key in data if ": Gram" in key}:
         own = {key.partition(": ")[2]: text for key, text in data.items() if key.startswith(f"{part}: ")}
         D = part_of_D(page, part)
@@ -69,10 +69,11 @@ def semidefinite(page: Page, claim: Json, label: str) -> list[Poly]:
 
 def equation(page: Page, claim: str) -> tuple[Array, Array, Array, Array, list[Poly]]:
     """Return f, the f of the recipe, D, the D that is stated, and grad H."""
-    return page.once(("equation", claim), lambda: _equation(page, claim))
+    return page.once(("equation", claim), lambda: _read_equation(page, claim))
 
 
-def _equation(page: Page, claim: str) -> tuple[Array, Array, Array, Array, list[Poly]]:
+def _read_equation(page: Page, claim: str) -> tuple[Array, Array, Array, Array, list[Poly]]:
+    """Return what `equation` does, from the documents or from the moments of a claimed update."""
     d, n = page.d, sum(map(len, page.ids.values()))
     g = page.gradient(page.scalar(d.dynamics["H"]), range(n))
     if claim == "claimed_update":
@@ -97,14 +98,14 @@ def skewness(page: Page, claim: Json, label: str) -> list[Poly]:
 
 
 def same_drift(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return what is claimed less what the recipe gives, where Q is skew."""
+    """Return the claimed drift minus that of the recipe, and Q + Q.T."""
     f, recipe, *_ = equation(page, "claimed_drift")
     Q = page.blocks(page.d.Q)
     return [*(f - recipe).flat, *(Q + Q.T).flat]
 
 
 def same_diffusion(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return the diffusion that is claimed less D."""
+    """Return the claimed diffusion minus D."""
     stated, D = (page.blocks(x, smooth=False) for x in (page.d.claims["diffusion"], page.d.dynamics["D"]))
     return list((stated - D).flat)
 
@@ -119,8 +120,8 @@ def stationary(page: Page, claim: Json, label: str) -> list[Poly]:
     return [*(product(array(g).T, J) - page.div(J.T)).flat, *along.values()]
 
 
-def alone(page: Page, k: int, *of: Poly) -> bool:
-    """Whether functions depend on one coordinate only."""
+def is_autonomous(page: Page, k: int, *of: Poly) -> bool:
+    """Whether all derivatives of functions by other coordinates vanish at the point."""
     others = [i for ids in page.ids.values() for i in ids if i != k]
     return not any(page.sign(page.slope(x, i)) for x in of for i in others)
 
@@ -138,7 +139,7 @@ def currents(page: Page, f: Any, D: Array, g: list[Poly]) -> dict[str, Poly]:
     for block, name, k in coordinates(page):
         domain = page.d.blocks[block]["domain"]
         line = domain != "circle" and (domain != "simplex" or len(page.ids[block]) == 1)
-        if line and not page.d.moves(page.d.assume) and alone(page, k, f[k], D[k, k], g[k]):
+        if line and not page.d.moves(page.d.assume) and is_autonomous(page, k, f[k], D[k, k], g[k]):
             J = f[k] - page.slope(D[k, k], k) + D[k, k] * g[k]
             if page.vanish([page.slope(J, k) - J * g[k]]):
                 found[name] = J
@@ -146,7 +147,7 @@ def currents(page: Page, f: Any, D: Array, g: list[Poly]) -> dict[str, Poly]:
 
 
 def laws(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return the slopes of the energy left less that stated, once all blocks that are Gaussian are integrated out.
+    """Return the gradient of the marginal energy minus the stated one, all Gaussian blocks integrated out.
 
     exp(-H) with g = grad H and P = hessian(H) in such blocks, P free of them, has the integral
     exp(-H + g.P^-1 g/2 - logdet(P)/2), up to a constant factor. Of a mixed slope that a witness speaks of, that is
@@ -195,7 +196,7 @@ def budget(page: Page, claim: Json, label: str) -> list[Poly]:
     step = page.d.build["run"]["step_size"]
     require(step != "auto", "a step size that a run chooses", TrustedError)
     whole = 2 * D - A @ W @ A.T * page.formula(step)
-    return negative(page, W) + negative(page, whole)
+    return negative_minors(page, W) + negative_minors(page, whole)
 
 
 def expectation(page: Page, x: Poly) -> Poly:
@@ -221,7 +222,7 @@ def power_of_step(page: Page, x: Poly, n: int) -> Poly:
 
 @functools.lru_cache(maxsize=2)
 def moments(page: Page) -> tuple[Array, Array]:
-    """Return mean and covariance of a step that is claimed, in the coordinates, the values of which are the old."""
+    """Return mean and covariance of the increment of a claimed update, as functions of the old state."""
     update, new = page.d.claims["update"], dict[str, Array]()
     page.step = page.coordinate(constant(0))
     while len(new) < len(page.ids):
@@ -237,24 +238,24 @@ def moments(page: Page) -> tuple[Array, Array]:
     return mean, array([[expectation(page, x * y) for y in change] for x in change]) - mean @ mean.T
 
 
-def nothing(page: Page, A: Array) -> bool:
-    """Whether a matrix is zero at every state, as a point drawn here tells."""
+def is_zero_everywhere(page: Page, A: Array) -> bool:
+    """Whether a matrix is zero: as a polynomial, or at the values of a point drawn here."""
     return page.vanish(A) if page.seed else all(x == 0 for x in A.flat)
 
 
 @functools.lru_cache(maxsize=2)
 def increments(page: Page) -> tuple[int, Array, Array]:
-    """Return the least power of sqrt(eps) in mean and covariance of a step, and what stands there."""
+    """Return the least n with a nonzero sqrt(eps)**n term in the mean or covariance of a step, and both terms."""
     mean, spread = moments(page)
     for n in range(MOST_PAIRS):
         at = [np.frompyfunc(lambda x, n=n: power_of_step(page, x, n), 1, 1)(A) for A in (mean, spread)]
-        if not all(nothing(page, A) for A in at):
+        if not all(is_zero_everywhere(page, A) for A in at):
             return n, at[0], at[1]
     raise TrustedError("a step that leaves the state unchanged")
 
 
 def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return what is left of Fokker and Planck's equation in the limit of small steps, or of an exact Gaussian draw.
+    """Return the Fokker-Planck residual of a claimed update for small steps, or that of an exact Gaussian draw.
 
     Where a step F z + N(0, S) does not shrink, it has to keep mean m and covariance P^-1 of what it moves.
     """
@@ -262,12 +263,14 @@ def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
     found = list[Poly]()
     for _, C in page.draws:
         orders = [np.frompyfunc(lambda x, k=k: power_of_step(page, x, k), 1, 1)(C) for k in range(MOST_PAIRS)]
-        found += negative(page, next((A for A in orders if not page.vanish(A)), C * 0))
+        found += negative_minors(page, next((A for A in orders if not page.vanish(A)), C * 0))
     if n > 0:
         return [*found, *stationary(page, claim, label)]
-    if nothing(page, mean):
+    if is_zero_everywhere(page, mean):
         return [*found, *spread.flat]
-    moves = [not nothing(page, array([*mean[[*ids], 0], *spread[[*ids], [*ids]]])) for ids in page.ids.values()]
+    moves = [
+        not is_zero_everywhere(page, array([*mean[[*ids], 0], *spread[[*ids], [*ids]]])) for ids in page.ids.values()
+    ]
     over = [i for ids, moved in zip(page.ids.values(), moves, strict=True) if moved for i in ids]
     g, m, S = array(page.gradient(page.scalar(page.d.dynamics["H"]), over)), mean[over], spread[np.ix_(over, over)]
     P, J = (array([page.gradient(x, over) for x in A.flat]) for A in (g, m))
@@ -278,15 +281,15 @@ def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
 
 
 def small_step(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return what of a step is of lower order than eps; and places of D that have no noise of the order of the step."""
+    """Return the terms of a step below order eps, and the entries of D for which it has no noise of that order."""
     _, _, spread = increments(page)
     low = [power_of_step(page, x, k) for A in moments(page) for x in A.flat for k in (0, 1)]
     D = page.blocks(page.d.D) if page.d.D else spread
-    return [*low, *(D[i, i] for i in range(len(D)) if nothing(page, spread[i : i + 1, i : i + 1]))]
+    return [*low, *(D[i, i] for i in range(len(D)) if is_zero_everywhere(page, spread[i : i + 1, i : i + 1]))]
 
 
-def around(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return what H, D, Q and what is claimed of them change by once around each circle; an update is trusted."""
+def changes_around_circles(page: Page, claim: Json, label: str) -> list[Poly]:
+    """Return H, D, Q and what is claimed, shifted by a period of each circle, minus the same unshifted."""
     d, found = page.d, list[Poly]()
 
     def read() -> list[Poly]:
@@ -314,7 +317,7 @@ CHECKS: dict[str, Check] = {
     "claimed_diffusion": same_diffusion,
     **dict.fromkeys(("marginal", "claimed_marginal"), laws),
     **{"d_psd": semidefinite, "noise_budget": budget, "step_scale": small_step, "claimed_update": kept_law},
-    **{"periodic": around, "explosion": stationary},
+    **{"periodic": changes_around_circles, "explosion": stationary},
 }
 """What is zero, or empty, at every admissible point where a claim holds."""
 VALUES = ("d_symmetric", "d_psd", "q_skew", "claimed_diffusion", "noise_budget")

@@ -89,8 +89,8 @@ def characteristic(A: Array) -> tuple[Array, list[Poly]]:
     return adjugate, found[1:]
 
 
-def _powers(x: Poly) -> Terms:
-    """Return coefficients, each with the generators beside it and their powers."""
+def _split_terms(x: Poly) -> Terms:
+    """Return the terms of a polynomial: each coefficient with pairs of generator and power."""
     return [(c, [(k, int(n)) for k, n in enumerate(m) if n]) for m, c in x.terms()]
 
 
@@ -152,14 +152,14 @@ class Field:
         if x.is_constant():
             return sum(x.coeffs(), fmpq(0))
         self.looks += 1
-        _, used, terms = self._terms(x)
-        at = {k: self._generator(k, bits) for k in used}
+        _, used, terms = self._cached_terms(x)
+        at = {k: self._generator_value(k, bits) for k in used}
         exact = {k: v for k, v in at.items() if isinstance(v, fmpq)}
         if not terms and len(exact) == len(at):
             return x(*(at.get(k, 0) for k in range(MOST_GENERATORS)))
         rest = dict[tuple[tuple[int, int], ...], fmpq]()  # what is exact is put in exactly
         known = dict[tuple[int, int], fmpq]()
-        for c, powers in terms or _powers(x.subs(exact)):
+        for c, powers in terms or _split_terms(x.subs(exact)):
             balls, inner = list[tuple[int, int]](), c
             for k, n in powers:
                 if k not in exact:
@@ -176,11 +176,11 @@ class Field:
             raised = {(k, n): at[k] ** n for k, n in {power for m in rest for power in m}}
             return sum((arb(c) * math.prod(raised[power] for power in m) for m, c in rest.items() if c), arb(0))
 
-    def _terms(self, x: Poly) -> tuple[Poly, list[int], Terms]:
-        """Return a polynomial, what is in it, and its terms if they are few; of the same object they are known."""
+    def _cached_terms(self, x: Poly) -> tuple[Poly, list[int], Terms]:
+        """Return a polynomial, its generators and, if it is short, its terms; computed once per object."""
         if self.known_terms.get(id(x), (None,))[0] is not x:
             used = [k for k, degree in enumerate(x.degrees()) if degree]
-            self.known_terms[id(x)] = x, used, _powers(x) if len(x) <= FEW_TERMS else []
+            self.known_terms[id(x)] = x, used, _split_terms(x) if len(x) <= FEW_TERMS else []
         return self.known_terms[id(x)]
 
     def whole(self, x: Poly) -> int:
@@ -189,7 +189,8 @@ class Field:
         require(isinstance(value, fmpq) and value.q == 1, f"{x}, which is not an integer", UnreadError)
         return int(str(value))
 
-    def _generator(self, k: int, bits: int) -> Number:
+    def _generator_value(self, k: int, bits: int) -> Number:
+        """Return the value of a generator at the point, computed once per precision."""
         if (k, bits) not in self.known:
             name, u = self.made[k]
             v = self.value(u, bits)
@@ -233,10 +234,11 @@ class Field:
         """Return the derivative by a coordinate, by the chain rule; of the same object it is known."""
         known, _ = self.known_slopes.get((id(x), i), (None, None))
         if known is not x:
-            self.known_slopes[id(x), i] = x, self._slope(x, i)
+            self.known_slopes[id(x), i] = x, self._differentiate(x, i)
         return self.known_slopes[id(x), i][1]
 
-    def _slope(self, x: Poly, i: int) -> Poly:
+    def _differentiate(self, x: Poly, i: int) -> Poly:
+        """Return the derivative by a coordinate: the chain rule over all generators of the polynomial."""
         found, work = constant(0), 0
         for k in [] if x.is_constant() else [k for k, degree in enumerate(x.degrees()) if degree]:
             if (k, i) not in self.slopes:
@@ -320,8 +322,8 @@ KINDS: dict[str, Callable[[Field, Array], bool]] = {
 }
 
 
-def is_of(f: Field, A: Array, kinds: list[str]) -> bool:
-    """Whether a matrix is of kinds at the point; signs are those of its entries, of a diagonal one on its diagonal."""
+def has_kinds(f: Field, A: Array, kinds: list[str]) -> bool:
+    """Whether a matrix has all kinds at the point; signs concern every entry, on the diagonal for a diagonal one."""
     signs = {f.sign(x) for x in (np.diag(A) if "diagonal" in kinds else A.flat)} if {*kinds} & {*SIGNED} else set[int]()
     return all(signs <= SIGNED[kind] if kind in SIGNED else KINDS[kind](f, A) for kind in kinds)
 

@@ -103,22 +103,22 @@ Add(x, y): _x + _y; Mul(x, y): _x*_y; HadamardProduct(x, y): _x*_y; Max(x, y): m
 Min(x, y): minimum(_x, _y); KroneckerProduct(x, y): kron(_x, _y)
 E: exp(1); EulerGamma: -digamma(1); GoldenRatio: (1 + sqrt(5))/2
 """
-"""Functions by others, and what SymPy prints; what has arguments of any number is `spelled` below."""
+"""Functions by others, and what SymPy prints; what has arguments of any number is `translate_sympy` below."""
 MEANINGS = {x: ast.parse(meaning, mode="eval").body for x, meaning in re.findall(r"\s*([^;\n]+?): ([^;\n]+)", MEANT)}
 JOINED = ("Add", "Mul", "HadamardProduct", "Max", "Min", "KroneckerProduct")
 RELATIONS: dict[str, type] = {"Eq": ast.Eq, "Gt": ast.Gt, "Ge": ast.GtE, "Lt": ast.Lt, "Le": ast.LtE, "Ne": ast.NotEq}
 
 
-def called(name: str, *args: ast.expr) -> ast.expr:
-    """Return a call in a formula."""
+def make_call(name: str, *args: ast.expr) -> ast.expr:
+    """Return the syntax tree of a call."""
     return ast.Call(ast.Name(name), [*args], [])
 
 
-def spelled(name: str, args: list[Any]) -> Any:
-    """Return what SymPy's spelling of a call means in the language's own functions; None where it is no spelling."""
+def translate_sympy(name: str, args: list[Any]) -> Any:
+    """Return a call as SymPy prints it, rewritten in the language's functions; None if no rule applies."""
     match name, args:
         case "logsumexp", [_, _, *_]:
-            return called("log", called("Add", *(called("exp", x) for x in args)))
+            return make_call("log", make_call("Add", *(make_call("exp", x) for x in args)))
         case "Derivative" | "diff", [found, _, *_]:
             for by in args[1:]:
                 variable, times = by.elts if isinstance(by, ast.Tuple) and len(by.elts) == 2 else (by, ast.Constant(1))
@@ -126,7 +126,7 @@ def spelled(name: str, args: list[Any]) -> Any:
                 if times not in range(1, MOST_ROOT) or not isinstance(block, ast.Name):
                     return None
                 for _ in range(times):
-                    found = called("grad", found, block)
+                    found = make_call("grad", found, block)
                     found = ast.Subscript(found, variable.slice) if isinstance(variable, ast.Subscript) else found
             return found
         case "Matrix" | "ImmutableMatrix", [rows]:
@@ -137,7 +137,7 @@ def spelled(name: str, args: list[Any]) -> Any:
             return ast.List([ast.List([x if x is y else ast.Constant(0) for y in args]) for x in args])
         case "Piecewise", [*cases, ast.Tuple([found, ast.Constant(True)])]:
             for case in reversed(cases):
-                found = called("where", case.elts[1], case.elts[0], found)
+                found = make_call("where", case.elts[1], case.elts[0], found)
             return found
         case _ if name in RELATIONS and len(args) == 2:
             return ast.Compare(args[0], [RELATIONS[name]()], [args[1]])

@@ -46,8 +46,8 @@ def kind_of(move: Json) -> str:
     return next((kind for kind in KINDS_OF_MOVES if kind in move), "steps")
 
 
-def forgotten(moves: list[Json], place: int) -> set[str]:
-    """Return the blocks that are drawn wholly anew after a move before a word, or a refresh in part, reads them."""
+def blocks_redrawn_later(moves: list[Json], place: int) -> set[str]:
+    """Return the blocks that a later refresh redraws wholly before a word, or a refresh in part, reads them."""
     found, read = set[str](), set[str]()
     for move in (*moves[place + 1 :], *moves[:place]):
         own = move.get("refresh")
@@ -61,10 +61,11 @@ def forgotten(moves: list[Json], place: int) -> set[str]:
 
 def pieces_at(page: Page) -> dict[str, tuple[Array, Array, Poly]]:
     """Return drift, noise and L* 1 of the pieces A, B and O by their names, D and Q constants; * is by exp(-H)."""
-    return page.once(("pieces",), lambda: _pieces_at(page))
+    return page.once(("pieces",), lambda: _compute_pieces(page))
 
 
-def _pieces_at(page: Page) -> dict[str, tuple[Array, Array, Poly]]:
+def _compute_pieces(page: Page) -> dict[str, tuple[Array, Array, Poly]]:
+    """Return drift, noise and L* 1 of the pieces A, B and O; D and Q must be constants."""
     d, n = page.d, page.coordinates
     looks = page.looks
     require(len(d.own) == 1 and d.Q, "these pieces", TrustedError)
@@ -78,10 +79,10 @@ def _pieces_at(page: Page) -> dict[str, tuple[Array, Array, Poly]]:
     drifts = {"B": -product(Q, slopes[1]), "A": -product(of_theta, rest)}
     drifts["O"] = -product(D, slopes[0]) - product(Q - of_theta, rest)
     noises = {"A": D * 0, "B": D * 0, "O": D}
-    return {name: (f, noises[name], pulled(page, f, noises[name], constant(1))) for name, f in drifts.items()}
+    return {name: (f, noises[name], apply_adjoint(page, f, noises[name], constant(1))) for name, f in drifts.items()}
 
 
-def pulled(page: Page, f: Array, D: Array, psi: Poly) -> Poly:
+def apply_adjoint(page: Page, f: Array, D: Array, psi: Poly) -> Poly:
     """Return L* psi = exp(H) (-div(f psi exp(-H)) + D : Hess(psi exp(-H))), D constants."""
     n = page.coordinates
     g, up = (page.gradient(x, range(n)) for x in (page.scalar(page.d.dynamics["H"]), psi))
@@ -92,7 +93,7 @@ def pulled(page: Page, f: Array, D: Array, psi: Poly) -> Poly:
     return found
 
 
-def in_mean(page: Page, f: Poly, over: list[int]) -> Poly:
+def gaussian_mean(page: Page, f: Poly, over: list[int]) -> Poly:
     """Return E[f] over coordinates that are N(0, inv(P)) under exp(-H), P free of them: exp(S : Hess/2) f at 0."""
     g = page.gradient(page.scalar(page.d.dynamics["H"]), over)
     P = array([page.gradient(x, over) for x in g])
@@ -113,8 +114,8 @@ def in_mean(page: Page, f: Poly, over: list[int]) -> Poly:
     raise TrustedError("a power of a draw of this degree")
 
 
-def refreshed(page: Page, block: str, kept: Any) -> None:
-    """Require that a block b is N(0, inv(P)) under exp(-H) given all others: H = b.T P b/2 + what does not hold b."""
+def require_gaussian_block(page: Page, block: str, kept: Any) -> None:
+    """Require that a block is N(0, inv(P)) given the others: H = b.T P b/2 + terms without b."""
     over, x = [*page.ids[block]], page.formula(block)
     g = page.gradient(page.scalar(page.d.dynamics["H"]), over)
     P = array([page.gradient(y, over) for y in g])
@@ -149,8 +150,8 @@ ENERGIES: dict[str, Callable[..., Poly]] = {
 """Energies of claimed laws, but for what is free of x."""
 
 
-def drawn_by_law(claim: Json, d: Documents, block: str, points: list[Point], seed: str) -> None:
-    """Require that a claimed law is that under exp(-U) given the others, data being drawn here as numbers."""
+def require_claimed_law(claim: Json, d: Documents, block: str, points: list[Point], seed: str) -> None:
+    """Require that the claimed conditional distribution of a block is that of exp(-U), at data drawn here."""
     target, law = d.target, dict(declared_laws(d)).get(block)
     require(law, f"{block} is drawn, but no law of it is claimed")
     fields, domains = declared(target, "data"), {x["domain"] for x in declared(target, "state").values()}
@@ -192,8 +193,8 @@ def declared_laws(d: Documents) -> Iterator[tuple[str, Any]]:
     yield from laws.items() if isinstance(laws, dict) else laws
 
 
-def turned_twice(at: Page, move: Json, points: list[Point]) -> None:
-    """Require of an involution S that S(S(z, w)) = (z, w), and of a claimed log_ratio that it is the one derived."""
+def require_involution(at: Page, move: Json, points: list[Point]) -> None:
+    """Require S(S(z, w)) = (z, w) of an involution S, and that a claimed log_ratio equals the derived one."""
     d, maps, draws = at.d, dict(pairs_of(move["involution"])), dict(pairs_of(move.get("draws")))
     laws = {name: str(own.get("law") if isinstance(own, dict) else own) for name, own in draws.items()}
     new = [[name, {"shape": own.get("shape")} if isinstance(own, dict) else {}] for name, own in draws.items()]
@@ -225,8 +226,8 @@ def pairs_of(entries: Any) -> list[tuple[str, Any]]:
     return [(str(k), x) for k, x in (entries.items() if isinstance(entries, dict) else entries or [])]
 
 
-def balanced(page: Page, word: list[tuple[str, fmpq]], flip: set[str], eps: fmpq) -> bool:
-    """Whether a word of shifts Psi, taken with min(1, exp(-W)), else turned by G, keeps exp(-H) at a point y exactly.
+def is_balanced(page: Page, word: list[tuple[str, fmpq]], flip: set[str], eps: fmpq) -> bool:
+    """Whether a Metropolis word keeps exp(-H) exactly at a point y; on refusal, G turns the momenta.
 
     With H(G y) = H(y) that is max(H(x), H(y)) = max(H(y), H(Psi G y)), Psi x = y.
     """
@@ -256,8 +257,8 @@ def balanced(page: Page, word: list[tuple[str, fmpq]], flip: set[str], eps: fmpq
     return max(x, here) == max(here, ahead)
 
 
-def accepted(page: Page, move: Json, anew: set[str]) -> None:
-    """Require that a word which is accepted or refused is its own reverse, and in balance at exact points.
+def require_metropolis_balance(page: Page, move: Json, anew: set[str]) -> None:
+    """Require that an accepted or refused word is a palindrome and in balance at exact points.
 
     Blocks that are drawn wholly anew may be turned after a refusal, or not: one choice has to be in balance.
     """
@@ -268,12 +269,12 @@ def accepted(page: Page, move: Json, anew: set[str]) -> None:
     if any(piece not in "AB" for piece, _ in word) or has_own_pieces(page.d):
         raise TrustedError("letters that are not shifts")
     choices = [flip ^ {*some} for k in range(len(anew) + 1) for some in itertools.combinations(sorted(anew), k)]
-    held = any(all(balanced(page, word, one, eps) for eps in (fmpq(1, 3), fmpq(1), fmpq(3))) for one in choices)
+    held = any(all(is_balanced(page, word, one, eps) for eps in (fmpq(1, 3), fmpq(1), fmpq(3))) for one in choices)
     require(held, "the Metropolis move does not preserve exp(-H)")
 
 
-def followed(page: Page, drawn_anew: set[str], *, exact: bool) -> None:
-    """Require of a word that is not refused that its pieces preserve exp(-H), or do together as eps goes to 0.
+def require_word_preserves(page: Page, drawn_anew: set[str], *, exact: bool) -> None:
+    """Require that every piece of a word without refusal preserves exp(-H), or the word does as eps goes to 0.
 
     With j = L* 1 of each piece and S the sum of s_k s_m over letters k before m, what a cycle adds to the density of
     the blocks that are not drawn anew is eps**2 times the mean of sum (S_pq - S_qp) (L_q* j_p - L_p* j_q)/2.
@@ -302,28 +303,29 @@ def followed(page: Page, drawn_anew: set[str], *, exact: bool) -> None:
         )
         if ahead != 0:
             (f, D, j), (e, C, i) = made[p], made[q]
-            left += ahead * (pulled(page, e, C, j) - pulled(page, f, D, i)) / 2
+            left += ahead * (apply_adjoint(page, e, C, j) - apply_adjoint(page, f, D, i)) / 2
     over = [i for name in sorted(drawn_anew) for i in page.ids[name]]
     require(
-        left == 0 or page.vanish([in_mean(page, left, over)]), "the cycle does not tend to exp(-H) as eps goes to 0"
+        left == 0 or page.vanish([gaussian_mean(page, left, over)]),
+        "the cycle does not tend to exp(-H) as eps goes to 0",
     )
 
 
-def keeps_law(claim: Json, page: Page, moves: list[Json], place: int, points: list[Point]) -> None:
-    """Require that a move preserves exp(-H) at a page; words without a refusal do in the limit, if not `exact`."""
+def require_move_preserves(claim: Json, page: Page, moves: list[Json], place: int, points: list[Point]) -> None:
+    """Require that a move preserves exp(-H) at a page, a word without refusal in the limit if not `exact`."""
     d, move, kind = page.d, moves[place], kind_of(moves[place])
     match kind:
         case "refresh":
-            refreshed(page, *(pairs_of(own)[0] if not isinstance(own := move[kind], str) else (own, 0)))
+            require_gaussian_block(page, *(pairs_of(own)[0] if not isinstance(own := move[kind], str) else (own, 0)))
         case "draw":
-            drawn_by_law(claim, d, str(move[kind]), points, page.seed)
+            require_claimed_law(claim, d, str(move[kind]), points, page.seed)
         case "involution":
-            turned_twice(page, move, points)
+            require_involution(page, move, points)
         case "metropolis":
-            accepted(page, move, forgotten(moves, place))
+            require_metropolis_balance(page, move, blocks_redrawn_later(moves, place))
         case "steps":
             others = [own["refresh"] for own in moves if "refresh" in own]
             names = {name for own in others for name in ([own] if isinstance(own, str) else dict(pairs_of(own)))}
-            followed(page, names, exact=claim["id"] == "exact")
+            require_word_preserves(page, names, exact=claim["id"] == "exact")
         case _:
             raise TrustedError("its flow")

@@ -28,7 +28,7 @@ from .field import (
     array,
     constant,
     diagonal,
-    is_of,
+    has_kinds,
     product,
     require,
 )
@@ -45,7 +45,7 @@ from .formulas import (
     listed,
     parse,
     places,
-    spelled,
+    translate_sympy,
 )
 
 FREE, MOST_COORDINATES = ("real", "circle"), 40
@@ -179,7 +179,7 @@ class Page(Field):
         given = {name: self.formula(text) for name, text in documents.values.items() if name in self.texts}
         require(all(self.vanish(x - self.constant(name, ())) for name, x in given.items()), "values not of the build")
         for name in self.at:
-            values = self.constant(name, ()) if name in self.texts else self._drawn(name, [])
+            values = self.constant(name, ()) if name in self.texts else self._draw_instance(name, [])
             self.move(dict(zip(self.ids[name], values.flat, strict=True)))
         self.kept.clear()
 
@@ -207,7 +207,7 @@ class Page(Field):
     def formula(self, text: str | ast.expr, scope: tuple[str, ...] | None = None) -> Array:
         """Return a formula, in which only the names of a scope may occur (None: all)."""
         key = (text, self.n, self.smooth, scope)
-        return self.once(key, lambda: self._read(parse(text) if isinstance(text, str) else text, scope))
+        return self.once(key, lambda: self._evaluate(parse(text) if isinstance(text, str) else text, scope))
 
     def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return what is made of formulas, once for all points unless that depends on a value at one, or beside it."""
@@ -257,11 +257,12 @@ class Page(Field):
         """Return a formula of one entry."""
         return self.fit(text, 1, 1).item()
 
-    def _read(self, node: Any, scope: tuple[str, ...] | None) -> Array:
-        chain, read = list[Any](), functools.partial(self._read, scope=scope)
+    def _evaluate(self, node: Any, scope: tuple[str, ...] | None) -> Array:
+        """Return the matrix of a syntax tree; sums and products are evaluated from the left."""
+        chain, read = list[Any](), functools.partial(self._evaluate, scope=scope)
         while isinstance(node, ast.BinOp):  # long sums lean to the left
             chain, node = [*chain, node], node.left
-        left = self._atom(node, read, scope)
+        left = self._evaluate_atom(node, read, scope)
         for one in reversed(chain):
             right, name = read(one.right), type(one.op).__name__
             fit = left.shape[1] == right.shape[0] if name == "MatMult" else left.shape == right.shape
@@ -270,7 +271,8 @@ class Page(Field):
             left = OPERATORS[name](self, left, right)
         return left
 
-    def _atom(self, node: Any, read: Callable[[Any], Array], scope: tuple[str, ...] | None) -> Array:
+    def _evaluate_atom(self, node: Any, read: Callable[[Any], Array], scope: tuple[str, ...] | None) -> Array:
+        """Return the matrix of a syntax tree that is no binary operation."""
         match node:
             case ast.Constant(int() as value) if not isinstance(value, bool):
                 return array(constant(value))
@@ -287,20 +289,21 @@ class Page(Field):
                 require(len(at) == len(bounds) and all(inside), f"the position {at}", UnreadError)
                 return array(A.reshape(bounds)[tuple(at)])
             case ast.Name(name):
-                return self._name(name, scope)
+                return self._evaluate_name(name, scope)
             case _:
-                return self._call(node, read, scope)
+                return self._evaluate_call(node, read, scope)
 
-    def _call(self, node: Any, read: Callable[[Any], Array], scope: tuple[str, ...] | None) -> Array:
+    def _evaluate_call(self, node: Any, read: Callable[[Any], Array], scope: tuple[str, ...] | None) -> Array:
+        """Return the matrix of a function call."""
         match node:
             case ast.Call(ast.Name(name), args) if name in self.d.declared:
                 same = [ast.unparse(x) for x in args] == self.d.declared[name]["of"]
                 require(same, f"{name} at arguments other than its own", UnreadError)
-                return self._name(name, scope)
+                return self._evaluate_name(name, scope)
             case ast.Call(ast.Name("grad" | "div" | "hessian" as name), [what, ast.Name(block)]) if block in self.ids:
-                return self._derived(name, what, self.ids[block], read)
+                return self._evaluate_derivative(name, what, self.ids[block], read)
             case ast.Call(ast.Name("where"), [condition, yes, no]):
-                return read(yes if self._holds(condition, read) else no)
+                return read(yes if self._is_condition_true(condition, read) else no)
             case ast.Call(ast.Name("N"), [ast.Constant(0), cov]):
                 return self.drawn(read(cov))
             case ast.Call(ast.Name("next"), [ast.Name(block)]) if f"next({block})" in self.beside:
@@ -311,7 +314,7 @@ class Page(Field):
                     n = len(self.ids[block])
                     self.beside[f"tilde {block}"] = self.drawn(self.fit("V" if "V" in self.d.declared else 0, n, n))
                 self.looks += 1
-                slope = array(self.gradient(self._name(name, scope).item(), self.ids[block]))
+                slope = array(self.gradient(self._evaluate_name(name, scope).item(), self.ids[block]))
                 return slope + self.beside[f"tilde {block}"]
             case ast.Call(ast.Name(name), args) if name in (table := TABLES.get(len(args), {})):
                 return array(table[name](self, *map(read, args)))
@@ -321,15 +324,18 @@ class Page(Field):
                 kind = name[0].lower()
                 return array([[constant(kind == "o" or (kind in "ei" and i == j)) for j in range(m)] for i in range(n)])
             case ast.Call(ast.Name(name), [one, *rest]) if name in JOINED:
-                return functools.reduce(lambda A, x: self._meant(f"{name}(x, y)", A, read(x)), rest, read(one))
+                return functools.reduce(
+                    lambda A, x: self._evaluate_meaning(f"{name}(x, y)", A, read(x)), rest, read(one)
+                )
             case ast.Call(ast.Name(name), args) if f"{name}({', '.join('xyz'[: len(args)])})" in MEANINGS:
-                return self._meant(f"{name}({', '.join('xyz'[: len(args)])})", *map(read, args))
-            case ast.Call(ast.Name(name), args) if (meaning := spelled(name, args)) is not None:
+                return self._evaluate_meaning(f"{name}({', '.join('xyz'[: len(args)])})", *map(read, args))
+            case ast.Call(ast.Name(name), args) if (meaning := translate_sympy(name, args)) is not None:
                 return read(meaning)
             case _:
                 raise UnreadError(ast.unparse(ast.fix_missing_locations(node))[:80])
 
-    def _derived(self, name: str, what: Any, over: Any, read: Callable[[Any], Array]) -> Array:
+    def _evaluate_derivative(self, name: str, what: Any, over: Any, read: Callable[[Any], Array]) -> Array:
+        """Return a gradient, divergence or Hessian by the coordinates of a block."""
         outer, self.smooth = self.smooth, True
         try:
             of = read(what)
@@ -340,30 +346,34 @@ class Page(Field):
         slopes = self.gradient(of.item(), over)
         return array([self.gradient(x, over) for x in slopes] if name == "hessian" else slopes)
 
-    def _meant(self, head: str, *given: Array) -> Array:
+    def _evaluate_meaning(self, head: str, *given: Array) -> Array:
+        """Return a function that other functions define, at given arguments."""
         self.beside, outer = {**self.beside, **dict(zip(("_x", "_y", "_z"), given, strict=False))}, self.beside
         try:
-            return self._read(MEANINGS[head], None)
+            return self._evaluate(MEANINGS[head], None)
         finally:
             self.beside = outer
 
-    def _holds(self, condition: Any, read: Callable[[Any], Array]) -> bool:
+    def _is_condition_true(self, condition: Any, read: Callable[[Any], Array]) -> bool:
         """Whether a condition of `where` holds near the point."""
         match condition:
             case ast.Compare(left, [op], [right]) if type(op) in SIDES:
                 return self.side((read(left) - read(right)).item()) in SIDES[type(op)]
             case ast.Call(ast.Name("And" | "Or" as name), args):
-                return (all if name == "And" else any)(self._holds(x, read) for x in args)
+                return (all if name == "And" else any)(self._is_condition_true(x, read) for x in args)
             case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as op, right):
-                return (all if isinstance(op, ast.BitAnd) else any)(self._holds(x, read) for x in (left, right))
+                return (all if isinstance(op, ast.BitAnd) else any)(
+                    self._is_condition_true(x, read) for x in (left, right)
+                )
             case ast.Call(ast.Name("Not"), [arg]) | ast.UnaryOp(ast.Invert(), arg):
-                return not self._holds(arg, read)
+                return not self._is_condition_true(arg, read)
             case ast.Call(ast.Name(name), args) if name in RELATIONS:
-                return self._holds(spelled(name, args), read)
+                return self._is_condition_true(translate_sympy(name, args), read)
             case _:
                 raise UnreadError(f"the condition {ast.unparse(condition)[:60]}")
 
-    def _name(self, name: str, scope: tuple[str, ...] | None) -> Array:
+    def _evaluate_name(self, name: str, scope: tuple[str, ...] | None) -> Array:
+        """Return the matrix that a name stands for: a block, a value, a binding or a drawn instance."""
         require(scope is None or name in scope, f"a value depends on {name}, which it must not")
         if name in self.beside:
             self.looks += name not in ("_x", "_y", "_z")  # arguments are read with the formula
@@ -376,8 +386,8 @@ class Page(Field):
         if name in self.d.values and name not in self.texts:
             return self.formula(self.d.values[name], ())
         if name in self.texts or (self.seed and name in self.d.declared):
-            z = [] if name in self.texts else [x for block in of for x in self._arguments(name, block)]
-            found = self.constant(name, tuple(of)) if name in self.texts else self._drawn(name, z)
+            z = [] if name in self.texts else [x for block in of for x in self._arguments_of_drawn(name, block)]
+            found = self.constant(name, tuple(of)) if name in self.texts else self._draw_instance(name, z)
             return self.unknown_entries(name, found) if self.is_open else found
         if name in self.d.noise and self.step >= 0:
             self.looks += 1
@@ -386,7 +396,7 @@ class Page(Field):
         if name == "eps" and self.step >= 0:
             return array(RING.gen(self.step) ** 2)
         if name in MEANINGS and name not in self.d.declared:
-            return self._read(MEANINGS[name], scope)
+            return self._evaluate(MEANINGS[name], scope)
         require(name in {"I", "ones", "pi", *self.sizes} - {*self.d.declared}, f"{name} has no value", UnreadError)
         if name == "I":
             return diagonal([constant(1)] * self.n)
@@ -405,9 +415,9 @@ class Page(Field):
             found[i, j] = sign * self.unknown(f"{name}[{a},{b}]", over, instance[a, b])
         return found
 
-    def _arguments(self, name: str, block: str) -> Iterable[Poly]:
-        """Return what a function that is drawn depends on: a block, or the sine around its circle."""
-        x = self._name(block, None)
+    def _arguments_of_drawn(self, name: str, block: str) -> Iterable[Poly]:
+        """Return the polynomials that a drawn function depends on: entries of a block, sines of a periodic one."""
+        x = self._evaluate_name(block, None)
         if block not in self.d.declared[name].get("periodic", ()):
             return x.flat
         turns = 2 * self.of("pi", constant(0)) * self.of("inv", self.period(block))
@@ -418,8 +428,8 @@ class Page(Field):
         ends = [self.scalar(end) for end in self.d.blocks[block]["ends"]]
         return ends[1] - ends[0] if ends else 2 * self.of("pi", constant(0))
 
-    def _drawn(self, name: str, z: list[Poly]) -> Array:
-        """Return a value of the kinds and the domain declared, or a function of z: the same for the same seed."""
+    def _draw_instance(self, name: str, z: list[Poly]) -> Array:
+        """Return a random value, or a random function of z, of the declared kinds and domain, fixed by the seed."""
         entry, rng = self.d.declared[name], random.Random(f"{self.seed} {name}")
         (n, m), kinds, domain = self.shape(entry), {*entry["is"]}, entry["domain"]
         potential = z and not kinds and entry.get("role") == "potential" and not entry["shape"]
@@ -456,8 +466,8 @@ class Page(Field):
             for k in range(4 if name in self.d.functions else 1):  # a function keeps its kinds at other states
                 free = [i for block in self.at if self.d.blocks[block]["domain"] in FREE for i in self.ids[block]]
                 self.move({i: values[i] + k * (k + i) for i in free})
-                A = self._name(name, None)
-                require(is_of(self, A, kinds), f"{name} = {self.texts[name]} is not {', '.join(kinds)}")
+                A = self._evaluate_name(name, None)
+                require(has_kinds(self, A, kinds), f"{name} = {self.texts[name]} is not {', '.join(kinds)}")
                 require(name != self.d.potential or not A.item().is_constant(), f"{name} is constant")
             self.move(values)
         for name in self.at:
@@ -473,7 +483,9 @@ class Page(Field):
     def compares(self, text: str) -> bool:
         """Whether a comparison holds; of the state, with room to spare."""
         tree = parse(text)
-        found = {self.sign(x) for x in (self._read(tree.left, None) - self._read(tree.comparators[0], None)).flat}
+        found = {
+            self.sign(x) for x in (self._evaluate(tree.left, None) - self._evaluate(tree.comparators[0], None)).flat
+        }
         signs = SIDES[type(tree.ops[0])]
         return found <= (signs - {0} if self.d.moves(text) and len(signs) > 1 else signs)
 
@@ -510,7 +522,7 @@ def drawn(
     raise FailureError("no admissible point is known, so the claims may hold vacuously")
 
 
-def sides(d: Documents) -> Iterator[tuple[ast.expr, ast.expr]]:
+def compared_sides(d: Documents) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield both sides of every comparison in D and Q, and in what is bound."""
     texts = [x for matrix in (d.D, d.Q) if matrix for row in places(matrix) for x in row]
     for node in (node for text in (*texts, *map(str, d.bind.values())) for node in ast.walk(parse(text))):
@@ -525,11 +537,11 @@ def sides(d: Documents) -> Iterator[tuple[ast.expr, ast.expr]]:
                 continue
 
 
-def at_equalities(page: Page) -> Iterator[Page]:
+def pages_at_equalities(page: Page) -> Iterator[Page]:
     """Yield pages where both sides of a comparison are equal, by the choice of one number, where that is rational."""
     d, sizes = page.d, {name: str(n) for name, n in page.sizes.items()}
     known = {name: page.here(page.formula(name)) for name in (*d.blocks, *d.parameters)}
-    for left, right in sides(d):
+    for left, right in compared_sides(d):
         for name, at in ((name, at) for name, A in known.items() if name not in d.values for at in np.ndindex(A.shape)):
 
             def moved(x: fmpq, name: str = name, at: tuple[int, ...] = at) -> Page:

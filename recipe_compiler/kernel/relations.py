@@ -62,7 +62,7 @@ class Relations:
             return self.power_of_logarithm(x, k)
         name, u = self.f.made[k]
         if name == "inv":
-            return replaced(x, k, constant(1), u)
+            return replace_generator(x, k, constant(1), u)
         if name.startswith("root"):
             return powers_of_root(x, k, int(name.split()[1]), u)
         if name not in ("exp", "sin", "cos"):
@@ -73,10 +73,10 @@ class Relations:
             power = RING.gen(self.numbers[name != "exp", m]) ** abs(n)
             above, below = (above * power, below) if n > 0 else (above, below * power)
         if name == "exp":
-            return replaced(x, k, above, below)
+            return replace_generator(x, k, above, below)
         if name == "cos":
-            return replaced(x, k, above**2 + below**2, 2 * above * below)
-        return replaced(x, k, above**2 - below**2, 2 * RING.gen(self.i) * above * below)
+            return replace_generator(x, k, above**2 + below**2, 2 * above * below)
+        return replace_generator(x, k, above**2 - below**2, 2 * RING.gen(self.i) * above * below)
 
     def power_of_logarithm(self, x: Poly, k: int) -> Poly:
         """Return a polynomial with exp(log(u)/q)**q = u, which is positive."""
@@ -85,7 +85,7 @@ class Relations:
             return x
         name, u = self.f.made[m.index(1)]
         if name == "log" and (f"root {q}", u) in self.f.made:
-            return replaced(x, k, RING.gen(self.f.made.index((f"root {q}", u))), constant(1))
+            return replace_generator(x, k, RING.gen(self.f.made.index((f"root {q}", u))), constant(1))
         return powers_of_root(x, k, q, u) if name == "log" else x
 
 
@@ -102,7 +102,7 @@ def coefficients(x: Poly, k: int) -> dict[int, Poly]:
     return {n: RING.from_dict(part) for n, part in found.items()}
 
 
-def replaced(x: Poly, k: int, above: Poly, below: Poly) -> Poly:
+def replace_generator(x: Poly, k: int, above: Poly, below: Poly) -> Poly:
     """Return below**n x, n its degree in a generator, which is above/below."""
     parts = coefficients(x, k)
     n, most = max(parts), max(map(len, parts.values()))

@@ -85,10 +85,10 @@ def wrong_order(word: list[tuple[str, fmpq]], most: int) -> int | None:
 
 def kept_word(word: list[tuple[str, fmpq]], d: Documents) -> list[tuple[str, fmpq]]:
     """Return the letters of a step between draws, where a build or a scheme keeps these."""
-    return begun_after(word, str(d.step.get("keep") or d.scheme.get("keep") or len(word)), d.flows)
+    return rotate_word(word, str(d.step.get("keep") or d.scheme.get("keep") or len(word)), d.flows)
 
 
-def begun_after(word: list[tuple[str, fmpq]], place: str, numerical: Json) -> list[tuple[str, fmpq]]:
+def rotate_word(word: list[tuple[str, fmpq]], place: str, numerical: Json) -> list[tuple[str, fmpq]]:
     """Return the letters of a step between draws that are kept after a letter, by its piece or its place.
 
     Where the first and the last are of one piece they are one letter, unless its flow is numerical.
@@ -101,7 +101,7 @@ def begun_after(word: list[tuple[str, fmpq]], place: str, numerical: Json) -> li
     return [*tail, *([(last, s + head[0][1])] if s + head[0][1] else []), *head[1:]]
 
 
-def pairs(word: list[tuple[str, fmpq]], omega: Any, E: Any, n: int = 1) -> tuple[Any, Any]:
+def langevin_step(word: list[tuple[str, fmpq]], omega: Any, E: Any, n: int = 1) -> tuple[Any, Any]:
     """Return F and Sigma of a step of Langevin dynamics in theta = K^-1/2 x, r = M^1/2 y: kicks and drifts by omega.
 
     E is exp(-C eps/n), d x d, and omega is eps times that of every pair, d x d and diagonal.
@@ -126,8 +126,8 @@ def blocks_of(*grids: Any) -> Any:
     return fmpq_mat([[grids[2 * (i // d) + j // d][i % d, j % d] for j in range(2 * d)] for i in range(2 * d)])
 
 
-def kept_by(F: Any, Sigma: Any) -> Any:
-    """Return S = F S F.T + Sigma."""
+def stationary_covariance(F: Any, Sigma: Any) -> Any:
+    """Return the solution S of S = F S F.T + Sigma."""
     m = F.nrows()
     places = list(itertools.product(range(m), repeat=2))
     rows = [[fmpq(at == to) - F[at[0], to[0]] * F[at[1], to[1]] for to in places] for at in places]
@@ -135,7 +135,7 @@ def kept_by(F: Any, Sigma: Any) -> Any:
     return fmpq_mat([[found[i * m + j, 0] for j in range(m)] for i in range(m)])
 
 
-def as_wide(word: list[tuple[str, fmpq]], exact: bool, at: Json) -> str:
+def check_variance(word: list[tuple[str, fmpq]], exact: bool, at: Json) -> str:
     """Look at the covariance of theta: at planes with full friction if it is said to be exact, else at the witness."""
     shares = [share for piece, share in word if piece == "O"]
     require(len(word) <= MOST_WORD and all(share > 0 for share in shares), "a word of this length", TrustedError)
@@ -145,19 +145,19 @@ def as_wide(word: list[tuple[str, fmpq]], exact: bool, at: Json) -> str:
         for k in (3, 5, 7):
             omega = fmpq_mat([[fmpq(1, k), fmpq(0)], [fmpq(0), fmpq(2, 3)]])
             E = fmpq_mat([[fmpq(1, 2), fmpq(1, k)], [fmpq(1, k), fmpq(3, 4)]])
-            law = kept_by(*pairs(word, omega, E, n))
+            law = stationary_covariance(*langevin_step(word, omega, E, n))
             require(all(law[i, j] == (i == j) for i in range(2) for j in range(2)), "Var theta is not that of exp(-U)")
         return "rechecked at points (d = 2, friction that is not diagonal)"
     told = {name.partition("(")[0]: value for name, value in at.items()}
     h = fmpq_mat([[fmpq(*map(int, told.get("eps omega", "1").split("/")))]])
     if shares:
         decay = fmpq_mat([[fmpq(*map(int, told["exp"].split("/")))]])
-        law = kept_by(*pairs(word, h, decay, n))
+        law = stationary_covariance(*langevin_step(word, h, decay, n))
         require(str(law[0, 0]) == told["omega^2 Var theta"] != "1", "theta has a different variance there")
         return "rechecked: exactly"
     require(told.get("omega^2 Var theta / Var r") != "1", "the stated variance is the one of exp(-U)")
     if "omega^2 Var theta / Var r" in told:
         v = fmpq(*map(int, told["omega^2 Var theta / Var r"].split("/")))
-        step, law = pairs(word, h, h)[0], fmpq_mat([[v, fmpq(0)], [fmpq(0), fmpq(1)]])
+        step, law = langevin_step(word, h, h)[0], fmpq_mat([[v, fmpq(0)], [fmpq(0), fmpq(1)]])
         require(step * law * step.transpose() == law, "the step does not preserve the stated covariance")
     return "rechecked: exactly"

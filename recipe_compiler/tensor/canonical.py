@@ -165,50 +165,50 @@ def _spell_surroundings(rules: Rules, factors: Sequence[Factor], colours: Colour
     """Return the spelling of all factors that contain an index, with that index marked."""
     marked = colours | {index: f"*{colours[index]}"}
     touched = [factor for factor in factors if index in indices((factor,))]
-    return " ".join(sorted(f"{_shade(rules, atom, marked)}^{exponent}" for atom, exponent in touched))
+    return " ".join(sorted(f"{_colour_atom(rules, atom, marked)}^{exponent}" for atom, exponent in touched))
 
 
-def _spell_coloured(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
+def _colour_atom(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
     """Spell an atom with the colours of its indices in their places, blind to what naming may change."""
     match atom:
         case Coordinate(block, at):
-            return f"z{block}[{_shades(at, colours)}]"
+            return f"z{block}[{_colour_slots(at, colours)}]"
         case Component(name, at, by):
-            return f"c{name}[{_either_way(rules, name, at, colours)}]{sorted(_shade(rules, x, colours) for x in by)}"
+            return f"c{name}[{_colour_matrix(rules, name, at, colours)}]{sorted(_colour_atom(rules, x, colours) for x in by)}"
         case Delta(left, right):
-            return f"k{sorted((_shades((left,), colours), _shades((right,), colours)))}"
+            return f"k{sorted((_colour_slots((left,), colours), _colour_slots((right,), colours)))}"
         case Inverse(of, at):
-            return f"i({_shade_tensor(rules, of.entry, {})}){sorted(_shades((slot,), colours) for slot in at)}"
+            return f"i({_colour_tensor(rules, of.entry, {})}){sorted(_colour_slots((slot,), colours) for slot in at)}"
         case Applied(fn, args):
-            return f"f{fn}({'|'.join(_shade_tensor(rules, arg, colours) for arg in args)})"
+            return f"f{fn}({'|'.join(_colour_tensor(rules, arg, colours) for arg in args)})"
         case Base(arg):
-            return f"b({_shade_tensor(rules, arg, colours)})"
+            return f"b({_colour_tensor(rules, arg, colours)})"
         case _:
             return repr(atom)
 
 
-def _spell_tensor_coloured(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) -> str:
+def _colour_tensor(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) -> str:
     """Return the spelling of a tensor with colours for indices, terms sorted."""
     terms = [
-        f"{abs(term.coefficient)} {sorted(f'{_shade(rules, atom, colours)}^{e}' for atom, e in term.factors)}"
+        f"{abs(term.coefficient)} {sorted(f'{_colour_atom(rules, atom, colours)}^{e}' for atom, e in term.factors)}"
         for term in tensor.terms
     ]
     return "+".join(sorted(terms))
 
 
-def _spell_symmetric_slots(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+def _colour_matrix(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
     """Return the colours of a matrix's slots, sorted if it is symmetric or skew."""
     if name in rules.symmetric or name in rules.skew:
-        return str(sorted(_spell_slots_coloured((slot,), colours) for slot in at))
-    return _spell_slots_coloured(at, colours)
+        return str(sorted(_colour_slots((slot,), colours) for slot in at))
+    return _colour_slots(at, colours)
 
 
-def _spell_slots_coloured(at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+def _colour_slots(at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
     """Return the colours of slots in order."""
-    return ",".join([_spell_slot_coloured(slot, colours) for slot in at])
+    return ",".join([_colour_slot(slot, colours) for slot in at])
 
 
-def _spell_slot_coloured(slot: Slot, colours: Mapping[Index, str]) -> str:
+def _colour_slot(slot: Slot, colours: Mapping[Index, str]) -> str:
     """Return the colour of an index; its size if it is bound inside, its name if it is free."""
     if not isinstance(slot, Index):
         return f"#{slot}"

@@ -33,21 +33,21 @@ def spell(atom: Atom) -> str:
     """Spell an atom; the first character is its type, so numbers sort before fields, and fields before functions."""
     match atom:
         case Coordinate(block, at):
-            return f"5{block}[{_slots(at)}]"
+            return f"5{block}[{_spell_slots(at)}]"
         case Component(name, at, by):
-            return f"4{name}[{_slots(at)}]{''.join(spell(coordinate) for coordinate in by)}"
+            return f"4{name}[{_spell_slots(at)}]{''.join(spell(coordinate) for coordinate in by)}"
         case SizeNumber(name):
             return f"1{name}"
         case Pi():
             return "2"
         case Delta(left, right):
-            return f"3[{_slots((left, right))}]"
+            return f"3[{_spell_slots((left, right))}]"
         case Applied(fn, args):
             return f"6{fn}({'|'.join(spell_tensor(arg) for arg in args)})"
         case Base(arg):
             return f"7({spell_tensor(arg)})"
         case Inverse(of, at):
-            return f"8({spell_tensor(of.entry)})[{_slots(at)}]"
+            return f"8({spell_tensor(of.entry)})[{_spell_slots(at)}]"
         case Determinant(of, log):
             return f"9{int(log)}({spell_tensor(of.entry)})"
 

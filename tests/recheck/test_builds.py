@@ -205,4 +205,4 @@ WORD, DRAWN, PART = {"metropolis": {}}, {"refresh": "r"}, {"refresh": {"r": "1/2
 def test_what_is_forgotten_after_a_refusal(cycle: list[Json], left: set[str]) -> None:
     """That of the first word: what is drawn wholly anew before the next one."""
     moves = [*moves_of.every_move(cycle)]
-    assert moves_of.forgotten(moves, moves.index(WORD)) == left
+    assert moves_of.blocks_redrawn_later(moves, moves.index(WORD)) == left
