@@ -174,7 +174,8 @@ def _colour_atom(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
         case Coordinate(block, at):
             return f"z{block}[{_colour_slots(at, colours)}]"
         case Component(name, at, by):
-            return f"c{name}[{_colour_matrix(rules, name, at, colours)}]{sorted(_colour_atom(rules, x, colours) for x in by)}"
+            slots = _colour_matrix(rules, name, at, colours)
+            return f"c{name}[{slots}]{sorted(_colour_atom(rules, x, colours) for x in by)}"
         case Delta(left, right):
             return f"k{sorted((_colour_slots((left,), colours), _colour_slots((right,), colours)))}"
         case Inverse(of, at):
