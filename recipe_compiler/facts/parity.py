@@ -31,29 +31,37 @@ class Parity(Domain[Parities]):
     top = NEITHER
 
     def number(self, value: Fraction) -> Parities:
+        """Return even, and odd too for 0."""
         return EVEN if value else ZERO
 
     def name(self, symbol: ex.Symbol | ex.FunctionAt, declarations: Declarations) -> Parities:
+        """Return odd for the block itself, even for names that do not depend on it."""
         if isinstance(symbol, ex.FunctionAt):
             return NEITHER if self.block in symbol.of else EVEN
         return ODD if symbol.role is ex.Role.BLOCK and symbol.name == self.block else EVEN
 
     def add(self, x: Parities, y: Parities) -> Parities:
+        """Return the parities that both summands have."""
         return x & y
 
     def times(self, x: Parities, y: Parities) -> Parities:
+        """Return the parities of products of a parity of x and one of y."""
         return frozenset((a + b) % 2 for a in x for b in y)
 
     def power(self, x: Parities, exponent: Fraction) -> Parities:
+        """Return the parities of an integer power; for other exponents only evenness of the base."""
         return frozenset(a * exponent.numerator % 2 for a in x) if exponent.denominator == 1 else x & EVEN
 
     def function(self, name: str, x: Parities) -> Parities:
+        """Return even for an even argument, and the parity of an odd argument under an even or odd function."""
         parity = elementwise.FUNCTIONS[name].parity
         known = {elementwise.Parity.ODD: x & ODD, elementwise.Parity.EVEN: EVEN if x else NEITHER}
         return (x & EVEN) | (known[parity] if parity is not None else NEITHER)
 
     def join(self, x: Parities, y: Parities) -> Parities:
+        """Return the parities that x and y share."""
         return x & y
 
     def joint(self, name: str, values: list[Parities]) -> Parities:
+        """Return even if all arguments are even."""
         return EVEN if all(0 in x for x in values) else NEITHER

@@ -144,9 +144,11 @@ class Ranges(Domain[Range]):
         self.scaled_form, self.form = scaled_form, form
 
     def number(self, value: Fraction) -> Range:
+        """Return the interval of one number."""
         return between(value, value)
 
     def name(self, symbol: ex.Symbol | ex.FunctionAt, declarations: Declarations) -> Range:
+        """Return the range that the declaration of a name gives its entries."""
         if isinstance(symbol, ex.Symbol) and symbol.role in {ex.Role.SIZE, ex.Role.STEP}:
             return between(Fraction(1), inf) if symbol.role is ex.Role.SIZE else between(Fraction(0), inf, open=True)
         match declarations.find(symbol.name):
@@ -160,9 +162,11 @@ class Ranges(Domain[Range]):
                 return UNKNOWN
 
     def add(self, x: Range, y: Range) -> Range:
+        """Return the range of x + y."""
         return Range(_add_bounds(x.low, y.low, -inf), _add_bounds(x.high, y.high, inf))
 
     def times(self, x: Range, y: Range) -> Range:
+        """Return the range of x y, from the four products of ends."""
         every = x.low.given | x.high.given | y.low.given | y.high.given
         corners = [_multiply_bounds(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
         low = min(corners, key=lambda end: (end.at, end.open))
@@ -177,6 +181,7 @@ class Ranges(Domain[Range]):
         return Range(known_by(low), known_by(high), nonzero)
 
     def power(self, x: Range, exponent: Fraction) -> Range:
+        """Return the range of x**exponent where it is defined."""
         if exponent.denominator != 1:
             found = _range_of_real_power(x)
             return found if exponent > 0 or found.positive else between(Fraction(0), inf, open=True)
@@ -190,6 +195,7 @@ class Ranges(Domain[Range]):
         )
 
     def function(self, name: str, x: Range) -> Range:
+        """Return the range of an elementwise function of x."""
         row = FUNCTIONS.get(name)
         if row is None:
             return UNKNOWN
@@ -220,6 +226,7 @@ class Ranges(Domain[Range]):
                 return between(low, high, open=not row.reached)
 
     def join(self, x: Range, y: Range) -> Range:
+        """Return the least interval that contains both ranges."""
         low = min(x.low, y.low, key=lambda end: (end.at, end.open))
         high = max(x.high, y.high, key=lambda end: (end.at, not end.open))
         parts = (x.shows("!="), y.shows("!="))
@@ -227,6 +234,7 @@ class Ranges(Domain[Range]):
         return Range(_cite_both(low, x.low, y.low), _cite_both(high, x.high, y.high), nonzero)
 
     def joint(self, name: str, values: list[Range]) -> Range:
+        """Return the range of a function of several arguments."""
         match name, values:
             case "power", [base, _]:
                 return _range_of_real_power(base)
@@ -246,14 +254,17 @@ class Ranges(Domain[Range]):
         return Range(low, _cite_both(high, x.high, y.high), self.join(x, y).nonzero_given)
 
     def total(self, x: Range) -> Range:
+        """Return the range of a sum of one or more entries: an end stays only if more entries cannot pass it."""
         low = x.low if x.low.at >= 0 else Bound(-inf)
         high = x.high if x.high.at <= 0 else Bound(inf)
         return Range(low, high)
 
     def whole(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
+        """Return the range that a theorem about the whole formula gives."""
         return self._range_by_theorem(formula, declarations, ask)
 
     def assumed(self, declarations: Declarations) -> dict[Formula, Range]:
+        """Return the ranges of formulas that assumptions compare with a number or with each other."""
         found: dict[Formula, Range] = {}
         for compare in declarations.assume:
             given: Given = frozenset({text(compare)})
@@ -272,12 +283,13 @@ class Ranges(Domain[Range]):
         return found
 
     def meet(self, x: Range, y: Range) -> Range:
+        """Return a range with the sharper of both ends."""
         low = x.low if (x.low.at, x.low.open) >= (y.low.at, y.low.open) else y.low
         high = x.high if (-x.high.at, x.high.open) >= (-y.high.at, y.high.open) else y.high
         return Range(low, high, y.nonzero_given if x.nonzero_given is None else x.nonzero_given)
 
     def _range_by_theorem(self, formula: Formula, declarations: Declarations, ask: Callable[[Formula], Range]) -> Range:
-        """Return what is known of forms, traces, entries on the diagonal, means, differences of ordered entries."""
+        """Return the range of a form, trace, diagonal entry, mean or difference of ordered entries; else UNKNOWN."""
         match formula:
             case ex.MatMul(ex.Transpose(ex.Symbol(w)), arg) | ex.MatMul(arg, ex.Symbol(w)) if _is_simplex_column(
                 w, declarations

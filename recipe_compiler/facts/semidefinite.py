@@ -139,7 +139,7 @@ def _prove_sum(matrix: Formula, judge: Judge) -> Definite | None:
 
 
 def _prove_congruence(matrix: Formula, judge: Judge) -> Definite | None:
-    """Return what is known of `s L P L.T`: scalars first, then a chain that is its own transpose."""
+    """Return that `s L P L.T` is semidefinite: scalars are split off, then a chain that is its own transpose."""
     if not isinstance(matrix, ex.Multiply | ex.MatMul) and not (isinstance(matrix, ex.Apply) and matrix.fn == "outer"):
         return None
     scalars, factors = chain(matrix)
@@ -150,7 +150,7 @@ def _prove_congruence(matrix: Formula, judge: Judge) -> Definite | None:
 
 
 def _prove_form(factors: tuple[Formula, ...], judge: Judge) -> Definite | None:
-    """Return what is known of `L P L.T` (without P: L L.T), definite if every factor of it is."""
+    """Return that `L P L.T` (without P: L L.T) is semidefinite, and definite if every factor is."""
     found = mirrored(factors, judge.declarations)
     if found is None:
         return None
@@ -163,7 +163,7 @@ def _prove_form(factors: tuple[Formula, ...], judge: Judge) -> Definite | None:
 
 
 def _prove_factor(factor: Formula, judge: Judge) -> Definite | None:
-    """Return what is known of one factor that is not itself a product."""
+    """Return that a single factor is semidefinite; None for a product."""
     is_product = isinstance(factor, ex.MatMul | ex.Multiply) and chain(factor)[1] == (factor,)
     return None if is_product else judge.semidefinite(factor)
 

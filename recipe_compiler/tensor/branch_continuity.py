@@ -34,7 +34,7 @@ def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Te
 
 
 def _restrict_to_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | None:
-    """Return what is left of one expression wherever another one is zero: of several sides, the first that is not 0."""
+    """Return one expression on the zeros of another, by solving for an atom; on two sides, the first nonzero one."""
     modulus = next((atom for term in gap.terms for atom, _ in term.factors if _is_function(atom, "abs")), None)
     if isinstance(modulus, Applied):
         u, sign = modulus.args[0], Applied("sign", modulus.args)

@@ -147,7 +147,7 @@ def _colour_by_size(bound: set[Index]) -> Colours:
 
 
 def _refine_colours(rules: Rules, factors: Sequence[Factor], colours: Colours) -> Colours:
-    """Refine colours by surroundings until nothing more is told apart."""
+    """Return colours refined by the surroundings of each index, until no class splits any more."""
     if len(colours) == 1:
         return colours
     count = len(set(colours.values()))

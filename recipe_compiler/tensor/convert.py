@@ -152,7 +152,7 @@ class _Conversion:
         return self.tensor(formula, at if formula.shape.sizes else ())
 
     def symbol(self, symbol: Symbol, at: tuple[Slot, ...]) -> Tensor:
-        """Return a component of what a name stands for."""
+        """Return the component of a declared name at slots."""
         match symbol.role:
             case Role.BLOCK if len(symbol.shape.sizes) < self.axes_of.get(symbol.name, 0):
                 if self.datum is None:

@@ -169,7 +169,7 @@ def _definiteness_of_term(c: Calculus, term: Term, row: Index, col: Index) -> De
 
 
 def _definiteness_of_squares(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
-    """Return what is known of sum_k w_k a_ik a_jk, whatever the indices k: semidefinite where no w_k is negative."""
+    """Return semidefinite for sum_k w_k a_ik a_jk with no w_k negative, k any indices; else unknown."""
     left, right = ([factor for factor in term.factors if at in indices([factor])] for at in (row, col))
     if len(left) != 1 or len(right) != 1 or left == right:
         return Definiteness.UNKNOWN
@@ -187,7 +187,7 @@ def _is_entrywise_exponential(atom: Atom, row: Index, col: Index) -> TypeGuard[A
 
 
 def _definiteness_of_exponential(c: Calculus, exponent: Tensor, row: Index, col: Index) -> Definiteness:
-    """Return what is known of the matrix exp(g_i + g_j + P_ij), entry by entry: semidefinite where P is.
+    """Return semidefinite for the matrix exp(g_i + g_j + P_ij), entry by entry, where P is; else unknown.
 
     Powers of P, entry by entry, are semidefinite, so is their sum exp(P_ij) with positive coefficients, and so is
     what is multiplied by exp(g_i) exp(g_j) (Schur 1911). -s (u_i - u_j)**2 with s >= 0 has P = 2 s u u.T.
@@ -222,7 +222,7 @@ def _split_by_indices(tensor: Tensor, row: Index, col: Index) -> tuple[Tensor, T
 
 
 def _sign_of_product(c: Calculus, factors: list[Factor]) -> Definiteness:
-    """Return what is known of a product of entries, summed over whatever it is summed over."""
+    """Return definite, semidefinite or unknown for a product that is positive, nonnegative or neither."""
     return min((_sign_of_entry(c, factor) for factor in factors), default=Definiteness.DEFINITE)
 
 
@@ -239,7 +239,7 @@ def _sign_of_entry(c: Calculus, factor: Factor) -> Definiteness:
 
 
 def _definiteness_of_chain(c: Calculus, links: Chain) -> Definiteness:
-    """Return what is known of `L P L.T`; it is definite only if every factor is known to be invertible."""
+    """Return the definiteness of `L P L.T`: that of P, only semidefinite if a factor of L may be singular."""
     half = len(links) // 2
     left, right = links[:half], links[len(links) - half :]
     if not all(mirrors(one, other) for one, other in zip(left, reversed(right), strict=True)):
@@ -257,7 +257,7 @@ def _is_invertible_link(c: Calculus, step: DirectedLink[Link]) -> bool:
 
 
 def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
-    """Return what is known of one matrix, [n, n]: by its declared kind, or as the inverse of a definite one."""
+    """Return the definiteness of one matrix, [n, n]: by its declared kind, or as the inverse of a definite one."""
     match atom:
         case Inverse(of, _):
             known = definiteness(c, of.entry)

@@ -75,6 +75,8 @@ def scalarise(
 
 @dataclass(slots=True)
 class _Evaluation:
+    """One evaluation of tensors at fixed sizes: values of atoms, and sums and matrices computed so far."""
+
     sizes: Mapping[str, int]
     leaf: Leaf
     apart: bool
@@ -84,15 +86,18 @@ class _Evaluation:
     """Grids, and their inverses where True."""
 
     def size(self, size: Size) -> int:
+        """Return a size as an integer."""
         return size if isinstance(size, int) else self.sizes[size]
 
     def tensor(self, tensor: Tensor, at: Mapping[Index, int]) -> Scalar:
+        """Return the scalar of a tensor, its free indices at given positions."""
         missing = [index for index in tensor.free if index not in at]
         if missing:
             raise CompilerError(f"no position for the free index {missing[0].label}")
         return added([self.term(term, at) for term in tensor.terms])
 
     def term(self, term: Term, at: Mapping[Index, int]) -> Scalar:
+        """Return the scalar of a term, summed over the indices that have no position."""
         bound = sorted(indices(term.factors) - at.keys(), key=lambda index: index.label)
         if self.apart:
             return rational(term.coefficient) * self.summed(term.factors, bound, at)
@@ -130,6 +135,7 @@ class _Evaluation:
         return self.sums[key]
 
     def deltas_hold(self, factors: tuple[Factor, ...], at: Mapping[Index, int]) -> bool:
+        """Whether the two slots of every Kronecker delta have one position."""
         deltas = [atom for atom, _ in factors if isinstance(atom, Delta)]
         return all(_position_of(delta.left, at) == _position_of(delta.right, at) for delta in deltas)
 
@@ -145,6 +151,7 @@ class _Evaluation:
         return self.sums[key]
 
     def atom(self, atom: Atom, at: Mapping[Index, int]) -> Scalar:
+        """Return the scalar of an atom: given by `leaf`, or computed from its arguments."""
         match atom:
             case SizeNumber(name):
                 return sympy.Integer(self.sizes[name])
@@ -179,6 +186,7 @@ class _Evaluation:
                 return sympy.log(det) if log else det
 
     def matrix(self, grid: Grid, *, inverse: bool) -> Scalar:
+        """Return a SymPy matrix of a grid's entries, or its inverse, computed once."""
         key = (grid, inverse)
         if key not in self.matrices:
             if inverse:

@@ -136,7 +136,7 @@ def chained(factors: Sequence[Factor], start: Sequence[Index], symmetric: Names)
 
 
 def _orient_for_reading(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
-    """Return a symmetric matrix with the slot first that continues what stands before it."""
+    """Return a symmetric matrix with the slot first that it shares with the factor before it."""
     match atom:
         case Component(name, (left, right), by) if name in symmetric and right in ends and left not in ends:
             return Component(name, (right, left), by)

@@ -116,6 +116,7 @@ def matrix(n: int, m: int, kinds: tuple[Kind, ...], style: int, draw: Draw) -> R
 
 
 def _refuse_contradictions(kinds: tuple[Kind, ...]) -> None:
+    """Raise NoInstanceError for skew together with a symmetric, definite, diagonal or signed kind."""
     others = {Kind.PD, Kind.PSD, Kind.SYMMETRIC, Kind.DIAGONAL, Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}
     if Kind.SKEW in kinds and others & set(kinds):
         raise NoInstanceError("skew together with " + ", ".join(sorted(others & set(kinds))))

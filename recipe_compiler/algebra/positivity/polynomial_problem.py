@@ -154,6 +154,7 @@ class _ShrunkRing:
         self.context = fmpq_mpoly_ctx.get([f"g{k}" for k in range(max(self.count, 1))], Ordering.degrevlex)
 
     def of(self, p: fmpq_mpoly) -> fmpq_mpoly:
+        """Return a polynomial in the smaller ring."""
         if len(p) > LARGEST:
             raise NoNormalFormError("too many terms")
         width = max(self.count, 1)

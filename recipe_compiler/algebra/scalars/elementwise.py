@@ -162,6 +162,7 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def _log_ball(x: arb) -> arb:
+    """Return log x, without the base that python-flint would accept."""
     return x.log()  # its second argument is none of ours
 
 
@@ -170,6 +171,7 @@ def _loggamma_ball(x: arb) -> arb:
 
 
 def _ndtr_ball(x: arb) -> arb:
+    """Return the standard normal distribution function of x."""
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
@@ -179,6 +181,7 @@ def _sqrtcoth_ball(x: arb) -> arb:
 
 
 def _sqrtcoth_end(x: arb) -> arb:
+    """Return sqrt(x) coth(sqrt(x)) at a point, by cot for x < 0; not a number beyond -9, near the pole."""
     if x > 0:
         return x.sqrt() * x.sqrt().coth()
     if x == 0:

@@ -64,6 +64,7 @@ class QuotientReader(ABC):
         """Return any other function of scalars."""
 
     def _read(self, e: Expr) -> Quotient:
+        """Return the quotient of an expression from those of its arguments, by the method for its node."""
         match e:
             case sympy.Rational():
                 return self.ring.constant(fraction(e))

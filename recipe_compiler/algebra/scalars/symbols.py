@@ -102,7 +102,7 @@ def component(
 
 
 def _exact_entry(value: Entries, at: tuple[int, ...]) -> Expr:
-    """Return one entry of what is known exactly."""
+    """Return one entry of a declared exact value, as a SymPy number."""
     row, col = (*at, 0, 0)[:2]
     entry = value.rows[row][col]
     return rational(entry)

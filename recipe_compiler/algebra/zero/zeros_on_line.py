@@ -75,6 +75,7 @@ class LeastRoot:
         return f"the least positive root of {shown}"
 
     def _surd(self) -> str:
+        """Return the root of a quadratic in closed form, as text."""
         c, b, a = (sympy.Integer(k) for k in self.polynomial)
         low, high = self.enclosed()
         middle = (low + high) / 2
