@@ -90,8 +90,10 @@ def material(dynamics: Dynamics) -> Material:
         if size is not None:
             found.add(ex.Identity(size))
     circles = {block.name for block in declarations.blocks if block.domain.name is DomainName.CIRCLE}
-    listed = [x for formula in equation_formulas(dynamics) for x in nodes(formula) if _comes_back(x, circles)]
-    for kind in (_is_name, _is_function, _is_product):
+    listed = [
+        x for formula in equation_formulas(dynamics) for x in nodes(formula) if _is_periodic_on_circles(x, circles)
+    ]
+    for kind in (_is_name, _is_nonlinear_part, _is_product):
         for node in filter(kind, listed):
             upright = resolved(build.transpose(node), declarations) if node.shape.rows is None else node
             if not (isinstance(upright, ex.Number) or _is_constant(upright)):
@@ -113,10 +115,10 @@ def monomials(found: Material, kernel: int, degree: int = MAX_DEGREE) -> list[Fo
     """
     blocks = [block for block in found.declarations.blocks if block.domain.name is not DomainName.CIRCLE]
     z = [entry for block in blocks for entry in coordinates(block)]
-    powers = [(n, _monomial(x)) for n in range(degree + 1) for x in combinations_with_replacement(z, n)]
+    powers = [(n, _multiply_powers(x)) for n in range(degree + 1) for x in combinations_with_replacement(z, n)]
     new = Material(found.declarations)
     plain = [(n, power) for n, power in powers if new.is_new(power)]
-    single = [scalar for scalar in _kernels(found) if new.is_new(scalar)][:MAX_KERNELS]
+    single = [scalar for scalar in _list_kernels(found) if new.is_new(scalar)][:MAX_KERNELS]
     double = [build.multiply(x, y, SCALAR) for x, y in combinations_with_replacement(single, 2)]
     kernels = [*((kernel, x) for x in single), *((2 * kernel, x) for x in double)]
     more = [(n + m, _times(x, power)) for m, x in kernels for n, power in powers if n + m <= MAX_WEIGHT]
@@ -129,7 +131,8 @@ def coordinates(block: Block) -> list[Formula]:
     return [ex.Entry(symbol, (k,)) for k in range(int(block.shape.rows or 0))] if block.shape.sizes else [symbol]
 
 
-def _kernels(found: Material) -> Iterator[Formula]:
+def _list_kernels(found: Material) -> Iterator[Formula]:
+    """Yield columns and scalars whose monomials are tried; for a sine also the cosine, and the reverse."""
     for shape, formulas in found.by_shape.items():
         for formula in formulas if shape.cols is None else ():
             for k in range(int(shape.rows)) if shape.rows is not None else (None,):
@@ -141,7 +144,8 @@ def _kernels(found: Material) -> Iterator[Formula]:
                         yield other if k is None else ex.Entry(other, (k,))
 
 
-def _monomial(factors: Sequence[Formula]) -> Formula:
+def _multiply_powers(factors: Sequence[Formula]) -> Formula:
+    """Return the product of scalars, equal factors as a power."""
     found: Formula = build.ONE
     for factor in dict.fromkeys(factors):
         n = factors.count(factor)
@@ -154,17 +158,17 @@ def _times(left: Formula, right: Formula) -> Formula:
     return right if left == build.ONE else left if right == build.ONE else build.multiply(left, right, SCALAR)
 
 
-def _comes_back(node: Formula, circles: Set[str]) -> bool:
-    """Whether blocks on circles stand inside sine, cosine and declared functions only."""
+def _is_periodic_on_circles(node: Formula, circles: Set[str]) -> bool:
+    """Return whether blocks on circles occur only inside sine, cosine and declared functions."""
     match node:
         case ex.Symbol(name):
             return name not in circles
         case ex.Apply("sin" | "cos"):
             return True
         case ex.Apply("grad" | "div" | "hessian", (arg, _)):
-            return _comes_back(arg, circles)
+            return _is_periodic_on_circles(arg, circles)
         case _:
-            return not circles or all(_comes_back(part, circles) for part in parts(node))
+            return not circles or all(_is_periodic_on_circles(part, circles) for part in parts(node))
 
 
 def _is_constant(node: Formula) -> bool:
@@ -176,7 +180,8 @@ def _is_name(node: Formula) -> bool:
     return isinstance(node, ex.Symbol | ex.FunctionAt)
 
 
-def _is_function(node: Formula) -> bool:
+def _is_nonlinear_part(node: Formula) -> bool:
+    """Return whether a node is a function, an entry, or a power other than an integer one of constants."""
     match node:
         case ex.Apply() | ex.Entry():
             return True
@@ -191,19 +196,20 @@ def _is_product(node: Formula) -> bool:
     """Whether a node is a product of names and functions, not of sums or multiples."""
     match node:
         case ex.MatMul(left, right):
-            return _is_factor(left) and _is_factor(right)
+            return _is_indivisible(left) and _is_indivisible(right)
         case ex.Multiply(left, right, shape):
-            return left.shape == right.shape and shape != SCALAR and _is_factor(left) and _is_factor(right)
+            return left.shape == right.shape and shape != SCALAR and _is_indivisible(left) and _is_indivisible(right)
         case _:
             return False
 
 
-def _is_factor(node: Formula) -> bool:
+def _is_indivisible(node: Formula) -> bool:
+    """Return whether a node is a factor: no sum and no number, nor a product that contains one."""
     match node:
         case ex.Add() | ex.Number():
             return False
         case ex.Transpose(arg):
-            return _is_factor(arg)
+            return _is_indivisible(arg)
         case ex.MatMul() | ex.Multiply():
             return _is_product(node)
         case _:

@@ -60,17 +60,17 @@ def equations(c: Calculus, tensors: Iterable[Tensor], names: Iterable[str]) -> l
         sizes = {index.size for term in tensor.terms for index in indices(term.factors) if isinstance(index.size, int)}
         for one in instances(c, tensor) if max(sizes, default=0) <= MAX_SIZE else (tensor,):
             groups: defaultdict[str, list[Term]] = defaultdict(list)
-            for term in cleared(c, one, lambda base: not _is_plain(base.arg)).terms:
+            for term in cleared(c, one, lambda base: not _has_no_index(base.arg)).terms:
                 groups[spell_factors(factor for factor in term.factors if indices((factor,)))].append(term)
             for name in sorted(groups):
                 found += _Scalars(groups[name]).equations(groups[name], known)
     return found
 
 
-def _is_plain(tensor: Tensor) -> bool:
-    """Whether no index occurs in a tensor, nor in any sum inside it."""
+def _has_no_index(tensor: Tensor) -> bool:
+    """Return whether a tensor contains no index, not even inside its sums."""
     factors = [(atom, exponent) for term in tensor.terms for atom, exponent in term.factors]
-    return not indices(factors) and all(_is_plain(atom.arg) for atom, _ in factors if isinstance(atom, Base))
+    return not indices(factors) and all(_has_no_index(atom.arg) for atom, _ in factors if isinstance(atom, Base))
 
 
 class _Scalars:
@@ -136,4 +136,4 @@ class _Scalars:
 
 
 def _is_polynomial(tensor: Tensor) -> bool:
-    return _is_plain(tensor) and all(n >= 0 for term in tensor.terms for _, n in term.factors)
+    return _has_no_index(tensor) and all(n >= 0 for term in tensor.terms for _, n in term.factors)

@@ -43,7 +43,7 @@ def tensor_of(formula: Formula, declarations: Declarations) -> Tensor:
     return convert(formula, declarations, *map(Index, formula.shape.sizes, labels))
 
 
-def spelled(formula: Formula, declarations: Declarations) -> str:
+def canonical_text(formula: Formula, declarations: Declarations) -> str:
     """Return a text that is the same for all formulas with the same tensor.
 
     Raises:
@@ -63,7 +63,7 @@ def direction(formula: Formula, declarations: Declarations) -> str | None:
     return f"{formula.shape}{spell_tensor(calculus(declarations).scale(tensor, 1 / tensor.terms[0].coefficient))}"
 
 
-def gathered(formula: Formula, declarations: Declarations) -> Formula:
+def gather_terms(formula: Formula, declarations: Declarations) -> Formula:
     """Return a sum as the index calculus writes it if that has fewer terms; otherwise unchanged."""
     try:
         fewer = len(tensor_of(formula, declarations).terms) < len(additive(formula))
@@ -91,33 +91,33 @@ def simplest(formula: Formula, declarations: Declarations) -> Formula:
 
 def resolved(formula: Formula, declarations: Declarations) -> Formula:
     """Return a formula with one number in front and transposes at its parts: diag(v) for -(-diag(v)).T."""
-    factor, rest = _factored(formula, declarations, transposed=False)
+    factor, rest = _factor_out(formula, declarations, transposed=False)
     return rest if factor == 1 else build.multiply(ex.Number(factor), rest, rest.shape)
 
 
-def _factored(formula: Formula, declarations: Declarations, *, transposed: bool) -> tuple[Fraction, Formula]:
+def _factor_out(formula: Formula, declarations: Declarations, *, transposed: bool) -> tuple[Fraction, Formula]:
     """Return the number in front of a formula, or of its transpose, and the rest."""
     shape = formula.shape.transposed if transposed else formula.shape
     match formula:
         case ex.Transpose(arg):
-            return _factored(arg, declarations, transposed=not transposed)
+            return _factor_out(arg, declarations, transposed=not transposed)
         case ex.Multiply(ex.Number(value), arg) | ex.Multiply(arg, ex.Number(value)):
-            factor, rest = _factored(arg, declarations, transposed=transposed)
+            factor, rest = _factor_out(arg, declarations, transposed=transposed)
             return factor * value, rest
         case ex.Multiply(left, right) | ex.MatMul(left, right) | ex.Apply("outer", (left, right)) if shape != SCALAR:
             outer = isinstance(formula, ex.Apply)
-            (a, x), (b, y) = (_factored(p, declarations, transposed=transposed and not outer) for p in (left, right))
+            (a, x), (b, y) = (_factor_out(p, declarations, transposed=transposed and not outer) for p in (left, right))
             new = (y, x) if transposed and not isinstance(formula, ex.Multiply) else (x, y)
             return a * b, build.rebuild(formula, new, lambda _: shape)
         case ex.Add(terms):
-            parts = [_factored(term, declarations, transposed=transposed) for term in terms]
+            parts = [_factor_out(term, declarations, transposed=transposed) for term in terms]
             signed = [x if a == 1 else build.multiply(ex.Number(a), x, shape) for a, x in parts]
             return Fraction(1), build.add(signed, shape)
         case ex.Apply("inv", (arg,)):
-            factor, rest = _factored(arg, declarations, transposed=transposed)
+            factor, rest = _factor_out(arg, declarations, transposed=transposed)
             return 1 / factor, build.apply("inv", (rest,), shape)
         case ex.Apply("div", (matrix, block)):
-            factor, rest = _factored(matrix, declarations, transposed=False)
+            factor, rest = _factor_out(matrix, declarations, transposed=False)
             found = build.apply("div", [rest, block], formula.shape)
             return factor, build.transpose(found) if transposed else found
         case ex.Apply("diag" | "hessian") | ex.Identity():

@@ -54,31 +54,33 @@ class System:
         random = Random(SEED)
         residues = {str(name): random.randrange(2, PRIME) for name in self.field.symbols}
         columns = {name: n for n, name in enumerate(self.unknowns)}
-        found = [_row(equation, residues, columns) for equation in self.equations]
+        found = [_linear_row(equation, residues, columns) for equation in self.equations]
         return [row for row in found if row is not None]
 
     def supports(self, largest: int, most: int) -> Iterator[tuple[str, ...]]:
         """Yield at most `most` small sets of unknowns that suffice where all others are 0, none within another."""
-        rows, found = _mixed(self.rows), list[set[int]]()
+        rows, found = _combine_rows(self.rows), list[set[int]]()
         width = len(self.unknowns)
         subsets = (set(s) for size in range(1, largest + 1) for s in combinations(range(width), size))
         for _, subset in zip(range(MAX_SUBSETS), subsets, strict=False):
             if len(found) == most:
                 return
-            if not any(old <= subset for old in found) and _rank(rows, subset) == _rank(rows, {*subset, width}):
+            if not any(old <= subset for old in found) and _rank_of_columns(rows, subset) == _rank_of_columns(
+                rows, {*subset, width}
+            ):
                 found.append(subset)
                 yield tuple(self.unknowns[n] for n in sorted(subset))
 
     def sparsest(self) -> tuple[str, ...] | None:
         """Return few unknowns that suffice where all others are 0, early ones preferred; None if there are none."""
         width = len(self.unknowns)
-        best = _pivots(self.rows, list(range(width)))
+        best = _solve_by_columns(self.rows, list(range(width)))
         if best is not None and len(best) > FEW:
             random = Random(SEED)
             lengths = [sum(1 for row in self.rows if row[n]) for n in range(width)]
             for shuffle in range(1 + min(SHUFFLES, CELLS // (len(self.rows) * width))):
                 order = sorted(range(width), key=lambda n: lengths[n] + (2 * random.random() if shuffle else 0))
-                best = min(best, _pivots(self.rows, order) or best, key=len)
+                best = min(best, _solve_by_columns(self.rows, order) or best, key=len)
         return None if best is None else tuple(self.unknowns[n] for n in sorted(best))
 
     def determining(self, unknowns: tuple[str, ...]) -> Sequence[Equation]:
@@ -86,7 +88,7 @@ class System:
         if len(self.equations) <= SHORTEST or len(self.rows) < len(self.equations):
             return self.equations
         columns = [n for n, name in enumerate(self.unknowns) if name in unknowns]
-        reduced, rank = _matrix([[row[n] for row in self.rows] for n in columns]).rref()
+        reduced, rank = _matrix_mod_prime([[row[n] for row in self.rows] for n in columns]).rref()
         return [self.equations[next(k for k in range(len(self.rows)) if int(reduced[n, k]))] for n in range(rank)]
 
     def solutions(self, unknowns: Sequence[str]) -> list[Solution]:
@@ -191,7 +193,7 @@ class _Search:
         return self.field.field_new(self.field.ring.from_dict(terms))
 
 
-def _row(equation: Equation, residues: Mapping[str, int], columns: Mapping[str, int]) -> list[int] | None:
+def _linear_row(equation: Equation, residues: Mapping[str, int], columns: Mapping[str, int]) -> list[int] | None:
     """Return a linear equation modulo the prime, constant terms last; None of any other."""
     line = [0] * (len(columns) + 1)
     for number, powers in equation:
@@ -207,29 +209,31 @@ def _row(equation: Equation, residues: Mapping[str, int], columns: Mapping[str, 
     return line
 
 
-def _mixed(rows: list[list[int]]) -> list[list[int]]:
+def _combine_rows(rows: list[list[int]]) -> list[list[int]]:
     """Return random combinations of many rows."""
     if len(rows) <= MIXED:
         return rows
     random = Random(SEED)
     weights = [random.randrange(PRIME) for _ in range(MIXED * len(rows))]
-    mixed = nmod_mat(MIXED, len(rows), weights, PRIME) * _matrix(rows)
+    mixed = nmod_mat(MIXED, len(rows), weights, PRIME) * _matrix_mod_prime(rows)
     return [[int(x) for x in row] for row in mixed.tolist()]
 
 
-def _matrix(rows: list[list[int]]) -> nmod_mat:
+def _matrix_mod_prime(rows: list[list[int]]) -> nmod_mat:
+    """Return rows as a matrix modulo the prime."""
     return nmod_mat(len(rows), len(rows[0]) if rows else 0, [int(x) for row in rows for x in row], PRIME)
 
 
-def _rank(rows: list[list[int]], columns: set[int]) -> int:
-    return _matrix([[row[n] for n in columns] for row in rows]).rank()
+def _rank_of_columns(rows: list[list[int]], columns: set[int]) -> int:
+    """Return the rank modulo the prime of some columns."""
+    return _matrix_mod_prime([[row[n] for n in columns] for row in rows]).rank()
 
 
-def _pivots(rows: list[list[int]], order: list[int]) -> list[int] | None:
+def _solve_by_columns(rows: list[list[int]], order: list[int]) -> list[int] | None:
     """Return the unknowns of the solution on the first independent columns in an order, None if there is none."""
     if not rows:
         return []
-    reduced, rank = _matrix([[*(row[n] for n in order), row[-1]] for row in rows]).rref()
+    reduced, rank = _matrix_mod_prime([[*(row[n] for n in order), row[-1]] for row in rows]).rref()
     pivots = [next(k for k in range(len(order) + 1) if int(reduced[n, k])) for n in range(rank)]
     if pivots and pivots[-1] == len(order):
         return None

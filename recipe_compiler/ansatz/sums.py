@@ -33,7 +33,7 @@ def additive(formula: Formula, *, constants: bool = True) -> tuple[Formula, ...]
 
     Without `constants`, sums that do not depend on the state stay factors: `(a - 1)*log(x)` is one term.
     """
-    terms = tuple(_additive(formula, constants))
+    terms = tuple(_expand_terms(formula, constants))
     return terms if len(terms) <= MAX_TERMS else (formula,)
 
 
@@ -44,12 +44,13 @@ def top_level(formula: Formula) -> tuple[Formula, ...]:
     return () if rebuild.is_zero(formula) else (formula,)
 
 
-def _additive(formula: Formula, constants: bool) -> list[Formula]:
+def _expand_terms(formula: Formula, constants: bool) -> list[Formula]:
+    """Return the terms of a sum, zeros left out; products are expanded unless that gives too many."""
     match formula:
         case ex.Add(terms):
-            return [part for term in terms for part in _additive(term, constants)]
+            return [part for term in terms for part in _expand_terms(term, constants)]
         case ex.Multiply(left, right, shape) | ex.MatMul(left, right, shape):
-            sides = [_additive(x, constants) if constants or depends_on_state(x) else [x] for x in (left, right)]
+            sides = [_expand_terms(x, constants) if constants or depends_on_state(x) else [x] for x in (left, right)]
             if sides == [[left], [right]] or len(sides[0]) * len(sides[1]) > MAX_TERMS:
                 return [formula]
             product = _times if isinstance(formula, ex.Multiply) else build.matmul
@@ -125,15 +126,17 @@ class Constants:
         """Return `factor * core` as it would be written: the numerator before, the denominator behind, d*x/2."""
         if not factor:
             return rebuild.zero(shape)
-        (above, leading), (below, divisors) = self._factors(factor.numer), self._factors(factor.denom)
+        (above, leading), (below, divisors) = self._split_divisor(factor.numer), self._split_divisor(factor.denom)
         number = Fraction(above, below)
         if abs(number.numerator) != 1:
             leading = [ex.Number(Fraction(abs(number.numerator))), *leading]
         if number.denominator != 1:
             divisors = [ex.Number(Fraction(number.denominator)), *divisors]
-        found = _product(leading or [build.ONE]) if core is None else _led(leading, core)
+        found = _multiply_factors(leading or [build.ONE]) if core is None else _insert_constants(leading, core)
         if divisors:
-            found = build.multiply(found, build.power(_product(divisors), build.MINUS_ONE, SCALAR), found.shape)
+            found = build.multiply(
+                found, build.power(_multiply_factors(divisors), build.MINUS_ONE, SCALAR), found.shape
+            )
         return build.negate(found) if number < 0 else found
 
     def text(self, factor: Value) -> str:
@@ -149,18 +152,19 @@ class Constants:
                 return True
         return False
 
-    def _factors(self, poly: PolyElement) -> tuple[int, list[Formula]]:
-        """Return a whole number and a polynomial without a common divisor, none where it is 1."""
+    def _split_divisor(self, poly: PolyElement) -> tuple[int, list[Formula]]:
+        """Return the integer divisor of a polynomial's coefficients, and the rest; empty if the rest is 1."""
         common = math.gcd(*(int(x) for x in poly.coeffs())) * (-1 if poly.LC < 0 else 1)
         primitive = poly.quo_ground(QQ(common))
-        return common, [] if primitive == 1 else [build.add(list(self._terms(primitive)), SCALAR)]
+        return common, [] if primitive == 1 else [build.add(list(self._list_terms(primitive)), SCALAR)]
 
-    def _terms(self, poly: PolyElement) -> Iterator[Formula]:
+    def _list_terms(self, poly: PolyElement) -> Iterator[Formula]:
+        """Yield the terms of a polynomial as formulas."""
         for exponents, coefficient in poly.terms():
             pairs = zip(self.symbols, exponents, strict=True)
             powers = [x if n == 1 else ex.Power(x, ex.Number(Fraction(int(n))), SCALAR) for x, n in pairs if n]
             number = abs(int(coefficient))
-            term = _product([ex.Number(Fraction(number)), *powers] if number != 1 or not powers else powers)
+            term = _multiply_factors([ex.Number(Fraction(number)), *powers] if number != 1 or not powers else powers)
             yield build.negate(term) if coefficient < 0 else term
 
 
@@ -173,20 +177,21 @@ def constants(declarations: Declarations) -> Constants:
     return Constants(FracField(names, QQ), (*symbols, ex.Pi()))
 
 
-def _led(leading: list[Formula], core: Formula) -> Formula:
+def _insert_constants(leading: list[Formula], core: Formula) -> Formula:
     """Return a product with the constants before its first factor: `A*inv(M) @ p`."""
     match core:
         case _ if not leading:
             return core
         case ex.MatMul(left, right, shape) if SCALAR not in (shape, left.shape):
-            return ex.MatMul(_led(leading, left), right, shape)
+            return ex.MatMul(_insert_constants(leading, left), right, shape)
         case ex.Multiply(left, right, shape) if not isinstance(left, ex.Number):
-            return build.multiply(_led(leading, left), right, shape)
+            return build.multiply(_insert_constants(leading, left), right, shape)
         case _:
-            return _product([*leading, core])
+            return _multiply_factors([*leading, core])
 
 
-def _product(factors: Sequence[Formula]) -> Formula:
+def _multiply_factors(factors: Sequence[Formula]) -> Formula:
+    """Return the product of formulas, from the left."""
     found, *others = factors
     for factor in others:
         found = build.multiply(found, factor, factor.shape if found.shape == SCALAR else found.shape)

@@ -69,16 +69,19 @@ def lines_of(
         NotAffineError: an entry is not; `says` names it.
     """
     order = {symbol: k for k, symbol in enumerate(symbols)}
-    return tuple(_line(entry, name, order, known) for entry, name in zip(entries, says, strict=True))
+    return tuple(_read_affine(entry, name, order, known) for entry, name in zip(entries, says, strict=True))
 
 
-def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mapping[Scalar, Scalar]) -> AffineForm:
+def _read_affine(
+    entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mapping[Scalar, Scalar]
+) -> AffineForm:
+    """Return one entry as an affine function. Raises NotAffineError where a coefficient depends on the state."""
     own = sorted(order.keys() & entry.free_symbols, key=order.__getitem__)
     factors: list[tuple[sp.Symbol, Scalar]] = []
     for symbol in own:
         factor = sp.diff(entry, symbol)
         factor = factor if factor.free_symbols.isdisjoint(own) else sp.expand(factor)
-        if others := _names(factor, own):
+        if others := _list_dependences(factor, own):
             raise NotAffineError(f"{says} is not affine: its coefficient of {symbol.name} depends on {others}")
         factors.append((symbol, factor.xreplace(known)))
     nothing: Mapping[Scalar, Scalar] = dict.fromkeys(own, ZERO)
@@ -125,10 +128,10 @@ class AffineStep:
     def composed(self, value: Value) -> Affine:
         """Return F (n x n), a (n) and Sigma (n x n), `value` giving each coefficient."""
         with np.errstate(over="ignore", invalid="ignore"):
-            rows, n = self._rows(value), len(self.state)
+            rows, n = self._compose_rows(value), len(self.state)
             left = np.array([rows[x] for x in self.after])
             G = left[:, n + 1 :]
-            return Affine(left[:, :n], left[:, n], G @ self._noise(value) @ G.T)
+            return Affine(left[:, :n], left[:, n], G @ self._noise_covariance(value) @ G.T)
 
     def mean_change(self, S: Array, value: Value) -> float:
         """Return the mean change of what is held, in floats, over the stationary law N(m, S) of the others.
@@ -136,10 +139,10 @@ class AffineStep:
         m solves m = F m + a. The change is a polynomial of degree 2 at most in values x = g . (z, w) + constant, so
         that E[x y] = E[x] E[y] + g_x diag(S, C) g_y^T.
         """
-        rows, chain = self._rows(value), self.composed(value)
+        rows, chain = self._compose_rows(value), self.composed(value)
         mean = np.linalg.solve(np.eye(len(chain.F)) - chain.F, chain.a)
         n = len(mean)
-        law = block_diag(S, self._noise(value))
+        law = block_diag(S, self._noise_covariance(value))
 
         def moment(term: tuple[sp.Symbol, ...]) -> float:
             found = [(rows[x][:n] @ mean + rows[x][n], np.delete(rows[x], n)) for x in term]
@@ -148,12 +151,13 @@ class AffineStep:
 
         return sum(value(factor) * moment(term) for change in self.changes for term, factor in change)
 
-    def _noise(self, value: Value) -> Array:
+    def _noise_covariance(self, value: Value) -> Array:
+        """Return the covariance of the step's noise, with numbers as coefficients."""
         found = [value(entry) for line in self.covariance for entry in line]
         return np.array(found, float).reshape(len(self.noisy), len(self.noisy))
 
-    def _rows(self, value: Value) -> dict[sp.Symbol, Array]:
-        """Return all values as functions of z, 1 and the noise that is added to some of them, in that order."""
+    def _compose_rows(self, value: Value) -> dict[sp.Symbol, Array]:
+        """Return every value as a row over z, 1 and the noises, computed in order."""
         n = len(self.state)
         unit = np.eye(n + 1 + len(self.noisy))
         noise = dict(zip(self.noisy, unit[n + 1 :], strict=True))
@@ -236,24 +240,24 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     if others := [shift for shift in program.shifts if shift.transform is not None]:
         raise NotAffineError(f"{others[0].new} is not affine in the state")
     state = tuple(symbol for block in program.blocks if block.name not in held for symbol in names.block(block))
-    every = [(shift, entry) for shift in program.shifts for entry in _entries(names, shift)]
+    every = [(shift, entry) for shift in program.shifts for entry in _name_entries(names, shift)]
     own = [k for k, (shift, _) in enumerate(every) if shift.block.name not in held]
     gradients = (symbol for name in sorted(names.gradients) for symbol in names.gradient(name))
     symbols = (*state, *(step.next[k] for k in own), *gradients)
     inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in step.covariance for x in line)])
     slopes = lines_of(gradient, [f"grad U[{k}]" for k in range(len(gradient))], state, inverses)
     for (_, name), line in zip(every, step.covariance, strict=True):
-        if others := next(filter(None, (_names(entry, symbols) for entry in line)), ""):
+        if others := next(filter(None, (_list_dependences(entry, symbols) for entry in line)), ""):
             raise NotAffineError(f"the noise of {name} depends on {others}: it has no single covariance")
     noisy = [k for k in own if any(entry != 0 for entry in step.covariance[k])]
     covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in noisy) for i in noisy)
-    added_to_held = _changes(step, names, held)
-    changes = tuple(_quadratic(change, f"what moves {held[0]}", symbols, inverses) for change in added_to_held)
+    added_to_held = _held_changes(step, names, held)
+    changes = tuple(_read_quadratic(change, f"what moves {held[0]}", symbols, inverses) for change in added_to_held)
     lines = lines_of([step.values[k] for k in own], [every[k][1] for k in own], symbols, inverses)
     values = {block.name: names.block(block) for block in program.blocks}
     new = iter(step.next)
     values |= {shift.new: [next(new) for _ in names.block(shift.block)] for shift in program.shifts}
-    made = _in_order(names, values, slopes, dict(zip((step.next[k] for k in own), lines, strict=True)))
+    made = _list_in_order(names, values, slopes, dict(zip((step.next[k] for k in own), lines, strict=True)))
     after = tuple(x for block in program.blocks if block.name not in held for x in values[program.newest(block)])
     added = tuple(step.next[k] for k in noisy)
     return AffineStep(
@@ -261,13 +265,13 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     )
 
 
-def _in_order(
+def _list_in_order(
     names: Names,
     values: Mapping[str, Sequence[sp.Symbol]],
     slopes: Sequence[AffineForm],
     lines: Mapping[sp.Symbol, AffineForm],
 ) -> Iterator[Mapping[sp.Symbol, AffineForm]]:
-    """Yield what a step computes, values that are made together and gradients, in the order of its statements."""
+    """Yield the values and gradients that a step computes, in the order of its statements."""
     program = names.program
     gradient = program.gradient
     order = [Evaluate(gradient.block.name, gradient.name)] if gradient is not None and program.carried else []
@@ -282,8 +286,8 @@ def _in_order(
                 pass
 
 
-def _changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[Scalar]:
-    """Yield what each shift of what is held, one number at most, would add to it."""
+def _held_changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[Scalar]:
+    """Yield what each shift would add to the held block, at most one number each."""
     before = {block.name: names.block(block)[0] for block in names.program.blocks}
     shifts = (shift for shift in names.program.shifts for _ in names.block(shift.block))
     for shift, value, new in zip(shifts, step.values, step.next, strict=True):
@@ -292,31 +296,33 @@ def _changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[Sc
             before[shift.block.name] = new
 
 
-def _quadratic(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]) -> Polynomial:
-    """Return an entry term by term."""
+def _read_quadratic(
+    entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]
+) -> Polynomial:
+    """Return an entry as a polynomial of degree 2, term by term."""
     own = [symbol for symbol in symbols if symbol in entry.free_symbols]
     if not own:
         return (((), entry.xreplace(known)),)
     if not entry.is_polynomial(*own) or (found := sp.Poly(entry, *own)).total_degree() > 2:
-        raise NotAffineError(f"{says} is not quadratic in {_names(entry, own)}")
+        raise NotAffineError(f"{says} is not quadratic in {_list_dependences(entry, own)}")
     return tuple(
         (tuple(x for x, power in zip(own, powers, strict=True) for _ in range(power)), factor.xreplace(known))
         for powers, factor in found.terms()
     )
 
 
-def made_by(names: Names) -> tuple[sp.Symbol, ...]:
-    """Return the symbols of the values that the shifts of a program make, by their names."""
-    return tuple(sp.Symbol(name, real=True) for shift in names.program.shifts for name in _entries(names, shift))
+def shift_symbols(names: Names) -> tuple[sp.Symbol, ...]:
+    """Return the symbols of the values that a program's shifts compute."""
+    return tuple(sp.Symbol(name, real=True) for shift in names.program.shifts for name in _name_entries(names, shift))
 
 
-def _names(entry: Scalar, symbols: Sequence[sp.Symbol]) -> str:
-    """Return the symbols that an entry depends on, by name."""
+def _list_dependences(entry: Scalar, symbols: Sequence[sp.Symbol]) -> str:
+    """Return the names of the symbols on which an entry depends."""
     free = entry.free_symbols
     return ", ".join(symbol.name for symbol in symbols if symbol in free) if free else ""
 
 
-def _entries(names: Names, shift: Shift) -> list[str]:
-    """Return the values that a shift makes, by name and entry."""
+def _name_entries(names: Names, shift: Shift) -> list[str]:
+    """Return the values that a shift computes, by name and entry."""
     count = len(names.block(shift.block))
     return [f"{shift.new}[{k}]" for k in range(count)] if shift.block.shape.sizes else [shift.new]

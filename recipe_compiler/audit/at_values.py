@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recipe_compiler.algebra.scalars.symbols import length
-from recipe_compiler.audit.affine import AffineStep, Array, affine_step, made_by
+from recipe_compiler.audit.affine import AffineStep, Array, affine_step, shift_symbols
 from recipe_compiler.audit.thermostat import thermostats, with_thermostats_held
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.program.program import Gradient, Program, symbolic_sizes
@@ -25,7 +25,7 @@ MOST = 60
 
 
 class NoAuditError(Exception):
-    """U is quadratic, and yet nothing can be computed; the message says why."""
+    """U is quadratic, but the stationary law of the step cannot be computed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Audited:
 
 def is_quadratic(program: Program) -> bool:
     """Whether grad U is affine in its block, for every size; False also if it is not shown to be."""
-    gradient = _full(program)
+    gradient = _full_gradient(program)
     if gradient is None:
         return False
     declared = Declarations(program.blocks, program.parameters, (), program.data)
@@ -58,13 +58,13 @@ def is_quadratic(program: Program) -> bool:
     return all(n is not None and n <= 1 for n in degrees)
 
 
-def _full(program: Program) -> Gradient | None:
-    """Return the gradient of all data, whatever the steps take; None for one that is code."""
+def _full_gradient(program: Program) -> Gradient | None:
+    """Return the gradient over all data, even if the steps use minibatches; None for a gradient that is code."""
     return None if program.infinitesimal_generator is None else program.infinitesimal_generator.gradient
 
 
-def audited(build: Build, program: Program) -> Audited:
-    """Return the step of a build as an affine map z' = F z + a + N(0, Sigma), F and Sigma n x n, at the build's values.
+def read_affine_step(build: Build, program: Program) -> Audited:
+    """Return a build's step at its values as an affine map z' = F z + a + N(0, Sigma), F and Sigma n x n.
 
     A thermostat is held: its own change is quadratic in the other blocks (`audit/thermostat.py`).
 
@@ -72,7 +72,7 @@ def audited(build: Build, program: Program) -> Audited:
         NoAuditError: a value or size is not known, U has data, the state is too long, or there are several thermostats.
         NotAffineError: the step is not affine.
     """
-    gradient = _full(program)
+    gradient = _full_gradient(program)
     if gradient is None:
         raise NoAuditError("the gradient is code")
     if program.data:
@@ -83,14 +83,14 @@ def audited(build: Build, program: Program) -> Audited:
     if unknown:
         raise NoAuditError(f"the size {unknown[0]} has no value")
     held = thermostats(program)
-    valued = replace(with_thermostats_held(program), parameters=tuple(_valued(build, p) for p in program.parameters))
+    valued = replace(with_thermostats_held(program), parameters=tuple(_set_value(build, p) for p in program.parameters))
     if sum(length(size, sizes) for block in program.blocks for size in block.shape.sizes or (1,)) > MOST:
         raise NoAuditError(f"the state has more than {MOST} coordinates: `recipe run` forecasts up to 200")
     names = Names(valued, sizes)
     slopes = [entry for part in gradient.parts for entry in entries(part.prior, names, part.block)]
     if sum(len(names.block(block)) for block in program.blocks if block.name in held) > 1:
         raise NoAuditError(f"{', '.join(held)} are more than one thermostat")
-    step = affine_step(stated_step(names, made_by(names)), names, slopes, held)
+    step = affine_step(stated_step(names, shift_symbols(names)), names, slopes, held)
     place = program.blocks.index(gradient.block)
     first = sum(len(names.block(block)) for block in program.blocks[:place] if block.name not in held)
     theta = names.block(gradient.block)
@@ -98,8 +98,8 @@ def audited(build: Build, program: Program) -> Audited:
     return Audited(step, place, slice(first, first + len(theta)), K)
 
 
-def _valued(build: Build, parameter: Parameter) -> Parameter:
-    """Return a parameter with the value that a build gives it, or its default."""
+def _set_value(build: Build, parameter: Parameter) -> Parameter:
+    """Return a parameter with the build's value for it, or its default."""
     stated = dict(build.values).get(parameter.name)
     if stated is not None:
         rows = stated.numbers

@@ -81,11 +81,11 @@ def covariance(F: Array, Sigma: Array) -> Array:
         raise NoLawError("the chain is unstable: the step size is too large")
     if largest >= 1.0 - NEUTRAL:
         raise NoLawError("the chain is not ergodic: F has an eigenvalue of modulus 1")
-    return _summed(F, Sigma[None])[0]
+    return _sum_powers(F, Sigma[None])[0]
 
 
-def kept_with(F: Array, rest: Array, block: slice) -> Array | None:
-    """Return the S_theta with which F keeps diag(S_theta, rest), theta being z[block]; None if there is none.
+def solve_invariant_block(F: Array, rest: Array, block: slice) -> Array | None:
+    """Return the S_theta for which F keeps diag(S_theta, rest), theta being z[block]; None if there is none.
 
     A step without noise, of determinant 1, keeps many laws. This is the one that remains if all but theta is drawn anew
     from N(0, rest) now and then: of leapfrog with fresh momenta, where nothing is rejected. With F = [[a, b], [c, d]]
@@ -103,8 +103,8 @@ def kept_with(F: Array, rest: Array, block: slice) -> Array | None:
     return found if apart <= NEUTRAL * np.abs(S).max() and np.linalg.eigvalsh(found)[0] > 0.0 else None
 
 
-def _summed(F: Array, N: Array) -> Array:
-    """Return sum_k F^k N_i (F^k)^T of each of a stack of matrices, twice as many terms at every turn."""
+def _sum_powers(F: Array, N: Array) -> Array:
+    """Return sum_k F^k N_i (F^k)^T for each N_i of a stack, doubling the number of terms at each turn."""
     found, power = N, F
     while np.abs(power).max() > 1e-15:
         found = found + power @ found @ power.T
@@ -112,7 +112,7 @@ def _summed(F: Array, N: Array) -> Array:
     return found
 
 
-def demand_definite(K: Array) -> None:
+def require_definite(K: Array) -> None:
     """Raise NoLawError unless the Hessian of U is positive definite; otherwise exp(-U) is not Gaussian."""
     least = float(np.linalg.eigvalsh(K)[0])
     if not least > 0.0:
@@ -133,7 +133,7 @@ def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
     Raises:
         NoLawError: K is not positive definite, or theta does not vary.
     """
-    demand_definite(K)
+    require_definite(K)
     own = S[block, block]
     variances = np.diag(own)
     if not (variances > 0.0).all():
@@ -141,7 +141,7 @@ def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
     expected = np.diag(np.linalg.inv(K))
     resolved = np.linalg.solve(np.eye(len(F)) - F, S)
     columns = S[:, block].T
-    squares = _summed(F, columns[:, :, None] * columns[:, None, :])
+    squares = _sum_powers(F, columns[:, :, None] * columns[:, None, :])
     places = np.arange(len(F))[block]
     of_squares = np.array([squares[k, place, place] for k, place in enumerate(places)])
     return Figures(

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from recipe_compiler.audit.affine import Array, NotAffineError, lines_of
-from recipe_compiler.audit.at_values import Audited, NoAuditError, audited, is_quadratic
+from recipe_compiler.audit.at_values import Audited, NoAuditError, is_quadratic, read_affine_step
 from recipe_compiler.audit.figures import (
     Figures,
     NoLawError,
     covariance,
-    demand_definite,
     figures,
     is_stable,
-    kept_with,
     largest_stable,
+    require_definite,
+    solve_invariant_block,
 )
 from recipe_compiler.audit.thermostat import settles_at
 from recipe_compiler.derive.recipe import Derivation, derive
@@ -57,28 +57,28 @@ def audit(build: Build) -> tuple[Explanation, ...]:
         return ()
     eps = float(build.eps)
     try:
-        found = audited(build, program)
-        rest = None if program.noises or found.step.held else _beside(derivation, found)
+        found = read_affine_step(build, program)
+        rest = None if program.noises or found.step.held else _other_covariance(derivation, found)
     except (NoAuditError, NotAffineError) as why:
         return (Explanation(Topic.STEP, f"{NONE}: {why}"),)
     if found.step.held:
-        return (_thermostat(found, eps),)
+        return (_explain_thermostat(found, eps),)
     here = found.step.at(eps)
     limit = largest_stable(lambda h: found.step.at(h).F, eps, 1.05, 1e-4)
     stable = ("largest stable step size", "none was found" if limit is None else f"{limit:.4g}")
     try:
-        demand_definite(found.K)
+        require_definite(found.K)
         law = figures(here.F, covariance(here.F, here.Sigma), found.K, found.theta)
     except NoLawError as why:
         if rest is not None and is_stable(here.F):
-            return (_conservative(found, here.F, rest, eps, stable),)
+            return (_explain_conservative(found, here.F, rest, eps, stable),)
         return (Explanation(Topic.STEP, f"{NONE} at the step size {eps:g}: {why}", (stable,), BY),)
     says = f"bias and mixing of a chain for exp(-U) at the step size {eps:g}"
-    return (Explanation(Topic.STEP, says, (*_said(found.block, law), stable), BY),)
+    return (Explanation(Topic.STEP, says, (*_report_rows(found.block, law), stable), BY),)
 
 
-def _thermostat(found: Audited, eps: float) -> Explanation:
-    """Return what is said of a step with a thermostat: of the rest, with that held where it stays on average."""
+def _explain_thermostat(found: Audited, eps: float) -> Explanation:
+    """Return the explanation for a step with a thermostat, held at its mean value."""
     step, (name,) = found.step, found.step.held
 
     def change(x: float) -> float:
@@ -87,7 +87,7 @@ def _thermostat(found: Audited, eps: float) -> Explanation:
         return step.mean_change(covariance(here.F, here.Sigma), value)
 
     try:
-        demand_definite(found.K)
+        require_definite(found.K)
         x = settles_at(change, name)
         here = step.composed(step.rounded(eps, x))
         law = figures(here.F, covariance(here.F, here.Sigma), found.K, found.theta)
@@ -97,11 +97,11 @@ def _thermostat(found: Audited, eps: float) -> Explanation:
         f"bias and mixing of a chain for exp(-U) at the step size {eps:g}, with {name} fixed at its mean {x:.5f}: "
         "a forecast that ignores its fluctuations"
     )
-    return Explanation(Topic.STEP, says, tuple(_said(found.block, law)), BY)
+    return Explanation(Topic.STEP, says, tuple(_report_rows(found.block, law)), BY)
 
 
-def _beside(derivation: Derivation, found: Audited) -> Array | None:
-    """Return the covariance under exp(-H) of all blocks beside the potential's; None where theirs is of that too."""
+def _other_covariance(derivation: Derivation, found: Audited) -> Array | None:
+    """Return the covariance under exp(-H) of all blocks except the potential's; None if those are coupled to it."""
     names, blocks = found.step.names, derivation.dynamics.declarations.blocks
     others = [block for place, block in enumerate(blocks) if place != found.place]
     says = [f"dH/d{block.name}" for block in others for _ in names.block(block)]
@@ -117,28 +117,28 @@ def _beside(derivation: Derivation, found: Audited) -> Array | None:
     return np.linalg.inv(np.array([[float(dict(line.factors).get(x, 0)) for x in own] for line in lines]))
 
 
-def _conservative(found: Audited, F: Array, rest: Array, eps: float, stable: tuple[str, str]) -> Explanation:
-    """Return what is said of a step without noise that stays where it is: it forgets nothing, and keeps many laws."""
+def _explain_conservative(found: Audited, F: Array, rest: Array, eps: float, stable: tuple[str, str]) -> Explanation:
+    """Return the explanation for a bounded step without noise: it has many invariant distributions."""
     others = [block.name for block in found.step.blocks if block.name != found.block]
     says = f"the step has no noise at the step size {eps:g}: it is not ergodic, and its chains depend on their start"
-    S = kept_with(F, rest, found.theta)
+    S = solve_invariant_block(F, rest, found.theta)
     if S is None:
         return Explanation(Topic.STEP, says, (stable,), BY)
     factors = np.sqrt(np.diag(S) / np.diag(np.linalg.inv(found.K)))
     kept = f"sd of {found.block} over that of exp(-U), with {', '.join(others)} distributed as under exp(-H)"
-    return Explanation(Topic.STEP, says, ((kept, _listed(factors, lambda x: f"{x:.5f}")), stable), BY)
+    return Explanation(Topic.STEP, says, ((kept, _list_numbers(factors, lambda x: f"{x:.5f}")), stable), BY)
 
 
-def _said(block: str, law: Figures) -> Iterator[tuple[str, str]]:
-    """Yield what is said of the block of the potential, by what it is of."""
-    yield f"sd of {block} over that of exp(-U)", _listed(law.factors, lambda x: f"{x:.5f}")
+def _report_rows(block: str, law: Figures) -> Iterator[tuple[str, str]]:
+    """Yield the rows of the report on the potential's block: what is reported, and its value."""
+    yield f"sd of {block} over that of exp(-U)", _list_numbers(law.factors, lambda x: f"{x:.5f}")
     yield "effective temperature tr(S Hess U)/d", f"{law.temperature:.5f}"
-    yield f"steps per effective draw of {block}", _listed(law.times, lambda x: f"{x:.4g}")
-    yield "steps per effective draw of its square", _listed(law.times_of_squares, lambda x: f"{x:.4g}")
+    yield f"steps per effective draw of {block}", _list_numbers(law.times, lambda x: f"{x:.4g}")
+    yield "steps per effective draw of its square", _list_numbers(law.times_of_squares, lambda x: f"{x:.4g}")
 
 
-def _listed(values: Array, shown: Callable[[float], str]) -> str:
-    """Return numbers in the order of the coordinates; of many, the least and the largest."""
+def _list_numbers(values: Array, shown: Callable[[float], str]) -> str:
+    """Return numbers in the order of the coordinates; the smallest and the largest if there are many."""
     if len(values) <= LISTED:
         return ", ".join(shown(float(value)) for value in values)
     return f"{shown(float(values.min()))} to {shown(float(values.max()))}"

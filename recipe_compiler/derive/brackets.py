@@ -74,7 +74,7 @@ def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[ReachedBlock, 
     found: list[ReachedBlock] = []
     while len(noisy) + len(found) < len(declarations.blocks):
         reached = noisy | {step.block for step in found}
-        step = next(_steps(c, declarations.blocks, b, reached, nonzero), None)
+        step = next(_extend_by_brackets(c, declarations.blocks, b, reached, nonzero), None)
         if step is None:
             break
         found.append(step)
@@ -85,33 +85,34 @@ def _is_nonzero(item: Parameter | Function) -> bool:
     return not item.shape.sizes and Kind.NONZERO in item.kinds
 
 
-def _steps(
+def _extend_by_brackets(
     c: Calculus, blocks: tuple[Block, ...], b: dict[str, Tensor], reached: frozenset[str], nonzero: frozenset[str]
 ) -> Iterator[ReachedBlock]:
-    """Yield each block that one family of brackets adds."""
+    """Yield each block that one family of brackets adds to the reached ones."""
     inside = [block for block in blocks if block.name in reached]
     outside = [block for block in blocks if block.name not in reached]
     families = (by for depth in range(1, DEPTH + 1) for by in combinations_with_replacement(inside, depth))
     for by in islice(families, FAMILIES):
         at = [tuple(Index(size, f"k{n}") for size in block.shape.sizes) for n, block in enumerate(by)]
-        moved = [(block, _derivative(c, b[block.name], by, at)) for block in outside]
+        moved = [(block, _differentiate_by_blocks(c, b[block.name], by, at)) for block in outside]
         touched = [(block, slope) for block, slope in moved if not c.is_zero(slope)]
         if len(touched) != 1:
             continue
         block, slope = touched[0]
         over = tuple(index for indices in at for index in indices)
-        if _spans(c, block, slope, over, nonzero):
-            yield _step(c, block, by, slope, over)
+        if _spans_block(c, block, slope, over, nonzero):
+            yield _describe_step(c, block, by, slope, over)
 
 
-def _derivative(c: Calculus, tensor: Tensor, by: tuple[Block, ...], at: list[tuple[Index, ...]]) -> Tensor:
+def _differentiate_by_blocks(c: Calculus, tensor: Tensor, by: tuple[Block, ...], at: list[tuple[Index, ...]]) -> Tensor:
+    """Return the derivative of a tensor by several blocks in turn."""
     for block, slots in zip(by, at, strict=True):
         tensor = c.diff(tensor, Coordinate(block.name, slots))
     return tensor
 
 
-def _spans(c: Calculus, block: Block, slope: Tensor, over: tuple[Index, ...], nonzero: frozenset[str]) -> bool:
-    """Whether a family of fields, numbered by the indices `over`, spans a block at every state."""
+def _spans_block(c: Calculus, block: Block, slope: Tensor, over: tuple[Index, ...], nonzero: frozenset[str]) -> bool:
+    """Return whether a family of fields, indexed by `over`, spans a block at every state."""
     slots = row_slots(block)
     if slots:
         return len(over) == 1 and is_invertible(c, slope, slots[0], over[0], nonzero)
@@ -123,7 +124,10 @@ def _spans(c: Calculus, block: Block, slope: Tensor, over: tuple[Index, ...], no
     return is_positive(c.rules, squared)
 
 
-def _step(c: Calculus, block: Block, by: tuple[Block, ...], slope: Tensor, over: tuple[Index, ...]) -> ReachedBlock:
+def _describe_step(
+    c: Calculus, block: Block, by: tuple[Block, ...], slope: Tensor, over: tuple[Index, ...]
+) -> ReachedBlock:
+    """Return the reached block with its spanning derivative as text."""
     free = [Index(index.size, label) for index, label in zip((*row_slots(block), *over), "ijkl", strict=False)]
     moves: dict[Index, Slot] = dict(zip((*row_slots(block), *over), free, strict=True))
     order = "" if len(by) == 1 else str(len(by))

@@ -5,8 +5,8 @@ connected. Of shares that add up to 1 it has to be zero along the simplex only: 
 all i and j. Of a discrete block, differences of U - E between its values take the place of the derivative.
 """
 
-from recipe_compiler.derive.discrete import at_place, one_more, reduced, with_plain_logarithms
-from recipe_compiler.derive.law_energies import counted, energy, of_block, precision
+from recipe_compiler.derive.discrete import increment_count, reduce_one_hot, substitute_category, unify_logarithms
+from recipe_compiler.derive.law_energies import block_symbol, counted, energy, precision
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -42,13 +42,13 @@ def potential_of(target: Target, *, stated: bool = False) -> Tensor:
         ("log_prior", target.log_prior, -1),
         ("log_likelihood", target.log_likelihood, -1),
     ):
-        one = _summand(target, entry, formula, way, stated=stated)
+        one = _potential_term(target, entry, formula, way, stated=stated)
         parts.append(c.total(one, *one.free))
     return c.add(*parts)
 
 
-def _summand(target: Target, entry: str, formula: Formula | None, way: int, *, stated: bool = False) -> Tensor:
-    """Return a formula of U in index notation, with its sign; one of ONE datum with the free index n."""
+def _potential_term(target: Target, entry: str, formula: Formula | None, way: int, *, stated: bool = False) -> Tensor:
+    """Return one formula of U with its sign, in index notation; that of a single datum has the free index n."""
     declared = target.declarations
     c = calculus(of_all_data(declared), stated=stated)
     if formula is None:
@@ -80,14 +80,14 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
     if law.name == "N" and block.shape != SCALAR:
         m, cov = law.arguments
         P = precision(cov)
-        linear = convert(build.matmul(P, of_block(block), block.shape), declarations, *slots)
-        own = c.subtract(linear, convert(pulled(m, cov, P, declarations), declarations, *slots))
+        linear = convert(build.matmul(P, block_symbol(block), block.shape), declarations, *slots)
+        own = c.subtract(linear, convert(apply_precision(m, cov, P, declarations), declarations, *slots))
     else:
         own = c.diff(convert(energy(law, block), declarations), Coordinate(block.name, slots))
     left = c.subtract(slope, own)
     if is_on_simplex(block):
         left = c.subtract(left, c.rename(left, {slots[0]: Index(slots[0].size, OTHER)}))
-    return c.settled(_of_rows(c, left, declarations))
+    return c.settled(_reduce_rows(c, left, declarations))
 
 
 def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
@@ -110,14 +110,14 @@ def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
     row = tuple(Index(size, "n") for size in rows)
     place, other = Index(size, "j"), Index(size, "l")
     if block in of_data(target.declarations):
-        likelihood = _summand(target, "log_likelihood", target.log_likelihood, -1)
-        energy = at_place(c, likelihood, block, place)
+        likelihood = _potential_term(target, "log_likelihood", target.log_likelihood, -1)
+        energy = substitute_category(c, likelihood, block, place)
     else:
-        energy = at_place(c, potential_of(target), block, place, row[0] if row else None)
+        energy = substitute_category(c, potential_of(target), block, place, row[0] if row else None)
     logits = convert(law.arguments[0], declarations, *row, place)
     left = c.add(energy, logits)
     difference = c.subtract(left, c.rename(left, {place: other}))
-    return c.settled(_of_rows(c, difference, declarations))
+    return c.settled(_reduce_rows(c, difference, declarations))
 
 
 def counts_residual(target: Target, law: Law, block: Block) -> Tensor:
@@ -141,31 +141,31 @@ def counts_residual(target: Target, law: Law, block: Block) -> Tensor:
     declarations = of_all_data(target.declarations)
     c, own = calculus(declarations), counted(law, block)
     row = tuple(Index(size, "n") for size in block.shape.sizes)
-    V = c.settled(_of_rows(c, c.subtract(potential_of(target), convert(own.base, declarations)), declarations))
-    by_one = _of_rows(c, c.subtract(one_more(c, V, block, *row), V), declarations)
-    ratio = c.applied("exp", c.scale(with_plain_logarithms(c, by_one), -1))
+    V = c.settled(_reduce_rows(c, c.subtract(potential_of(target), convert(own.base, declarations)), declarations))
+    by_one = _reduce_rows(c, c.subtract(increment_count(c, V, block, *row), V), declarations)
+    ratio = c.applied("exp", c.scale(unify_logarithms(c, by_one), -1))
     above, below = (convert(formula, declarations, *row) for formula in (own.above, own.below))
-    return c.settled(_of_rows(c, c.subtract(c.multiply(below, ratio), above), declarations))
+    return c.settled(_reduce_rows(c, c.subtract(c.multiply(below, ratio), above), declarations))
 
 
-def _of_rows(c: Calculus, tensor: Tensor, declarations: Declarations) -> Tensor:
-    """Return a tensor simplified by the relations of one-hot rows and of shares."""
-    return reduced(c, tensor, one_hot_blocks(declarations), filter(is_on_simplex, declarations.blocks))
+def _reduce_rows(c: Calculus, tensor: Tensor, declarations: Declarations) -> Tensor:
+    """Return a tensor simplified by the relations of one-hot rows and of simplex components."""
+    return reduce_one_hot(c, tensor, one_hot_blocks(declarations), filter(is_on_simplex, declarations.blocks))
 
 
-def pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:
+def apply_precision(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:
     """Return P m with P = inv(cov): u where m is `cov @ u`, term by term in sums and multiples, else `P @ m`."""
     match m:
         case Add(terms, shape):
-            return build.add([pulled(term, cov, P, declarations) for term in terms], shape)
+            return build.add([apply_precision(term, cov, P, declarations) for term in terms], shape)
         case Multiply(left, right, shape) if left.shape == SCALAR:
-            return build.multiply(left, pulled(right, cov, P, declarations), shape)
+            return build.multiply(left, apply_precision(right, cov, P, declarations), shape)
         case Multiply(left, right, shape) if right.shape == SCALAR:
-            return build.multiply(pulled(left, cov, P, declarations), right, shape)
+            return build.multiply(apply_precision(left, cov, P, declarations), right, shape)
         case MatMul(left, right, shape):
-            return build.matmul(pulled(left, cov, P, declarations), right, shape)
+            return build.matmul(apply_precision(left, cov, P, declarations), right, shape)
         case _ if m.shape == cov.shape and _is_same(m, cov, declarations):
-            return Identity(_rows(cov))
+            return Identity(_row_count(cov))
         case _:
             return build.matmul(P, m, Shape(P.shape.rows, m.shape.cols))
 
@@ -176,18 +176,20 @@ def _is_same(left: Formula, right: Formula, declarations: Declarations) -> bool:
         case Apply("inv", (a,)), Apply("inv", (b,)):
             return _is_same(a, b, declarations)
         case _:
-            c, i, j = calculus(declarations), *_places(right.shape)
+            c, i, j = calculus(declarations), *_matrix_indices(right.shape)
             return left.shape == right.shape and c.is_zero(
                 c.subtract(convert(left, declarations, i, j), convert(right, declarations, i, j))
             )
 
 
-def _places(shape: Shape) -> tuple[Index, Index]:
+def _matrix_indices(shape: Shape) -> tuple[Index, Index]:
+    """Return the row index i and the column index j of a matrix."""
     rows, cols = shape.sizes
     return Index(rows, "i"), Index(cols, "j")
 
 
-def _rows(matrix: Formula) -> Size:
+def _row_count(matrix: Formula) -> Size:
+    """Return the number of rows of a matrix."""
     return matrix.shape.sizes[0]
 
 
@@ -200,6 +202,6 @@ def is_symmetric(matrix: Formula, declarations: Declarations) -> bool:
         return True
     if isinstance(matrix, Apply) and matrix.fn == "inv":
         return is_symmetric(matrix.args[0], declarations)
-    c, i, j = calculus(declarations), *_places(matrix.shape)
+    c, i, j = calculus(declarations), *_matrix_indices(matrix.shape)
     entry = convert(matrix, declarations, i, j)
     return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))

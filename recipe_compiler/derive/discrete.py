@@ -22,8 +22,8 @@ from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Delta,
 Factor = tuple[Atom, Fraction]
 
 
-def at_place(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index | None = None) -> Tensor:
-    """Return a tensor with one row of a block put at a place j: z_nk becomes delta_kj where n is that row.
+def substitute_category(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index | None = None) -> Tensor:
+    """Return a tensor with one row of a block set to category j: z_nk becomes delta_kj where n is that row.
 
     Args:
         c: the calculus.
@@ -44,11 +44,11 @@ def at_place(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index
         here = c.coordinate(block.name, *at)
         return c.add(here, c.multiply(c.delta(at[0], row), c.subtract(there, here)))
 
-    return _changed(c, tensor, block, entry, is_delta=row is None)
+    return _replace_entries(c, tensor, block, entry, is_delta=row is None)
 
 
-def one_more(c: Calculus, tensor: Tensor, block: Block, row: Index | None = None) -> Tensor:
-    """Return a tensor with one count of a block one larger: z_m becomes z_m + delta_mn.
+def increment_count(c: Calculus, tensor: Tensor, block: Block, row: Index | None = None) -> Tensor:
+    """Return a tensor with one count of a block increased by 1: z_m becomes z_m + delta_mn.
 
     Args:
         c: the calculus.
@@ -57,18 +57,18 @@ def one_more(c: Calculus, tensor: Tensor, block: Block, row: Index | None = None
         row: n; None of a block that is a number.
 
     Raises:
-        ModelError: as `at_place`.
+        ModelError: as `substitute_category`.
     """
 
     def entry(at: tuple[Slot, ...]) -> Tensor:
         by = c.constant(1) if row is None else c.delta(at[0], row)
         return c.add(c.coordinate(block.name, *at), by)
 
-    return _changed(c, tensor, block, entry)
+    return _replace_entries(c, tensor, block, entry)
 
 
-def with_plain_logarithms(c: Calculus, tensor: Tensor) -> Tensor:
-    """Return a tensor in which what is a logarithm, as log1p(x), is one by its own name, log(1 + x)."""
+def unify_logarithms(c: Calculus, tensor: Tensor) -> Tensor:
+    """Return a tensor with every logarithm, such as log1p(x), written as log(1 + x)."""
 
     def rule(atom: Atom, exponent: Fraction) -> Tensor | None:
         inside = inside_logarithm(c, atom) if exponent == 1 else None
@@ -77,48 +77,48 @@ def with_plain_logarithms(c: Calculus, tensor: Tensor) -> Tensor:
     return rewritten(c, tensor, rule)
 
 
-def _changed(
+def _replace_entries(
     c: Calculus, tensor: Tensor, block: Block, entry: Callable[[tuple[Slot, ...]], Tensor], *, is_delta: bool = False
 ) -> Tensor:
-    """Return a tensor with entries of a block put in the place of its own; powers of a delta are the delta."""
+    """Return a tensor with the entries of a block replaced; powers of a delta are simplified to the delta."""
     name = block.name
 
     def rule(atom: Atom, exponent: Fraction) -> Tensor | None:
         match atom:
             case Coordinate(own, at) if own == name:
                 if exponent < 0:
-                    raise _open(f"found a division by an entry of {name}, which may be zero")
+                    raise _unsupported(f"found a division by an entry of {name}, which may be zero")
                 return entry(at) if is_delta else c.power(entry(at), exponent)
-            case _ if not _holds(Tensor((), (Term(ONE, ((atom, ONE),)),)), {name}):
+            case _ if not _contains_block(Tensor((), (Term(ONE, ((atom, ONE),)),)), {name}):
                 return c.atom(atom, exponent)
             case Applied() | Base():
                 return None
             case _:
-                raise _open(f"found {name} in an inverse or a determinant")
+                raise _unsupported(f"found {name} in an inverse or a determinant")
 
     return rewritten(c, tensor, rule)
 
 
-def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block], shares: Iterable[Block] = ()) -> Tensor:
-    """Return a tensor simplified by the relations of one-hot rows, where entries stand as factors of terms.
+def reduce_one_hot(c: Calculus, tensor: Tensor, blocks: Iterable[Block], shares: Iterable[Block] = ()) -> Tensor:
+    """Return a tensor simplified by the relations of one-hot rows, where their entries are factors of terms.
 
     z_nk**p = z_nk, z_nk z_nl = delta_kl z_nk, and sum_k z_nk = 1; of shares sum_k w_k = 1. Worked: sum_nkl z_nk z_nl
     A_kl is sum_nk z_nk A_kk, and sum_nk z_nk is sum_n 1 = N.
     """
     names = {block.name for block in blocks}
     whole = names | {block.name for block in shares}
-    if not _holds(tensor, whole):
+    if not _contains_block(tensor, whole):
         return tensor
     while True:
-        found = c.add(*(_once(c, term, tensor.free, names, whole) for term in tensor.terms))
+        found = c.add(*(_reduce_term(c, term, tensor.free, names, whole) for term in tensor.terms))
         found = Tensor(tensor.free, found.terms)
         if found.terms == tensor.terms:
             return found
         tensor = found
 
 
-def _once(c: Calculus, term: Term, free: tuple[Index, ...], names: Set[str], summed: Set[str]) -> Tensor:
-    """Return a term in which each row of some names stands once, and none is summed over its places by itself."""
+def _reduce_term(c: Calculus, term: Term, free: tuple[Index, ...], names: Set[str], summed: Set[str]) -> Tensor:
+    """Return a term in which each one-hot row occurs once, and none is summed over its categories alone."""
     rows: dict[tuple[str, tuple[Slot, ...]], Slot] = {}
     factors: list[Factor] = []
     for atom, exponent in term.factors:
@@ -128,15 +128,15 @@ def _once(c: Calculus, term: Term, free: tuple[Index, ...], names: Set[str], sum
                 factors.append((atom, ONE) if first == place else (Delta(first, place), ONE))
             case _:
                 factors.append((atom, exponent))
-    kept = [f for f in factors if not _is_summed(f, factors, free, summed)]
+    kept = [f for f in factors if not _is_summed_alone(f, factors, free, summed)]
     lost = indices(f for f in factors if f not in kept) - indices(kept) - set(free)
     rows_alone = [index for index in lost if index not in {slots(f[0])[-1] for f in factors if f not in kept}]
     whole = c.collect([Term(term.coefficient, tuple(kept))], free)
     return c.multiply(whole, *(c.size(index.size) for index in rows_alone))  # the sum over n of 1 is N
 
 
-def _is_summed(factor: Factor, factors: list[Factor], free: tuple[Index, ...], names: Set[str]) -> bool:
-    """Whether a factor is an entry z_nk, and nothing else in its term has k: summed over k it is 1."""
+def _is_summed_alone(factor: Factor, factors: list[Factor], free: tuple[Index, ...], names: Set[str]) -> bool:
+    """Return whether a factor z_nk is the only one with the index k, so that its sum over k is 1."""
     match factor:
         case Coordinate(name, (*row, Index() as place)), exponent if name in names and exponent == 1:
             others = [slot for other in factors if other is not factor for slot in slots(other[0])]
@@ -145,10 +145,11 @@ def _is_summed(factor: Factor, factors: list[Factor], free: tuple[Index, ...], n
             return False
 
 
-def _holds(tensor: Tensor, names: Set[str]) -> bool:
-    """Whether a block of some names occurs in a tensor."""
+def _contains_block(tensor: Tensor, names: Set[str]) -> bool:
+    """Return whether one of some blocks occurs in a tensor."""
     return any(isinstance(atom, Coordinate) and atom.block in names for atom in everywhere(tensor))
 
 
-def _open(problem: str) -> ModelError:
+def _unsupported(problem: str) -> ModelError:
+    """Return the error that a law is outside what can be derived."""
     return ModelError([Fault(Place(""), "laws", problem, "")])

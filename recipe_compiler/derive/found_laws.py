@@ -55,12 +55,13 @@ def found_laws(target: Target) -> tuple[FoundLaw, ...]:
     U = potential_of(target, stated=True)
     restricted = {name for compare in declared.assume for name in dependence(compare).blocks} | {*bounded}
     free = [block for block in declared.blocks if block.name not in restricted and block.constraint is None]
-    found = (_found(U, block, declared) for block in free if len(block.shape.sizes) < 2)
+    found = (_find_law(U, block, declared) for block in free if len(block.shape.sizes) < 2)
     return tuple(law for law in found if law is not None)
 
 
-def _found(U: Tensor, block: Block, declared: Declarations) -> FoundLaw | None:
-    find = {DomainName.REAL: _found_normal, DomainName.POSITIVE: _found_gamma}.get(block.domain.name)
+def _find_law(U: Tensor, block: Block, declared: Declarations) -> FoundLaw | None:
+    """Return the Gaussian or Gamma law of a block, by its domain; None if U gives neither."""
+    find = {DomainName.REAL: _find_normal, DomainName.POSITIVE: _find_gamma}.get(block.domain.name)
     c = calculus(declared, stated=True)
     try:
         return None if find is None else find(c, c.diff(U, Coordinate(block.name, row_slots(block))), block)
@@ -68,26 +69,26 @@ def _found(U: Tensor, block: Block, declared: Declarations) -> FoundLaw | None:
         return None
 
 
-def _found_normal(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
-    """Return N(inv(P) h, inv(P)) with P = d^2U/db db' and h = P b - dU/db."""
+def _find_normal(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
+    """Return N(inv(P) h, inv(P)) with P = d^2U/db db' and h = P b - dU/db; None if P or h depends on b."""
     cols = col_slots(block)
     P = c.diff(slope, Coordinate(block.name, cols))
-    h = _whole(c, c.subtract(c.total(c.multiply(P, c.coordinate(block.name, *cols)), *cols), slope))
-    plain = _plain(c)
+    h = _expand_tensor(c, c.subtract(c.total(c.multiply(P, c.coordinate(block.name, *cols)), *cols), slope))
+    plain = _with_expanded_sums(c)
     if occurs(c, P, block.name) or occurs(c, h, block.name):
         return None
-    if definiteness(plain, _whole(c, P)) is not Definiteness.DEFINITE:
+    if definiteness(plain, _expand_tensor(c, P)) is not Definiteness.DEFINITE:
         return None
     return FoundLaw(block, "N", (P, h))
 
 
-def _found_gamma(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
-    """Return Gamma(shape, rate) with b dU/db = rate b - (shape - 1), entry by entry."""
+def _find_gamma(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
+    """Return Gamma(shape, rate) with b dU/db = rate b - (shape - 1), entry by entry; None if there is none."""
     rows, cols = row_slots(block), col_slots(block)
     b = c.coordinate(block.name, *rows)
     scaled = c.multiply(b, slope)
     rate = c.total(c.diff(scaled, Coordinate(block.name, cols)), *cols)
-    shape = _whole(c, c.add(c.multiply(rate, b), c.scale(scaled, -1), c.constant(1)))
+    shape = _expand_tensor(c, c.add(c.multiply(rate, b), c.scale(scaled, -1), c.constant(1)))
     if occurs(c, rate, block.name) or occurs(c, shape, block.name):
         return None
     if not (is_positive(c.rules, rate) and is_positive(c.rules, shape)):
@@ -95,13 +96,14 @@ def _found_gamma(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
     return FoundLaw(block, "Gamma", (shape, rate))
 
 
-def _plain(c: Calculus) -> Calculus:
+def _with_expanded_sums(c: Calculus) -> Calculus:
+    """Return the calculus that multiplies sums out, instead of keeping factors as stated."""
     return Calculus(replace(c.rules, stated=False))
 
 
-def _whole(c: Calculus, tensor: Tensor) -> Tensor:
+def _expand_tensor(c: Calculus, tensor: Tensor) -> Tensor:
     """Return a tensor multiplied out."""
-    return _plain(c).collect(tensor.terms, tensor.free)
+    return _with_expanded_sums(c).collect(tensor.terms, tensor.free)
 
 
 def laws_text(target: Target) -> str:

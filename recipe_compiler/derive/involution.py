@@ -81,7 +81,7 @@ class Mapped:
     def log_jacobian(self) -> Tensor:
         """Return log |det DS|, a scalar. Raises JacobianError where structure does not give it."""
         c = self.calculus
-        return c.add(c.zero(), *(_log_determinant(self, *pair) for pair in self._pivots()))
+        return c.add(c.zero(), *(_block_log_determinant(self, *pair) for pair in self._pivots()))
 
     def log_ratio(self) -> Tensor:
         """Return log q(w'|z') - log q(w|z) + log |det DS|, a scalar (Green 1995).
@@ -99,7 +99,7 @@ class Mapped:
         rows, columns = list(self.blocks), list(self.blocks)
         held = {(a, b) for a in rows for b in columns if not self.slope(a, b).is_zero}
         while rows:
-            pivot = next(_alone(rows, columns, held), None)
+            pivot = next(_find_pivots(rows, columns, held), None)
             if pivot is None:
                 names = ", ".join(block.name for block in rows)
                 raise JacobianError(f"its Jacobian in {names} has no order of blocks in which it is triangular")
@@ -114,15 +114,17 @@ def mapped(stated: Involution, known: Declarations) -> Mapped:
     return Mapped(stated, declared, calculus(declared))
 
 
-def _alone(rows: list[Block], columns: list[Block], held: set[tuple[Block, Block]]) -> Iterator[tuple[Block, Block]]:
-    """Yield the places that are not zero and stand alone in their row, or in their column, among those left."""
+def _find_pivots(
+    rows: list[Block], columns: list[Block], held: set[tuple[Block, Block]]
+) -> Iterator[tuple[Block, Block]]:
+    """Yield the nonzero places that are alone in their row or column of the remaining ones."""
     left = [(a, b) for a in rows for b in columns if (a, b) in held]
     for a, b in left:
         if sum(one == a for one, _ in left) == 1 or sum(other == b for _, other in left) == 1:
             yield a, b
 
 
-def _log_determinant(of: Mapped, row: Block, column: Block) -> Tensor:
+def _block_log_determinant(of: Mapped, row: Block, column: Block) -> Tensor:
     """Return log |det dS_a/db| of one block of the Jacobian, a sum over its entries."""
     says = f"d{row.name}'/d{column.name}"
     if row.shape != column.shape or row.shape.cols is not None:
@@ -139,30 +141,31 @@ def _log_determinant(of: Mapped, row: Block, column: Block) -> Tensor:
             raise JacobianError(f"{says} is not shown to be diagonal")
     if indices(factors) - {i}:
         raise JacobianError(f"{says} holds a sum over an index")
-    return _log_of(of, Term(term.coefficient, factors), i, says)
+    return _log_of_term(of, Term(term.coefficient, factors), i, says)
 
 
-def _log_of(of: Mapped, term: Term, i: Index | None, says: str) -> Tensor:
-    """Return sum_i log |c prod x**p| of a term, i the index of the entries; none of a scalar."""
+def _log_of_term(of: Mapped, term: Term, i: Index | None, says: str) -> Tensor:
+    """Return sum_i log |c prod x**p| of a term, i the index of the entries; no sum for a scalar."""
     c = of.calculus
     parts = [c.scale(_log_atom(of, atom, says), power) for atom, power in term.factors]
     if abs(term.coefficient) != 1:
         parts.append(c.applied("log", c.constant(abs(term.coefficient))))
-    found = c.add(c.zero(), *parts) if i is None else c.add(c.zero(i), *(_with(part, i) for part in parts))
+    found = c.add(c.zero(), *parts) if i is None else c.add(c.zero(i), *(_add_free_index(part, i) for part in parts))
     return found if i is None else c.total(found, i)
 
 
-def _with(tensor: Tensor, i: Index) -> Tensor:
-    """Return a tensor that has an index among its free ones, whether it depends on it or not."""
+def _add_free_index(tensor: Tensor, i: Index) -> Tensor:
+    """Return a tensor with one more free index, whether it depends on it or not."""
     return Tensor((i,), tensor.terms)
 
 
 def _log_atom(of: Mapped, atom: Atom, says: str) -> Tensor:
+    """Return the logarithm of a positive factor. Raises JacobianError unless it is known to be positive."""
     c = of.calculus
     match atom:
         case Applied("exp", (u,)):
             return u
-        case Coordinate(block) | Component(block, by=()) if _is_positive(of.declarations, block):
+        case Coordinate(block) | Component(block, by=()) if _is_declared_positive(of.declarations, block):
             return c.applied("log", c.atom(atom))
         case SizeNumber():
             return c.applied("log", c.atom(atom))
@@ -170,7 +173,8 @@ def _log_atom(of: Mapped, atom: Atom, says: str) -> Tensor:
             raise JacobianError(f"{says} holds a factor that is not known to be positive: its logarithm is not known")
 
 
-def _is_positive(declared: Declarations, name: str) -> bool:
+def _is_declared_positive(declared: Declarations, name: str) -> bool:
+    """Return whether a name is declared positive: a block's domain, or a parameter's kind."""
     match declared.find(name):
         case Block(domain=domain):
             return domain.name is DomainName.POSITIVE

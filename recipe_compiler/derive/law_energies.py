@@ -64,7 +64,7 @@ def energy(law: Law, block: Block) -> Formula:
 
     Entry by entry, and summed over the entries, except for N and Dirichlet, which are laws of the whole block.
     """
-    return _total(_read(_row(law, block).energy, law, block))
+    return _sum_entries(_read_law_text(_select_energy(law, block).energy, law, block))
 
 
 def needs(law: Law, block: Block) -> tuple[Formula, ...]:
@@ -73,7 +73,7 @@ def needs(law: Law, block: Block) -> tuple[Formula, ...]:
     log(shape) and log(rate) for Gamma, logdet(cov) for N, log(b - a) for Uniform: a claim that they are defined is a
     claim about the signs of the parameters.
     """
-    return tuple(_read(text, law, block) for text in _row(law, block).needs)
+    return tuple(_read_law_text(text, law, block) for text in _select_energy(law, block).needs)
 
 
 def counted(law: Law, block: Block) -> Counted:
@@ -84,14 +84,14 @@ def counted(law: Law, block: Block) -> Counted:
 
     Entry by entry, the base summed over all entries.
     """
-    base, above, below = (_read(text, law, block) for text in COUNTED[law.name])
+    base, above, below = (_read_law_text(text, law, block) for text in COUNTED[law.name])
     if below.shape != block.shape:
         below = Filled(1, block.shape)
-    return Counted(_total(base), above, below)
+    return Counted(_sum_entries(base), above, below)
 
 
-def of_block(block: Block) -> Symbol:
-    """Return a block as a formula, the symbol of its name."""
+def block_symbol(block: Block) -> Symbol:
+    """Return the formula that is the symbol of a block."""
     return Symbol(block.name, block.shape, Role.BLOCK)
 
 
@@ -109,18 +109,21 @@ def minus(left: Formula, right: Formula) -> Formula:
     return build.add([left, build.negate(right)], left.shape)
 
 
-def _row(law: Law, block: Block) -> LawEnergy:
+def _select_energy(law: Law, block: Block) -> LawEnergy:
+    """Return the table row of a law, chosen by its name, its shape and its number of arguments."""
     of_numbers = law.name == "N" and block.shape == SCALAR
     of_others = law.name == "Dirichlet" and len(law.arguments) > 1
     return ENERGIES[law.name + OF_NUMBERS * of_numbers + OF_OTHERS * of_others]
 
 
-def _read(text: str, law: Law, block: Block) -> Formula:
+def _read_law_text(text: str, law: Law, block: Block) -> Formula:
+    """Return the formula of a row's text with the law's arguments substituted."""
     named = dict(zip(families_of(block)[law.name].arguments, law.arguments, strict=True))
     if law.name == "N":
         named["P"] = precision(named["cov"])
-    return in_arguments(text, {"x": of_block(block), **named})
+    return in_arguments(text, {"x": block_symbol(block), **named})
 
 
-def _total(x: Formula) -> Formula:
+def _sum_entries(x: Formula) -> Formula:
+    """Return the sum over a formula's entries; a scalar itself."""
     return x if x.shape == SCALAR else Apply("sum", (x,), SCALAR)

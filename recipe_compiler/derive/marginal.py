@@ -101,7 +101,7 @@ def gaussian(c: Calculus, energy: Tensor, block: Block) -> Gaussian | None:
         return None
     if definiteness(c, precision) is not Definiteness.DEFINITE:
         return None
-    energy = c.add(rest, _from_precision(c, block, precision, shift))
+    energy = c.add(rest, _integrated_energy(c, block, precision, shift))
     return Gaussian(block, precision, energy, not shift.is_zero)
 
 
@@ -124,8 +124,8 @@ def blocks_in(c: Calculus, tensor: Tensor) -> frozenset[str]:
     return frozenset(found)
 
 
-def _from_precision(c: Calculus, block: Block, precision: Tensor, shift: Tensor) -> Tensor:
-    """Return logdet(P)/2 - b.inv(P) b/2."""
+def _integrated_energy(c: Calculus, block: Block, precision: Tensor, shift: Tensor) -> Tensor:
+    """Return logdet(P)/2 - b.inv(P) b/2, the energy that a Gaussian integral leaves."""
     if not block.shape.sizes:
         square = c.multiply(shift, shift, c.power(precision, -1))
         return c.add(c.scale(c.applied("log", precision), HALF), c.scale(square, -HALF))
@@ -134,15 +134,15 @@ def _from_precision(c: Calculus, block: Block, precision: Tensor, shift: Tensor)
     logarithm = log_determinant(c, grid)
     if shift.is_zero:
         return c.scale(logarithm, HALF)
-    mean = _mean(c, precision, shift, row, col)
+    mean = _solve_mean(c, precision, shift, row, col)
     if mean is None:
         mean = c.total(c.multiply(c.inverse(grid, (row, col)), c.rename(shift, {row: col})), col)
     square = c.total(c.multiply(shift, mean), row)
     return c.add(c.scale(logarithm, HALF), c.scale(square, -HALF))
 
 
-def _mean(c: Calculus, precision: Tensor, shift: Tensor, row: Index, col: Index) -> Tensor | None:
-    """Return the column m of b that has P m = b, as in (r - m).T P (r - m)/2 for any P; None if none has."""
+def _solve_mean(c: Calculus, precision: Tensor, shift: Tensor, row: Index, col: Index) -> Tensor | None:
+    """Return a column m with P m = b, as in (r - m).T P (r - m)/2 for any P; None if none is found."""
     columns: dict[Coordinate | Component, None] = {}
     for atom in everywhere(shift):
         match atom:

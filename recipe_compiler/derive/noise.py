@@ -47,24 +47,25 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
         raise CompilerError(f"no block {potential_block} in {derivation.dynamics.name}")
     columns = [row[at] for row in add_matrices(c, derivation.D, derivation.Q)]
     return tuple(
-        tuple(_between(c, blocks[at], one, V, other, two) for other, two in zip(blocks, columns, strict=True))
+        tuple(_sandwich_between(c, blocks[at], one, V, other, two) for other, two in zip(blocks, columns, strict=True))
         for one in columns
     )
 
 
 def sandwich(c: Calculus, block: Block, K: Tensor, B: Tensor) -> Tensor:
     """Return K B K.T over a block: sum_kl K[i,k] B[k,l] K[j,l], all with the free indices `i` and `j` of the block."""
-    return _between(c, block, K, B, block, K)
+    return _sandwich_between(c, block, K, B, block, K)
 
 
-def _between(c: Calculus, block: Block, K: Tensor, B: Tensor, other: Block, L: Tensor) -> Tensor:
+def _sandwich_between(c: Calculus, block: Block, K: Tensor, B: Tensor, other: Block, L: Tensor) -> Tensor:
     """Return sum_kl K[i,k] B[k,l] L[j,l], k and l over a block, j over the other one; L has `i` for `j`, both `j`."""
     left, right = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kl")
     rows, cols = row_slots(block), col_slots(block)
-    inner = c.rename(B, {**_moves(rows, left), **_moves(cols, right)})
-    there = c.rename(L, {**_moves(row_slots(other), col_slots(other)), **_moves(cols, right)})
-    return c.total(c.multiply(c.rename(K, _moves(cols, left)), inner, there), *left, *right)
+    inner = c.rename(B, {**_rename_map(rows, left), **_rename_map(cols, right)})
+    there = c.rename(L, {**_rename_map(row_slots(other), col_slots(other)), **_rename_map(cols, right)})
+    return c.total(c.multiply(c.rename(K, _rename_map(cols, left)), inner, there), *left, *right)
 
 
-def _moves(old: tuple[Index, ...], new: tuple[Index, ...]) -> dict[Index, Slot]:
+def _rename_map(old: tuple[Index, ...], new: tuple[Index, ...]) -> dict[Index, Slot]:
+    """Return the renaming of old indices to new ones."""
     return dict(zip(old, new, strict=True))

@@ -89,12 +89,12 @@ def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> 
     c = calculus(declarations, stated=stated)
     blocks = declarations.blocks
     H = convert(dynamics.H, declarations, entry="H", where=dynamics.source.place("H"), stated=stated)
-    D = _matrix(dynamics, c, "D", dynamics.D)
-    Q = _matrix(dynamics, c, "Q", dynamics.Q)
+    D = _read_matrix(dynamics, c, "D", dynamics.D)
+    Q = _read_matrix(dynamics, c, "Q", dynamics.Q)
     both = add_matrices(c, D, Q)
     with placed(dynamics.source, "H"):
         grad_H = gradient(c, blocks, H)
-    Gamma = _divergence(dynamics, c, D, Q, settle=settle)
+    Gamma = _divergence_of_sum(dynamics, c, D, Q, settle=settle)
     pushed = apply_matrix(c, blocks, both, grad_H)
     drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
     if stated:
@@ -184,8 +184,8 @@ def add_matrices(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
     )
 
 
-def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix, *, settle: bool) -> Vector:
-    """Return that of D + Q; a jump that has no derivative is a fault of the entry that holds it."""
+def _divergence_of_sum(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix, *, settle: bool) -> Vector:
+    """Return the divergence of D + Q; a jump without a derivative is reported at its entry."""
     blocks = dynamics.declarations.blocks
     try:
         return divergence(c, blocks, add_matrices(c, D, Q), settle=settle)
@@ -198,7 +198,8 @@ def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix, *, settle
         raise
 
 
-def _matrix(dynamics: Dynamics, c: Calculus, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:
+def _read_matrix(dynamics: Dynamics, c: Calculus, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:
+    """Return D or Q in index notation. Raises ModelError, located at the entry, where it is missing or unreadable."""
     if given is None:
         where = dynamics.source.place(name)
         raise ModelError([Fault(where, name, f"found no {name}, expected it: the drift follows from D, Q and H")])

@@ -31,9 +31,9 @@ def derivation_text(derivation: Derivation, *, euler: bool = True) -> str:
     width, Gamma = max(len(name) for name, _ in rows), ["vanishes"]
     if not all(entry.is_zero for entry in derivation.Gamma):
         Gamma = ["Gamma_i = sum_j d(D + Q)_ij/dz_j", *vector_text(derivation, derivation.Gamma)]
-    least = [f"{size} >= {n}" for size, n in _least(dynamics)]
+    least = [f"{size} >= {n}" for size, n in _minimal_sizes(dynamics)]
     sections = [
-        ("state", ["z = (" + ", ".join(_with_shape(block) for block in dynamics.declarations.blocks) + ")"]),
+        ("state", ["z = (" + ", ".join(_name_with_shape(block) for block in dynamics.declarations.blocks) + ")"]),
         ("energy", [f"H = {formula_show.text(dynamics.H)}"]),
         ("D", matrix_text(derivation, derivation.D)),
         ("Q", matrix_text(derivation, derivation.Q)),
@@ -44,7 +44,7 @@ def derivation_text(derivation: Derivation, *, euler: bool = True) -> str:
         ("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"] if euler else []),
         ("given", least),
     ]
-    return "\n\n".join([_head(dynamics), *(section(name, lines) for name, lines in sections if lines)]) + "\n"
+    return "\n\n".join([_title_line(dynamics), *(section(name, lines) for name, lines in sections if lines)]) + "\n"
 
 
 def derivation_latex(derivation: Derivation) -> str:
@@ -54,19 +54,20 @@ def derivation_latex(derivation: Derivation) -> str:
     lines = [
         rf"z &= \left({', '.join(LATEX.symbol(block.name) for block in dynamics.declarations.blocks)}\right)",
         rf"H(z) &= {formula_show.latex(dynamics.H)}",
-        rf"D(z) &= {_stated_or_found(derivation, dynamics.D, derivation.D)}, \qquad "
-        rf"Q(z) = {_stated_or_found(derivation, dynamics.Q, derivation.Q)}",
+        rf"D(z) &= {_print_matrix(derivation, dynamics.D, derivation.D)}, \qquad "
+        rf"Q(z) = {_print_matrix(derivation, dynamics.Q, derivation.Q)}",
         rf"\nabla H &= {vector_latex(derivation, derivation.grad_H)}",
         rf"\Gamma &= {'0' if vanishing else vector_latex(derivation, derivation.Gamma)}",
         r"\mathrm{d}z &= \left(-(D + Q) \nabla H + \Gamma\right) \mathrm{d}t + \sqrt{2 D} \, \mathrm{d}W",
         *(rf"\mathrm{{d}}{name} &= {right}" for name, right in equation_rows(derivation, LATEX)),
-        *(rf"{LATEX.symbol(size)} &\geq {least}" for size, least in _least(dynamics)),
+        *(rf"{LATEX.symbol(size)} &\geq {least}" for size, least in _minimal_sizes(dynamics)),
     ]
     body = " \\\\\n".join(f"  {line}" for line in lines)
-    return f"% {_head(dynamics)}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+    return f"% {_title_line(dynamics)}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
-def _head(dynamics: Dynamics) -> str:
+def _title_line(dynamics: Dynamics) -> str:
+    """Return the name of the dynamics, with its title if there is one."""
     return f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
 
 
@@ -82,20 +83,22 @@ def compilable(document: Dynamics | Target, equations: str) -> str:
 
 def vector_text(derivation: Derivation, vector: Sequence[Tensor]) -> list[str]:
     """Return a vector over z of a derivation as lines of text."""
-    rows, c = _vector_rows(derivation, PLAIN, vector), _calculus(derivation)
+    rows, c = _vector_rows(derivation, PLAIN, vector), _calculus_of_derivation(derivation)
     width = max(len(name) for name, _, _ in rows) + 1
     return [f"{name + ':':<{width}} {matrix_form(c, PLAIN, entry)}" for name, entry, _ in rows]
 
 
 def vector_latex(derivation: Derivation, vector: Sequence[Tensor]) -> str:
     """Return a vector over z of a derivation as LaTeX."""
-    rows, c = _vector_rows(derivation, LATEX, vector), _calculus(derivation)
-    return _pmatrix([[_entry(matrix_form(c, LATEX, entry), place if entry.free else "")] for _, entry, place in rows])
+    rows, c = _vector_rows(derivation, LATEX, vector), _calculus_of_derivation(derivation)
+    return _pmatrix(
+        [[_entry_notation(matrix_form(c, LATEX, entry), place if entry.free else "")] for _, entry, place in rows]
+    )
 
 
 def matrix_text(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> list[str]:
     """Return a matrix over z of a derivation as lines of text."""
-    c = _calculus(derivation)
+    c = _calculus_of_derivation(derivation)
     written = [[matrix_form(c, PLAIN, entry) for entry in row] for row in matrix]
     widths = [max(map(len, column)) for column in zip(*written, strict=True)]
     return [
@@ -105,33 +108,34 @@ def matrix_text(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> l
 
 def matrix_latex(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> str:
     """Return a matrix over z of a derivation as LaTeX; what has no matrix notation by the indices of its entries."""
-    c = _calculus(derivation)
+    c = _calculus_of_derivation(derivation)
 
     def places(entry: Tensor) -> str:
         has_none = bool(entry.free) and as_matrices(c, LATEX, entry) is None
         return " ".join(i.label for i in entry.free) if has_none else ""
 
-    return _pmatrix([[_entry(matrix_form(c, LATEX, entry), places(entry)) for entry in row] for row in matrix])
+    return _pmatrix([[_entry_notation(matrix_form(c, LATEX, entry), places(entry)) for entry in row] for row in matrix])
 
 
-def _calculus(derivation: Derivation) -> Calculus:
+def _calculus_of_derivation(derivation: Derivation) -> Calculus:
+    """Return the calculus of the derivation's declarations."""
     return calculus(derivation.dynamics.declarations)
 
 
 def _vector_rows(derivation: Derivation, style: Style, vector: Sequence[Tensor]) -> list[tuple[str, Tensor, str]]:
-    c, blocks = _calculus(derivation), derivation.dynamics.declarations.blocks
-    return [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, style, block, entry)]
+    c, blocks = _calculus_of_derivation(derivation), derivation.dynamics.declarations.blocks
+    return [row for block, entry in zip(blocks, vector, strict=True) for row in _block_rows(c, style, block, entry)]
 
 
 def row_texts(derivation: Derivation, vector: Sequence[Tensor], block: int) -> list[tuple[str, str]]:
     """Return one block of a vector over z as text, with its left side: one pair, or one for each position."""
     c = calculus(derivation.dynamics.declarations)
-    rows = _rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], vector[block])
+    rows = _block_rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], vector[block])
     return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
 
 
-def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
-    """Return the sizes of which positions in formulas need more than 1."""
+def _minimal_sizes(dynamics: Dynamics) -> list[tuple[str, int]]:
+    """Return the sizes that must exceed 1 because formulas name positions."""
     return [
         (name, n) for name, n in smallest_sizes(dynamics.declarations, equation_formulas(dynamics)).items() if n > 1
     ]
@@ -143,12 +147,13 @@ def section(name: str, lines: Sequence[str]) -> str:
     return "\n".join([f"{name:<{_MARGIN}}{first}", *(f"{'':<{_MARGIN}}{line}" for line in others)])
 
 
-def _with_shape(block: Block) -> str:
+def _name_with_shape(block: Block) -> str:
+    """Return a block's name followed by its sizes in brackets."""
     return block.name + "".join(f" [{size}]" for size in block.shape.sizes)
 
 
-def _rows(c: Calculus, style: Style, block: Block, entry: Tensor) -> list[tuple[str, Tensor, str]]:
-    """Return the lines of a block in a vector: what stands on the left, the tensor, and the place if it has one.
+def _block_rows(c: Calculus, style: Style, block: Block, entry: Tensor) -> list[tuple[str, Tensor, str]]:
+    """Return the lines of a block of a vector: left side, tensor, and the position if it has one.
 
     One line where there is matrix notation, else one with the index i, or one for each place of a small fixed size.
     """
@@ -167,19 +172,19 @@ def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]
 
     One row for each block, or for each entry of a block that has no matrix notation.
     """
-    c, found = _calculus(derivation), list[tuple[str, str]]()
+    c, found = _calculus_of_derivation(derivation), list[tuple[str, str]]()
     dt = " dt" if style is PLAIN else r" \, \mathrm{d}t"
     for n, block in enumerate(derivation.dynamics.declarations.blocks):
-        noise = _noise(c, style, derivation, n)
-        for name, drift, place in _rows(c, style, block, derivation.drift[n]):
-            parts = [_grouped(style, drift, matrix_form(c, style, drift)) + dt] if drift.terms else []
+        noise = _noise_term(c, style, derivation, n)
+        for name, drift, place in _block_rows(c, style, block, derivation.drift[n]):
+            parts = [_parenthesise(style, drift, matrix_form(c, style, drift)) + dt] if drift.terms else []
             parts += [style.at(f"({noise})" if style is PLAIN else noise, [place]) if place else noise] if noise else []
             found.append((name, " + ".join(parts) or "0"))
     return found
 
 
-def _noise(c: Calculus, style: Style, derivation: Derivation, n: int) -> str:
-    """Write the noise of a block: sqrt(2 D_nn) dW where D is block diagonal there, else its row of sqrt(2 D) dW."""
+def _noise_term(c: Calculus, style: Style, derivation: Derivation, n: int) -> str:
+    """Return the noise of a block: sqrt(2 D_nn) dW where D is block diagonal, else its row of sqrt(2 D) dW."""
     row = derivation.D[n]
     if all(entry.is_zero for entry in row):
         return ""
@@ -188,12 +193,12 @@ def _noise(c: Calculus, style: Style, derivation: Derivation, n: int) -> str:
         if style is PLAIN:
             return f"(sqrt(2 D) dW)_{name}"
         return rf"\left(\sqrt{{2 D}} \, \mathrm{{d}}W\right)_{{{name}}}"
-    doubled = matrix_form(c, style, c.scale(_without_identity(row[n]), 2))
+    doubled = matrix_form(c, style, c.scale(_strip_identity(row[n]), 2))
     return f"sqrt({doubled}) dW_{name}" if style is PLAIN else rf"\sqrt{{{doubled}}} \, \mathrm{{d}}W_{{{name}}}"
 
 
-def _without_identity(entry: Tensor) -> Tensor:
-    """Return c for c*I, since sqrt(c*I) dW = sqrt(c) dW; anything else as it is."""
+def _strip_identity(entry: Tensor) -> Tensor:
+    """Return c for c*I, since sqrt(c*I) dW = sqrt(c) dW; anything else unchanged."""
     terms: list[Term] = []
     for term in entry.terms:
         rest = tuple(factor for factor in term.factors if not isinstance(factor[0], Delta))
@@ -204,21 +209,22 @@ def _without_identity(entry: Tensor) -> Tensor:
     return scalar if alike and not held else entry
 
 
-def _grouped(style: Style, tensor: Tensor, written: str) -> str:
+def _parenthesise(style: Style, tensor: Tensor, written: str) -> str:
+    """Return the text of a tensor, in parentheses if it is a sum."""
     if len(tensor.terms) < 2:
         return written
     return f"({written})" if style is PLAIN else rf"\left({written}\right)"
 
 
-def _stated_or_found(derivation: Derivation, stated: Matrix | None, found: Sequence[Sequence[Tensor]]) -> str:
-    """Write a matrix over z as its author does, and one that was found in the notation of the calculus."""
+def _print_matrix(derivation: Derivation, stated: Matrix | None, found: Sequence[Sequence[Tensor]]) -> str:
+    """Return a matrix over z as its author wrote it, or in the notation of the calculus if it was derived."""
     if stated is not None:
         return _pmatrix([[formula_show.latex(entry) for entry in row] for row in stated])
     return matrix_latex(derivation, found)
 
 
-def _entry(written: str, places: str) -> str:
-    """Write what holds free indices as the vector or matrix of these entries: (theta_i)_i."""
+def _entry_notation(written: str, places: str) -> str:
+    """Return the vector or matrix with given entries as LaTeX: (theta_i)_i."""
     return rf"\left({written}\right)_{{{places}}}" if places else written
 
 

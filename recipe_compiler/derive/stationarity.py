@@ -29,7 +29,8 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool =
     c = calculus(derivation.dynamics.declarations)
     flux = current(derivation, drift, D, settle=settle)
     parts = [
-        _outflow(c, block, entry, grad) for block, entry, grad in zip(blocks, flux, derivation.grad_H, strict=True)
+        _weighted_outflow(c, block, entry, grad)
+        for block, entry, grad in zip(blocks, flux, derivation.grad_H, strict=True)
     ]
     found = c.add(c.zero(), *parts)
     return c.settled(found) if settle else found
@@ -55,7 +56,7 @@ def symmetry_defect(derivation: Derivation) -> Matrix:
     It is zero in every place if D is symmetric for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
     c = calculus(derivation.dynamics.declarations)
-    return _defect(c, derivation.dynamics.declarations.blocks, derivation.D, -1)
+    return _transpose_defect(c, derivation.dynamics.declarations.blocks, derivation.D, -1)
 
 
 def skewness_defect(derivation: Derivation) -> Matrix:
@@ -64,7 +65,7 @@ def skewness_defect(derivation: Derivation) -> Matrix:
     It is zero in every place if Q is skew for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
     c = calculus(derivation.dynamics.declarations)
-    return _defect(c, derivation.dynamics.declarations.blocks, derivation.Q, 1)
+    return _transpose_defect(c, derivation.dynamics.declarations.blocks, derivation.Q, 1)
 
 
 def transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:
@@ -82,7 +83,8 @@ def _transposed_entry(c: Calculus, row: Block, col: Block, entry: Tensor) -> Ten
     return c.rename(entry, moves)
 
 
-def _defect(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, sign: int) -> Matrix:
+def _transpose_defect(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, sign: int) -> Matrix:
+    """Return A + sign A^T of a matrix over z."""
     other = transposed(c, blocks, matrix)
     return tuple(
         tuple(c.settled(c.add(one, c.scale(two, sign))) for one, two in zip(a, b, strict=True))
@@ -90,7 +92,8 @@ def _defect(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, sign: int) -
     )
 
 
-def _outflow(c: Calculus, block: Block, flux: Tensor, grad: Tensor) -> Tensor:
+def _weighted_outflow(c: Calculus, block: Block, flux: Tensor, grad: Tensor) -> Tensor:
+    """Return grad H . J - div J for one block of a current J."""
     slots = row_slots(block)
     spread = c.diff(flux, Coordinate(block.name, slots))
     return c.total(c.subtract(c.multiply(flux, grad), spread), *slots)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from recipe_compiler.ansatz.simplify import read, spelled
+from recipe_compiler.ansatz.simplify import canonical_text, read
 from recipe_compiler.ansatz.unknowns import entries, with_entries
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Formula
@@ -56,11 +56,11 @@ def head(entry: str) -> str:
 
 def unchanged(dynamics: Dynamics, entry: str, new: Formula) -> bool:
     """Whether a new formula means the same as the one an entry has, by the index calculus."""
-    return spelled(entries(dynamics)[entry], dynamics.declarations) == spelled(new, dynamics.declarations)
+    return canonical_text(entries(dynamics)[entry], dynamics.declarations) == canonical_text(new, dynamics.declarations)
 
 
-def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -> Explanation | None:
-    """Return a change as an explanation if the document changed by it, read from its text, is proved; otherwise None.
+def prove_change(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -> Explanation | None:
+    """Return a change as an explanation if the changed document, read from its text, is proved; otherwise None.
 
     The residual of the claimed f and D has to vanish, by both engines; with `derived`, also Q + Q.T = 0, D - D.T = 0
     and f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3). On circles the formulas have to be periodic: exp(t) is
@@ -79,7 +79,7 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
         subject = subject_of(with_entries(dynamics, again))
     except DocumentError:
         return None
-    answers = _answers(subject, [head(entry) for entry, _ in written], derived=derived)
+    answers = _collect_proofs(subject, [head(entry) for entry, _ in written], derived=derived)
     if answers is None:
         return None
     by = "; ".join(dict.fromkeys(answer.by for answer in answers))
@@ -87,7 +87,7 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
     return Explanation(topic, change.says, tuple(written), by, tuple(given))
 
 
-def _answers(subject: Subject, heads: Sequence[str], *, derived: bool) -> list[Proved] | None:
+def _collect_proofs(subject: Subject, heads: Sequence[str], *, derived: bool) -> list[Proved] | None:
     """Return the proofs that a changed document needs, None if one is missing."""
     claimed = subject.dynamics.claims.drift is not None
     needed: list[tuple[bool, Callable[[Subject], Answer]]] = [

@@ -46,7 +46,7 @@ def drift_parts(dynamics: Dynamics) -> tuple[Part, ...]:
             for term in additive(whole) if few else (whole,):
                 part = Part(((f"claims.drift.{name}", term),), rank=DRIFT, whole=whole)
                 found[name, direction(term, declarations), len(found)] = part
-    new = [*_whole_rows(dynamics), *recipe_terms(dynamics), *([] if dynamics.Q else _guessed(dynamics))]
+    new = [*_row_terms(dynamics), *recipe_terms(dynamics), *([] if dynamics.Q else _guess_q_terms(dynamics))]
     for term in sorted(new, key=lambda term: term.rank):
         simple = simplest(term.formula, declarations)
         mark = direction(simple, declarations)
@@ -69,13 +69,13 @@ def recipe_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
         for row, line in zip(dynamics.declarations.blocks, matrix, strict=False):
             for col, place in zip(dynamics.declarations.blocks, line, strict=True):
                 if not is_zero(place):
-                    yield DriftTerm(row, GAMMA, _derivative("div", place, col, row))
-                    for slope in _slopes(dynamics, col):
+                    yield DriftTerm(row, GAMMA, _apply_derivative("div", place, col, row))
+                    for slope in _energy_gradients(dynamics, col):
                         yield DriftTerm(row, rank, build.negate(build.matmul(place, slope, row.shape)))
 
 
-def _whole_rows(dynamics: Dynamics) -> Iterator[DriftTerm]:
-    """Yield what D contributes to a block, all of Gamma and all of the friction, where it consists of several terms."""
+def _row_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
+    """Yield D's contributions to a block with several terms: the whole of Gamma, and the whole of the friction."""
     alone = list(recipe_terms(replace(dynamics, Q=None)))
     for block in dynamics.declarations.blocks:
         for rank in (GAMMA, FRICTION):
@@ -84,8 +84,8 @@ def _whole_rows(dynamics: Dynamics) -> Iterator[DriftTerm]:
                 yield DriftTerm(block, rank, build.add(parts, block.shape))
 
 
-def _guessed(dynamics: Dynamics) -> Iterator[DriftTerm]:
-    """Yield what a Q that is not given would contribute: div(A, b), factors A of claimed terms; grad(H_k, b), Q = I."""
+def _guess_q_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
+    """Yield what an unknown Q may contribute: div(A, b), factors A of claimed terms; grad(H_k, b), Q = I."""
     blocks = dynamics.declarations.blocks
     stated = dict(dynamics.claims.drift or ())
     for row in blocks:
@@ -93,10 +93,10 @@ def _guessed(dynamics: Dynamics) -> Iterator[DriftTerm]:
             factors = (node for term in additive(stated[row.name]) for node in nodes(term))
             for factor in dict.fromkeys(factors):
                 calculus = any(isinstance(part, ex.Apply) and part.fn in ex.CALCULUS for part in nodes(factor))
-                if factor.shape == place_shape(row, col) and not calculus and _depends(factor, col.name):
-                    yield DriftTerm(row, GAMMA, _derivative("div", factor, col, row))
+                if factor.shape == place_shape(row, col) and not calculus and _may_depend_on(factor, col.name):
+                    yield DriftTerm(row, GAMMA, _apply_derivative("div", factor, col, row))
             if row != col and row.shape == col.shape:
-                yield from (DriftTerm(row, DRIFT, slope) for slope in _slopes(dynamics, col))
+                yield from (DriftTerm(row, DRIFT, slope) for slope in _energy_gradients(dynamics, col))
 
 
 def whole_drift(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
@@ -118,19 +118,20 @@ def whole_drift(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     yield Change(DRIFT, 3 + len(found), f"take the recipe's drift for {', '.join(found)}", new)
 
 
-def _slopes(dynamics: Dynamics, col: Block) -> Iterator[Formula]:
-    """Yield the gradients by a block of the terms of H."""
+def _energy_gradients(dynamics: Dynamics, col: Block) -> Iterator[Formula]:
+    """Yield the gradients of H's terms by a block."""
     for energy in additive(dynamics.H, constants=False):
-        if _depends(energy, col.name):
-            yield _derivative("grad", energy, col, col)
+        if _may_depend_on(energy, col.name):
+            yield _apply_derivative("grad", energy, col, col)
 
 
-def _derivative(fn: str, formula: Formula, by: Block, row: Block) -> Formula:
+def _apply_derivative(fn: str, formula: Formula, by: Block, row: Block) -> Formula:
+    """Return the formula fn(formula, block), shaped as a column of the row block."""
     return ex.Apply(fn, (formula, ex.Symbol(by.name, by.shape, Role.BLOCK)), row.shape)
 
 
-def _depends(formula: Formula, block: str) -> bool:
-    """Whether a block may enter a formula."""
+def _may_depend_on(formula: Formula, block: str) -> bool:
+    """Return whether a block may occur in a formula."""
     return depends_on_state(formula) and any(
         (isinstance(node, ex.Symbol) and node.name == block and node.role is Role.BLOCK)
         or (isinstance(node, ex.FunctionAt) and block in node.of)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from recipe_compiler.ansatz.simplify import SYMMETRIC, direction, gathered, simplest
+from recipe_compiler.ansatz.simplify import SYMMETRIC, direction, gather_terms, simplest
 from recipe_compiler.ansatz.sums import Constants, Value, additive, constants
 from recipe_compiler.ansatz.unknowns import Ansatz, Part, Values, entries
 from recipe_compiler.explain.changes import CURL, DRIFT, ENERGY, NOISE, Change, unchanged
@@ -42,13 +42,13 @@ def energy_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     for values in ansatz.sparse(1, len(terms)):
         (n,) = values
         factor = ansatz.factor(n, values)
-        if ansatz.constants.is_positive(factor) or _turns_up(terms[n], ansatz.constants.scaled(terms[n], factor)):
-            says = _changed(text(terms[n]), factor, ansatz.constants, "in H")
+        if ansatz.constants.is_positive(factor) or _is_sign_repair(terms[n], ansatz.constants.scaled(terms[n], factor)):
+            says = _describe_factor(text(terms[n]), factor, ansatz.constants, "in H")
             yield Change(ENERGY, 1, says, tuple(ansatz.written(values).items()), ansatz.is_plain(values))
 
 
-def _turns_up(term: Formula, new: Formula) -> bool:
-    """Whether a term written with a minus loses it, and holds no field of unknown sign: `-r**2/2` becomes `r**2/2`."""
+def _is_sign_repair(term: Formula, new: Formula) -> bool:
+    """Return whether a term loses its minus and contains no field of unknown sign: `-r**2/2` becomes `r**2/2`."""
     known = not any(isinstance(node, FunctionAt) for node in nodes(term))
     return known and unsigned(term) is not None and unsigned(new) is None
 
@@ -59,10 +59,10 @@ def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     c solves R = 0 for the claimed f and H, R the Fokker-Planck residual (cf. Ma, Chen, Fox 2015, Eq. 5); or makes the
     recipe's drift the claimed one. Of f = -grad U/2 with D = I, D/2 is proposed.
     """
-    groups = _pairs(dynamics, ("claims.diffusion", "D") if dynamics.claims.diffusion else ("D",))
+    groups = _list_mirrored_places(dynamics, ("claims.diffusion", "D") if dynamics.claims.diffusion else ("D",))
     whole = [tuple(place for places in groups for place in places)] if len(groups) > 1 else []
     for chosen in (groups, whole):
-        yield from _place_scales(dynamics, chosen, NOISE, derived=derived)
+        yield from _scale_places(dynamics, chosen, NOISE, derived=derived)
 
 
 def curl_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
@@ -71,14 +71,14 @@ def curl_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     f_claimed = -(D + Q) grad H + Gamma is linear in the constant (Ma, Chen, Fox 2015, Eq. 3).
     """
     if derived:
-        yield from _place_scales(dynamics, _pairs(dynamics, ("Q",)), CURL, derived=True)
+        yield from _scale_places(dynamics, _list_mirrored_places(dynamics, ("Q",)), CURL, derived=True)
 
 
 Places = tuple[tuple[str, Formula], ...]
 """Entries with their formulas."""
 
 
-def _pairs(dynamics: Dynamics, names: Sequence[str]) -> list[Places]:
+def _list_mirrored_places(dynamics: Dynamics, names: Sequence[str]) -> list[Places]:
     """Return the places of matrices that are not all zero, each with its mirror image."""
     found: list[Places] = []
     blocks, old = [block.name for block in dynamics.declarations.blocks], entries(dynamics)
@@ -91,7 +91,8 @@ def _pairs(dynamics: Dynamics, names: Sequence[str]) -> list[Places]:
     return found
 
 
-def _place_scales(dynamics: Dynamics, groups: Sequence[Places], rank: int, *, derived: bool) -> Iterator[Change]:
+def _scale_places(dynamics: Dynamics, groups: Sequence[Places], rank: int, *, derived: bool) -> Iterator[Change]:
+    """Yield the changes that multiply groups of matrix entries by a constant."""
     if not groups:
         return
     ansatz = Ansatz(dynamics, tuple(Part(places) for places in groups), derived)
@@ -116,12 +117,14 @@ def drift_changes(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """
     ansatz = Ansatz(dynamics, drift_parts(dynamics), derived)
     for values in ansatz.sparse(LARGEST, MOST):
-        new = ((entry, gathered(formula, dynamics.declarations)) for entry, formula in ansatz.written(values).items())
+        new = (
+            (entry, gather_terms(formula, dynamics.declarations)) for entry, formula in ansatz.written(values).items()
+        )
         rank = max(ansatz.parts[n].rank for n in values)
-        yield Change(rank, len(values), _drift_words(ansatz, values), tuple(new), ansatz.is_plain(values))
+        yield Change(rank, len(values), _describe_drift_change(ansatz, values), tuple(new), ansatz.is_plain(values))
 
 
-def _drift_words(ansatz: Ansatz, values: Values) -> str:
+def _describe_drift_change(ansatz: Ansatz, values: Values) -> str:
     """Return what happens to terms, each block named once."""
     at, said = ansatz.constants, list[str]()
     order = list(entries(ansatz.dynamics))
@@ -135,11 +138,12 @@ def _drift_words(ansatz: Ansatz, values: Values) -> str:
         elif not factor:
             said.append(f"drop {text(term)} from {place}")
         else:
-            said.append(_changed(text(term), factor, at, f"in {place}"))
+            said.append(_describe_factor(text(term), factor, at, f"in {place}"))
     return ", and ".join(said)
 
 
-def _changed(term: str, factor: Value, at: Constants, where: str) -> str:
+def _describe_factor(term: str, factor: Value, at: Constants, where: str) -> str:
+    """Return the words for a term's new factor: a flipped sign, or a multiplication."""
     return f"flip the sign of {term} {where}" if factor == -1 else f"multiply {term} {where} by {at.text(factor)}"
 
 
@@ -160,27 +164,28 @@ def variants(term: Formula, declarations: Declarations) -> list[Formula]:
     """
     found = {direction(term, declarations): term}
     for matrix in constant_matrices(declarations):
-        for new in _with(term, matrix, matrix.shape.rows):
+        for new in _insert_matrix(term, matrix, matrix.shape.rows):
             simple = simplest(new, declarations)
             if (mark := direction(simple, declarations)) is not None:
                 found.setdefault(mark, simple)
     return list(found.values())[:MAX_VARIANTS]
 
 
-def _with(term: Formula, matrix: Formula, size: Size | None) -> Iterator[Formula]:
+def _insert_matrix(term: Formula, matrix: Formula, size: Size | None) -> Iterator[Formula]:
     """Yield a term with `matrix @ x` for each part x with so many rows; for a constant, times the trace."""
     if term.shape == SCALAR and all(node.shape.rows != size for node in nodes(term)):
         yield build.multiply(term, build.apply("trace", (matrix,), SCALAR), SCALAR)
     else:
-        yield from _replacements(term, matrix, size)
+        yield from _multiply_parts(term, matrix, size)
 
 
-def _replacements(formula: Formula, matrix: Formula, size: Size | None) -> Iterator[Formula]:
+def _multiply_parts(formula: Formula, matrix: Formula, size: Size | None) -> Iterator[Formula]:
+    """Yield a formula with one of its parts multiplied by the matrix from the left."""
     if formula.shape.rows is not None and formula.shape.rows == size:
         yield build.matmul(matrix, formula, Shape(size, formula.shape.cols))
     parts = build.parts(formula) if isinstance(formula, ex.Multiply | ex.MatMul | ex.Transpose) else ()
     for n, part in enumerate(parts):
-        for new in _replacements(part, matrix, size):
+        for new in _multiply_parts(part, matrix, size):
             yield build.rebuild(formula, [*parts[:n], new, *parts[n + 1 :]], lambda shape: shape)
 
 
@@ -192,11 +197,11 @@ def insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """
     if constant_matrices(dynamics.declarations):
         for block in dynamics.declarations.blocks:
-            yield from _drift_replaced(dynamics, block.name, derived=derived)
-            yield from _with_noise(dynamics, block.name, derived=derived)
+            yield from _combine_variants(dynamics, block.name, derived=derived)
+            yield from _insert_with_noise(dynamics, block.name, derived=derived)
 
 
-def _drift_replaced(dynamics: Dynamics, block: str, *, derived: bool) -> Iterator[Change]:
+def _combine_variants(dynamics: Dynamics, block: str, *, derived: bool) -> Iterator[Change]:
     """Yield the drifts of one block that are combinations of variants of its terms."""
     declarations, entry = dynamics.declarations, f"claims.drift.{block}"
     own = additive(entries(dynamics)[entry])
@@ -214,7 +219,7 @@ def _drift_replaced(dynamics: Dynamics, block: str, *, derived: bool) -> Iterato
         yield Change(DRIFT, len(values), says, tuple(new.items()), ansatz.is_plain(values))
 
 
-def _with_noise(dynamics: Dynamics, block: str, *, derived: bool) -> Iterator[Change]:
+def _insert_with_noise(dynamics: Dynamics, block: str, *, derived: bool) -> Iterator[Change]:
     """Yield the changes of one term in the drift of a block, and of its noise, to variants of them."""
     declarations, old = dynamics.declarations, entries(dynamics)
     entry = f"claims.drift.{block}"

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from recipe_compiler.ansatz.simplify import spelled
+from recipe_compiler.ansatz.simplify import canonical_text
 from recipe_compiler.ansatz.unknowns import entries, has_no_defects
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.explain.changes import CURL, NOISE, Change, proved, unchanged
+from recipe_compiler.explain.changes import CURL, NOISE, Change, prove_change, unchanged
 from recipe_compiler.explain.drift_terms import whole_drift
 from recipe_compiler.explain.families import (
     curl_insertions,
@@ -18,7 +18,7 @@ from recipe_compiler.explain.families import (
     insertions,
     noise_scales,
 )
-from recipe_compiler.explain.side_effects import Before, standing
+from recipe_compiler.explain.side_effects import Before, note_side_effects
 from recipe_compiler.explain.symmetry import mirrored
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.spec.model import Claims, Dynamics
@@ -63,43 +63,45 @@ def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explana
         return ()
     before = {finding.id: finding for finding in findings}
     try:
-        broken = _broken(subject)
-        if not broken and (dynamics.claims.drift is None or has_no_defects(dynamics, derived=_derived(dynamics))):
+        broken = _has_invalid_matrix(subject)
+        if not broken and (
+            dynamics.claims.drift is None or has_no_defects(dynamics, derived=_is_recipe_drift_required(dynamics))
+        ):
             return ()
     except (DocumentError, NotConvertedError):
         return ()
-    found = _gathered((mirrored,) if broken else NEAR, dynamics)
+    found = _collect_proposals((mirrored,) if broken else NEAR, dynamics)
     if not broken and not any(change.count == 1 for change in found):
-        found += _gathered(FARTHER, dynamics)
-    shown = _shown(dynamics, found, before)
+        found += _collect_proposals(FARTHER, dynamics)
+    shown = _prove_proposals(dynamics, found, before)
     if not shown and broken:
-        shown = _shown(dynamics, _with_the_claim(dynamics, found), before)
-    return shown or (_of_the_matrices(dynamics, found, before) if broken else ())
+        shown = _prove_proposals(dynamics, _add_drift_change(dynamics, found), before)
+    return shown or (_repair_matrices(dynamics, found, before) if broken else ())
 
 
-def _of_the_matrices(dynamics: Dynamics, changes: list[Change], before: Before) -> tuple[Explanation, ...]:
-    """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
+def _repair_matrices(dynamics: Dynamics, changes: list[Change], before: Before) -> tuple[Explanation, ...]:
+    """Return the changes that at least make Q skew and D symmetric, described as no more than that."""
     if dynamics.D is None or dynamics.claims.drift is None:
         return ()
     partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
-    return _shown(replace(dynamics, claims=Claims()), partly, before)
+    return _prove_proposals(replace(dynamics, claims=Claims()), partly, before)
 
 
-def _with_the_claim(dynamics: Dynamics, changes: list[Change]) -> list[Change]:
-    """Return changes that make Q skew and D symmetric, each with one of the claimed drift that it then needs."""
+def _add_drift_change(dynamics: Dynamics, changes: list[Change]) -> list[Change]:
+    """Return changes that make Q skew and D symmetric, each with the change of the claimed drift that it requires."""
     if dynamics.claims.drift is None:
         return []
     found = [
         change.followed_by(more, more.rank)
         for change in sorted(changes, key=lambda change: change.order)
-        for more in _gathered((drift_changes,), change.applied(dynamics))
+        for more in _collect_proposals((drift_changes,), change.applied(dynamics))
     ]
     least = min((change.count for change in found), default=0)
     return [change for change in found if change.count <= least + 1]
 
 
-def _broken(subject: Subject) -> bool:
-    """Whether Q is shown not to be skew, or D not to be symmetric."""
+def _has_invalid_matrix(subject: Subject) -> bool:
+    """Return whether Q is proved not skew, or D not symmetric."""
     derivation = subject.derivation
     if derivation is None:
         return False
@@ -109,13 +111,13 @@ def _broken(subject: Subject) -> bool:
     return skew or (uneven and d_symmetric(subject).verdict is Verdict.REFUTED)
 
 
-def _derived(dynamics: Dynamics) -> bool:
-    """Whether the claimed drift is to be the recipe's: D and Q are given."""
+def _is_recipe_drift_required(dynamics: Dynamics) -> bool:
+    """Return whether the claimed drift must equal the recipe's: D and Q are given."""
     return dynamics.D is not None and dynamics.Q is not None
 
 
-def _agreed(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the change that states D as the claimed diffusion, and the other way round."""
+def _align_diffusion(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
+    """Yield the change of the claimed diffusion to D, and of D to the claimed diffusion."""
     del derived
     old = entries(dynamics)
     if dynamics.D is None or dynamics.claims.diffusion is None:
@@ -129,26 +131,26 @@ def _agreed(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
             yield Change(NOISE, len(new), says, tuple(new))
 
 
-def _followed(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the matrices put into the drift after which the claim is stationary, with the Q that they need."""
+def _recover_q_after(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
+    """Yield insertions of matrices into the drift that make the claim stationary, with the Q that they require."""
     for change in insertions(dynamics, derived=False) if derived else ():
         changed = change.applied(dynamics)
         for more in (*curl_scales(changed, derived=True), *curl_insertions(changed, derived=True)):
             yield change.followed_by(more, CURL)
 
 
-NEAR: tuple[Family, ...] = (energy_scales, noise_scales, _agreed, drift_changes, curl_scales)
+NEAR: tuple[Family, ...] = (energy_scales, noise_scales, _align_diffusion, drift_changes, curl_scales)
 """Changes of one part, and of few terms of the drift."""
-FARTHER: tuple[Family, ...] = (insertions, curl_insertions, _followed, whole_drift)
+FARTHER: tuple[Family, ...] = (insertions, curl_insertions, _recover_q_after, whole_drift)
 """Changes of several parts, where no change of one is found."""
 
 
-def _gathered(families: Iterable[Family], dynamics: Dynamics) -> list[Change]:
-    """Return all proposals; a family that meets what it cannot read ends there."""
+def _collect_proposals(families: Iterable[Family], dynamics: Dynamics) -> list[Change]:
+    """Return the proposals of all families; a family stops at a formula it cannot read."""
     found: list[Change] = []
     for family in families:
         try:
-            for change in family(dynamics, derived=_derived(dynamics)):
+            for change in family(dynamics, derived=_is_recipe_drift_required(dynamics)):
                 found.append(change)
                 if len(found) == PROPOSED:
                     return found
@@ -157,35 +159,39 @@ def _gathered(families: Iterable[Family], dynamics: Dynamics) -> list[Change]:
     return found
 
 
-def _shown(dynamics: Dynamics, changes: list[Change], before: Before) -> tuple[Explanation, ...]:
+def _prove_proposals(dynamics: Dynamics, changes: list[Change], before: Before) -> tuple[Explanation, ...]:
     """Return the first proposals that are proved and refute nothing else, each document once."""
     found: list[Explanation] = []
-    seen = {_mark(dynamics)}
+    seen = {_fingerprint(dynamics)}
     tried = 0
     for change in sorted(changes, key=lambda change: change.order):
         if len(found) == SHOWN or tried == TRIED:
             break
         changed = change.applied(dynamics)
-        mark = _mark(changed)
-        if mark in seen or _stops(dynamics, change) or any(unchanged(dynamics, *entry) for entry in change.formulas):
+        mark = _fingerprint(changed)
+        if (
+            mark in seen
+            or _freezes_block(dynamics, change)
+            or any(unchanged(dynamics, *entry) for entry in change.formulas)
+        ):
             continue
         seen.add(mark)
         tried += 1
-        explanation = proved(dynamics, change, Topic.REPAIR, derived=_derived(dynamics))
+        explanation = prove_change(dynamics, change, Topic.REPAIR, derived=_is_recipe_drift_required(dynamics))
         entries = [entry for entry, _ in change.formulas]
-        explanation = explanation and standing(changed, entries, explanation, before)
+        explanation = explanation and note_side_effects(changed, entries, explanation, before)
         if explanation is not None:
             found.append(explanation)
     return tuple(found)
 
 
-def _stops(dynamics: Dynamics, change: Change) -> bool:
-    """Whether a block that moved has no drift left: an answer that is of no use."""
+def _freezes_block(dynamics: Dynamics, change: Change) -> bool:
+    """Return whether a change removes the whole drift of a block that moved, which makes it useless."""
     old = entries(dynamics)
     drifts = [(entry, new) for entry, new in change.formulas if entry.startswith("claims.drift.")]
     return any(is_zero(new) and not is_zero(old[entry]) for entry, new in drifts)
 
 
-def _mark(dynamics: Dynamics) -> str:
+def _fingerprint(dynamics: Dynamics) -> str:
     """Return a text that documents with the same tensors share."""
-    return "|".join(spelled(formula, dynamics.declarations) for formula in entries(dynamics).values())
+    return "|".join(canonical_text(formula, dynamics.declarations) for formula in entries(dynamics).values())

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from recipe_compiler.ansatz.candidates import material, monomials
-from recipe_compiler.ansatz.simplify import direction, gathered, simplest, spelled
+from recipe_compiler.ansatz.simplify import canonical_text, direction, gather_terms, simplest
 from recipe_compiler.ansatz.sums import Value, additive, constants
 from recipe_compiler.ansatz.unknowns import Ansatz, Part, has_no_defects
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.explain.changes import ENERGY, Change, proved
+from recipe_compiler.explain.changes import ENERGY, Change, prove_change
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Function
@@ -52,21 +52,21 @@ def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
     try:
         if has_no_defects(dynamics, derived=False):
             return ()
-        for n, change in enumerate(_energies(dynamics)):
+        for n, change in enumerate(_propose_energies(dynamics)):
             if n == TRIED or len(found) == SHOWN:
                 break
-            mark = spelled(change.formulas[0][1], dynamics.declarations)
-            explanation = None if mark in seen else proved(dynamics, change, Topic.SAMPLES, derived=False)
+            mark = canonical_text(change.formulas[0][1], dynamics.declarations)
+            explanation = None if mark in seen else prove_change(dynamics, change, Topic.SAMPLES, derived=False)
             seen.add(mark)
             if explanation is not None:
-                found.append(_with_integral(change.applied(dynamics), explanation))
+                found.append(_note_infinite_integral(change.applied(dynamics), explanation))
     except (DocumentError, NotConvertedError):
         pass
     return tuple(found)
 
 
-def _with_integral(changed: Dynamics, explanation: Explanation) -> Explanation:
-    """Return the explanation, with what it comes to where exp(-H) is shown to have no finite integral."""
+def _note_infinite_integral(changed: Dynamics, explanation: Explanation) -> Explanation:
+    """Return the explanation, with a note if exp(-H') is proved to have no finite integral."""
     if normalisable(subject_of(changed)).verdict is not Verdict.REFUTED:
         return explanation
     tabled = changed.declarations.parameters or changed.declarations.functions
@@ -74,29 +74,29 @@ def _with_integral(changed: Dynamics, explanation: Explanation) -> Explanation:
     return replace(explanation, says=f"{explanation.says}; its integral is infinite{where}: nothing is sampled")
 
 
-def _energies(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield energies with few unknown factors first; on a line, where none is found, other sums."""
+def _propose_energies(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield energies with few unknown factors first; on a line, if none is found, other sums."""
     own = tuple(term for term in additive(dynamics.H, constants=False) if depends_on_state(term))
     more, found = added_terms(dynamics), False
     for added in ((), *((term,) for term in more), *((more,) if len(more) > 1 else ())):
-        wide = _joint(dynamics, own, added)
-        for change in _solved(wide, len(own)):
+        wide = _ansatz_of_terms(dynamics, own, added)
+        for change in _solve_energies(wide, len(own)):
             found = True
             yield change
         if sum(map(len, wide.system.equations)) > LARGEST:
             break
     if not found:
-        yield from _on_a_line(dynamics)
+        yield from _integrate_on_line(dynamics)
 
 
-def _joint(dynamics: Dynamics, own: Sequence[Formula], added: Sequence[Formula]) -> Ansatz:
-    """Return H with unknown factors before its terms, before all of them, and before added ones."""
+def _ansatz_of_terms(dynamics: Dynamics, own: Sequence[Formula], added: Sequence[Formula]) -> Ansatz:
+    """Return H with unknown factors of its terms, of their sum, and of added terms."""
     whole = [Part(tuple(("H", term) for term in own), own=False)]
     terms = [Part((("H", term),)) for term in own]
     return Ansatz(dynamics, (*terms, *whole, *(Part((("H", term),), own=False) for term in added)), derived=False)
 
 
-def _solved(ansatz: Ansatz, own: int) -> Iterator[Change]:
+def _solve_energies(ansatz: Ansatz, own: int) -> Iterator[Change]:
     """Yield the energies at which the residual vanishes: few unknown factors first, one for all own terms, all."""
     names = ansatz.system.unknowns
     terms, whole, added = names[:own], names[own : own + 1], names[own + 1 :]
@@ -113,16 +113,17 @@ def _solved(ansatz: Ansatz, own: int) -> Iterator[Change]:
                 new = {n: value for n, value in {**each, **rest}.items() if value}
                 temperature = at.text(at.number(1) / (common + at.number(1)))
                 more = f", the stated one at temperature {temperature}" if common and not added else ""
-                yield from _energy(ansatz, new, more)
+                yield from _energy_change(ansatz, new, more)
 
 
-def _energy(ansatz: Ansatz, values: dict[int, Value], more: str = "") -> Iterator[Change]:
+def _energy_change(ansatz: Ansatz, values: dict[int, Value], more: str = "") -> Iterator[Change]:
+    """Yield the change of H to the energy at some values of the unknowns."""
     for entry, formula in ansatz.written(values).items():
-        new = gathered(formula, ansatz.dynamics.declarations)
+        new = gather_terms(formula, ansatz.dynamics.declarations)
         yield Change(ENERGY, 1, f"{LEAVES}{text(new)}{more}", ((entry, new),), ansatz.is_plain(values))
 
 
-def _on_a_line(dynamics: Dynamics) -> Iterator[Change]:
+def _integrate_on_line(dynamics: Dynamics) -> Iterator[Change]:
     """Yield the H with f = -D H' + D' where z is one scalar and H is a sum of powers, fields and logarithms.
 
     (Ma, Chen, Fox 2015, Eq. 3, with Q = 0.) On a line no other density without a current is stationary. f = -x and D =
@@ -134,7 +135,7 @@ def _on_a_line(dynamics: Dynamics) -> Iterator[Change]:
     D = dynamics.claims.diffusion or dynamics.D
     alone = replace(dynamics, D=D, claims=replace(dynamics.claims, diffusion=None))
     occurring = [node for formula in equation_formulas(alone) for node in nodes(formula)]
-    bases = [*_noise(dynamics), *(node for node in occurring if isinstance(node, ex.FunctionAt))]
+    bases = [*_varying_noise(dynamics), *(node for node in occurring if isinstance(node, ex.FunctionAt))]
     for node in occurring:
         match node:
             case ex.Power(base, ex.Number(value)) if value < 0:
@@ -144,7 +145,7 @@ def _on_a_line(dynamics: Dynamics) -> Iterator[Change]:
     terms = [term for mark, term in listed.items() if mark is not None and depends_on_state(term)][:MAX_ON_A_LINE]
     ansatz = Ansatz(alone, tuple(Part((("H", term),), own=False) for term in terms), derived=True)
     for values in ansatz.solutions(ansatz.system.sparsest()):
-        yield from _energy(ansatz, dict(values))
+        yield from _energy_change(ansatz, dict(values))
 
 
 def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
@@ -154,8 +155,8 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
     scalar blocks of the real line, which shift a quadratic energy.
     """
     declarations = dynamics.declarations
-    found = [_logarithm(place) for place in _noise(dynamics)]
-    fields = [function for function in declarations.functions if _is_positive(function)]
+    found = [_logarithm(place) for place in _varying_noise(dynamics)]
+    fields = [function for function in declarations.functions if _is_declared_positive(function)]
     found += [_logarithm(ex.FunctionAt(field.name, field.of, field.shape)) for field in fields]
     for block in declarations.blocks:
         symbol = ex.Symbol(block.name, block.shape, Role.BLOCK)
@@ -169,8 +170,8 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
     return tuple(term for mark, term in reversed(distinct.items()) if mark is not None)[:MAX_ADDED]
 
 
-def _noise(dynamics: Dynamics) -> list[Formula]:
-    """Return the places D[a,a] that depend on the state, without constant factors."""
+def _varying_noise(dynamics: Dynamics) -> list[Formula]:
+    """Return the entries D[a,a] that depend on the state, without constant factors."""
     D, at = dynamics.claims.diffusion or dynamics.D or (), constants(dynamics.declarations)
     places = [at.split(row[a])[1] for a, row in enumerate(D)]
     return [place for place in places if place is not None and depends_on_state(place)]
@@ -181,7 +182,8 @@ def _logarithm(place: Formula) -> Formula:
     return ex.Apply("logdet" if place.shape.sizes else "log", (place,), SCALAR)
 
 
-def _is_positive(function: Function) -> bool:
+def _is_declared_positive(function: Function) -> bool:
+    """Return whether a function is declared positive, or positive definite."""
     shape = function.shape
     square = shape.rows is not None and shape.rows == shape.cols
     return (Kind.PD in function.kinds and square) or (Kind.POSITIVE in function.kinds and not shape.sizes)

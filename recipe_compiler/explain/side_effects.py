@@ -20,7 +20,9 @@ Before = Mapping[str, Finding]
 """The findings about the document as it is, by claim."""
 
 
-def standing(changed: Dynamics, entries: Sequence[str], explanation: Explanation, before: Before) -> Explanation | None:
+def note_side_effects(
+    changed: Dynamics, entries: Sequence[str], explanation: Explanation, before: Before
+) -> Explanation | None:
     """Return a repair with the claims it leaves undecided or refuted; None if the change refutes a required claim.
 
     Claims that `changes.proved` decides are not decided again. A claim that reads nothing of what is changed keeps its
@@ -40,8 +42,8 @@ def standing(changed: Dynamics, entries: Sequence[str], explanation: Explanation
     for claim in applicable_claims(DYNAMICS, changed):
         if not claim.required or claim.rechecked_by_repairs:
             continue
-        touched = bool(_read(claim, heads) & heads)
-        found = _decided(claim, subject) if touched else before.get(claim.id)
+        touched = bool(_select_changed_entries(claim, heads) & heads)
+        found = _decide_claim(claim, subject) if touched else before.get(claim.id)
         if found is None:
             open_ += [claim.says] if touched else []
             continue
@@ -50,25 +52,26 @@ def standing(changed: Dynamics, entries: Sequence[str], explanation: Explanation
         given |= set(found.decision.given) if touched and isinstance(found.decision, Proved) else set[str]()
         open_ += [claim.says] if found.verdict is Verdict.UNDECIDED else []
         refuted += [claim.says] if found.verdict is Verdict.REFUTED else []
-    says = explanation.says + _more("undecided then", open_) + _more("still refuted", refuted)
+    says = explanation.says + _list_claims("undecided then", open_) + _list_claims("still refuted", refuted)
     return replace(explanation, says=says, given=tuple(sorted(given)))
 
 
-def _read(claim: Claim[Subject, Dynamics], heads: frozenset[str]) -> frozenset[str]:
-    """Return what a claim reads, of all that is changed."""
+def _select_changed_entries(claim: Claim[Subject, Dynamics], heads: frozenset[str]) -> frozenset[str]:
+    """Return those of the changed entries that a claim reads."""
     if claim.reads is None:
         return heads
     return frozenset().union(*(_HEADS.get(entry, {entry}) for entry in (*claim.reads, *claim.also_reads)))
 
 
-def _decided(claim: Claim[Subject, Dynamics], subject: Subject) -> Finding | None:
-    """Return what a claim comes to, None where nothing can be said."""
+def _decide_claim(claim: Claim[Subject, Dynamics], subject: Subject) -> Finding | None:
+    """Return the finding of a claim, None if it cannot be decided."""
     try:
         return claim.finding(under_sizes(claim, subject.dynamics, find(decider(claim), subject)))
     except DocumentError:
         return None
 
 
-def _more(words: str, claims: Iterable[str]) -> str:
+def _list_claims(words: str, claims: Iterable[str]) -> str:
+    """Return the clause that lists claims after given words; empty if there are none."""
     listed = ", and that ".join(claims)
     return f"; {words}: {listed}" if listed else ""

@@ -36,9 +36,9 @@ def mirrored(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
         for n, row in enumerate(names):
             for col in names[n:]:
                 here, there = f"{name}[{row},{col}]", f"{name}[{col},{row}]"
-                if here not in old or opposite(old[here], _mirror(old[there], -sign)):
+                if here not in old or opposite(old[here], _mirror_entry(old[there], -sign)):
                     continue
-                new = {there: _mirror(old[here], sign), here: _mirror(old[there], sign)}
+                new = {there: _mirror_entry(old[here], sign), here: _mirror_entry(old[there], sign)}
                 if here == there:
                     whole = build.add((old[here], new[here]), old[here].shape)
                     new = {here: build.multiply(Number(Fraction(1, 2)), whole, whole.shape)}
@@ -52,6 +52,7 @@ def mirrored(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
         yield Change(rank, len(chosen), ", and ".join(says for _, _, says in chosen), formulas)
 
 
-def _mirror(formula: Formula, sign: int) -> Formula:
+def _mirror_entry(formula: Formula, sign: int) -> Formula:
+    """Return the transpose of a formula, negated for a skew matrix."""
     transposed = build.transpose(formula)
     return transposed if sign > 0 else build.negate(transposed)

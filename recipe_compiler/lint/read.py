@@ -23,7 +23,7 @@ from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.step_definedness import is_symmetric, needed
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.of_operations import Meaning, TraceReading
-from recipe_compiler.trace.of_scalars import known_to
+from recipe_compiler.trace.of_scalars import read_precisely
 from recipe_compiler.trace.operations import Operation, Trace
 from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -129,7 +129,7 @@ class Read:
         Raises:
             NoExpansionError: they are not known as far.
         """
-        found = known_to(lambda top: TraceReading(self.problem.trace, meaning(self.problem), top), power)
+        found = read_precisely(lambda top: TraceReading(self.problem.trace, meaning(self.problem), top), power)
         if found.known < power:
             raise NoExpansionError(f"the step is known up to eps^({found.known}) only")
         return found

@@ -15,7 +15,7 @@ from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.visited import NotFollowedError, Visited, drawn
 from recipe_compiler.trace.of_operations import TraceReading
 from recipe_compiler.trace.operations import Evaluation, Partial, Trace
-from recipe_compiler.trace.scalars import NO_DRAW, Poly, value_of, written
+from recipe_compiler.trace.scalars import NO_DRAW, Poly, series_expression, value_of
 from recipe_compiler.trace.series import NoExpansionError, Series
 
 NEEDS = {"division": "!=", "root": ">", "power": ">"}
@@ -146,5 +146,5 @@ def _semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
 
 def is_symmetric(entries: tuple[int, ...], n: int, reading: TraceReading) -> bool:
     """Whether C_ij = C_ji of an n x n covariance, given row by row, as far as the normal form sees it."""
-    flat = [written(reading.of(place), reading.meaning.eps) for place in entries]
+    flat = [series_expression(reading.of(place), reading.meaning.eps) for place in entries]
     return all(is_zero(flat[i * n + j] - flat[j * n + i]) for i in range(n) for j in range(i))

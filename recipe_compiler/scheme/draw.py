@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from recipe_compiler.derive.conditional import pulled
+from recipe_compiler.derive.conditional import apply_precision
 from recipe_compiler.derive.law_energies import precision
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
@@ -111,7 +111,7 @@ def _parameters(target: Target, law: Law, block: Block) -> tuple[tuple[Tensor, .
     if law.name == "N" and block.shape != SCALAR:
         m, cov = arguments
         by_precision = isinstance(cov, Apply) and cov.fn == "inv"
-        arguments = (pulled(m, cov, precision(cov), plain), precision(cov)) if by_precision else arguments
+        arguments = (apply_precision(m, cov, precision(cov), plain), precision(cov)) if by_precision else arguments
     return tuple(_lowered(target, argument, block) for argument in arguments), by_precision
 
 

@@ -31,7 +31,7 @@ NOT_AFFINE = "the step at eps = 0 is not affine, or its noise depends on what it
 
 
 class NotAffineError(Exception):
-    """The step at eps = 0 is not seen to be an affine step of what has a Gaussian law."""
+    """The step at eps = 0 is not known to be affine in variables with a Gaussian law."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
     places = [a for a, (_, x, row) in enumerate(rows) if not all(y.is_zero for y in (x, *row))]
     blocks = tuple(declarations.blocks[a] for a in places)
     slopes = gradient(c, declarations.blocks, convert(H, declarations))
-    own = [_covariance(c, block, slopes[a], blocks) for a, block in zip(places, blocks, strict=True)]
+    own = [_conditional_covariance(c, block, slopes[a], blocks) for a, block in zip(places, blocks, strict=True)]
     S = tuple(
         tuple(x if a is b else c.zero(*row_slots(a), *col_slots(b)) for b in blocks)
         for a, x in zip(blocks, own, strict=True)
@@ -75,26 +75,26 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
     J = tuple(tuple(c.diff(x, Coordinate(block.name, col_slots(block))) for block in blocks) for x in mean)
     for row in (*J, *noise):
         for entry in row:
-            _demand_free(c, entry, blocks, NOT_AFFINE)
+            _require_independence(c, entry, blocks, NOT_AFFINE)
     drift = apply_matrix(c, blocks, J, apply_matrix(c, blocks, S, tuple(slopes[a] for a in places)))
     found: list[tuple[str, Tensor]] = []
     for a, row in enumerate(blocks):
         change = c.settled(c.subtract(mean[a], drift[a]))
         found.append((f"the change of the mean of {row.name} in a step", change))
         for b, col in enumerate(blocks):
-            pair = _next(c, row, mean[a]), _as_column(c, col, _next(c, col, mean[b]))
-            spread = [_spread(c, *pair, block, x) for block, x in zip(blocks, own, strict=True)]
+            pair = _next_value(c, row, mean[a]), _as_column(c, col, _next_value(c, col, mean[b]))
+            spread = [_propagate_covariance(c, *pair, block, x) for block, x in zip(blocks, own, strict=True)]
             change = c.settled(c.add(noise[a][b], *spread, c.scale(S[a][b], -1)))
             found.append((f"the change of Cov({row.name}, {col.name}) in a step", change))
     return Invariance(tuple(block.name for block in blocks), tuple(found))
 
 
-def _covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]) -> Tensor:
-    """Return the covariance of a block under exp(-H), given all others: the inverse of its Hessian."""
+def _conditional_covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]) -> Tensor:
+    """Return the covariance of a block given all others under exp(-H): the inverse of its Hessian."""
     P = c.settled(c.diff(slope, Coordinate(block.name, col_slots(block))))
     if P.is_zero:
         raise NotAffineError(f"H is not quadratic in {block.name}")
-    _demand_free(c, P, moved, f"H is not quadratic in {block.name}")
+    _require_independence(c, P, moved, f"H is not quadratic in {block.name}")
     for other in moved:
         if other != block and not c.is_zero(c.diff(slope, Coordinate(other.name, col_slots(other)))):
             raise NotAffineError(f"{block.name} and {other.name} are coupled in H")
@@ -104,7 +104,8 @@ def _covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]
     return c.inverse(Grid(row, col, with_indices(Tensor((), P.terms), (row, col))), (row, col))
 
 
-def _next(c: Calculus, block: Block, mean: Tensor) -> Tensor:
+def _next_value(c: Calculus, block: Block, mean: Tensor) -> Tensor:
+    """Return the block plus the mean of its change."""
     return c.add(c.coordinate(block.name, *row_slots(block)), mean)
 
 
@@ -112,7 +113,7 @@ def _as_column(c: Calculus, block: Block, x: Tensor) -> Tensor:
     return c.rename(x, dict(zip(row_slots(block), col_slots(block), strict=True)))
 
 
-def _spread(c: Calculus, x: Tensor, y: Tensor, block: Block, S: Tensor) -> Tensor:
+def _propagate_covariance(c: Calculus, x: Tensor, y: Tensor, block: Block, S: Tensor) -> Tensor:
     """Return sum_kl dx/dz_k S_kl dy/dz_l over a block."""
     k, n = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kn")
     slopes = c.diff(x, Coordinate(block.name, k)), c.diff(y, Coordinate(block.name, n))
@@ -120,7 +121,8 @@ def _spread(c: Calculus, x: Tensor, y: Tensor, block: Block, S: Tensor) -> Tenso
     return c.total(with_indices(c.multiply(middle, *slopes), (*k, *n)), *k, *n)
 
 
-def _demand_free(c: Calculus, tensor: Tensor, blocks: Sequence[Block], why: str) -> None:
+def _require_independence(c: Calculus, tensor: Tensor, blocks: Sequence[Block], why: str) -> None:
+    """Raise NotAffineError(why) if a tensor depends on one of some blocks."""
     for block in blocks:
         by = Coordinate(block.name, tuple(Index(size, "k") for size in block.shape.sizes))
         if not c.is_zero(c.diff(tensor, by)):
@@ -159,8 +161,8 @@ def invariance_at(
     slope, J = scalar_gradient(H, own), tuple(scalar_gradient(x, own) for x in mean)
     P = tuple(scalar_gradient(x, own) for x in slope)
     not_quadratic = f"H is not quadratic in {', '.join(map(str, own))}"
-    _demand_constant(P, own, not_quadratic)
-    _demand_constant((*J, *noise), own, NOT_AFFINE)
+    _require_constant(P, own, not_quadratic)
+    _require_constant((*J, *noise), own, NOT_AFFINE)
     if is_zero(matrices.determinant(P)):
         raise NotAffineError(not_quadratic)
     S, F = matrices.inverse(P), matrices.add((matrices.identity(len(own)), J))
@@ -178,6 +180,7 @@ def _all_zero(entries: Sequence[Expr]) -> bool:
     return all(map(is_zero, entries))
 
 
-def _demand_constant(a: Rows, own: tuple[Symbol, ...], why: str) -> None:
+def _require_constant(a: Rows, own: tuple[Symbol, ...], why: str) -> None:
+    """Raise NotAffineError(why) if an entry of a matrix depends on one of some coordinates."""
     if not all(is_zero(sympy.diff(x, y)) for row in a for x in row for y in own):
         raise NotAffineError(why)

@@ -124,7 +124,7 @@ class Reading:
 
     def series(self, tensor: Tensor) -> Series[Tensor]:
         """Return a tensor that eps, draws and next values may be in."""
-        if not any(map(_moves, _factors(tensor))):
+        if not any(map(_is_random_or_small, _list_atoms(tensor))):
             return self.S.constant(tensor)
         return self.S.add(self.S.constant(Tensor(tensor.free, ())), *(self.term(x, tensor.free) for x in tensor.terms))
 
@@ -133,7 +133,7 @@ class Reading:
         moves = {index: self.inner(index.size) for index in indices(term.factors) - set(free)}
         found = self.S.constant(self.c.constant(term.coefficient))
         for atom, exponent in term.factors:
-            if _moves(atom):
+            if _is_random_or_small(atom):
                 own = self.factor(moved(atom, moves), exponent)
             elif nested(atom):
                 own = self.S.constant(rebuilt(self.c, atom, exponent, moves))
@@ -203,16 +203,17 @@ def as_coordinates(formula: Formula) -> Formula:
             return rebuild(formula, [as_coordinates(part) for part in parts(formula)], lambda shape: shape)
 
 
-def _factors(tensor: Tensor) -> Iterator[Atom]:
+def _list_atoms(tensor: Tensor) -> Iterator[Atom]:
+    """Return the atoms of all terms of a tensor."""
     return (atom for term in tensor.terms for atom, _ in term.factors)
 
 
-def _moves(atom: Atom) -> bool:
-    """Whether eps, a draw or a next value occurs."""
+def _is_random_or_small(atom: Atom) -> bool:
+    """Return whether eps, a draw or a next value occurs in an atom."""
     match atom:
         case Coordinate(name):
             return name == STEP or name.startswith(NEXT) or is_draw(atom)
         case Inverse(grid) | Determinant(grid):
-            return any(map(_moves, _factors(grid.entry)))
+            return any(map(_is_random_or_small, _list_atoms(grid.entry)))
         case _:
-            return any(_moves(inner) for arg in nested(atom) for inner in _factors(arg))
+            return any(_is_random_or_small(inner) for arg in nested(atom) for inner in _list_atoms(arg))

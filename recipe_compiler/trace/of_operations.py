@@ -61,7 +61,7 @@ class TraceReading:
             raise NoExpansionError("the step does not return the whole state")
         pairs = zip(places, self.meaning.z, strict=True)
         change = [self.S.subtract(self.of(place), self.scalars.constant(z)) for place, z in pairs]
-        own = [self._group(*group) for group in self.trace.groups]
+        own = [self._group_draws(*group) for group in self.trace.groups]
         together = {k for draws, _ in self.trace.groups for k in draws}
         alone = tuple(w for k, w in enumerate(self.draws) if k not in together)
         return moments(self.S, change, [independent(alone, self.S), *own])
@@ -85,7 +85,7 @@ class TraceReading:
             case "draw":
                 for draws, entries in self.trace.groups:  # the covariance of those made together is read first
                     if one.position in draws:
-                        self._group(draws, entries)
+                        self._group_draws(draws, entries)
                 return self.scalars.drawn(self.draws[one.position])
             case "uniform":
                 raise NoExpansionError("a uniform draw")
@@ -96,23 +96,23 @@ class TraceReading:
             case "pow":
                 return self.scalars.power(*parts)
             case "min":  # (a + b - |a - b|)/2
-                apart = self._call("abs", self.S.subtract(*parts))
+                apart = self._apply_function("abs", self.S.subtract(*parts))
                 return self.S.scale(self.S.subtract(self.S.add(*parts), apart), HALF)
             case "call":
-                return self._call(one.name, parts[0])
+                return self._apply_function(one.name, parts[0])
             case _:
-                return self._entry(one, parts)
+                return self._expand_entry(one, parts)
 
-    def _entry(self, one: Operation, point: Sequence[Series[Poly]]) -> Series[Poly]:
-        """Return an entry of an argument, by Taylor's formula where it is taken at another point than the state."""
+    def _expand_entry(self, one: Operation, point: Sequence[Series[Poly]]) -> Series[Poly]:
+        """Return an entry of an argument, by Taylor's formula if it is evaluated away from the state."""
         entries = self.meaning.leaves.get(one.name, ())
         if one.position >= len(entries):
             raise NoExpansionError(f"{one.name} has no entry {one.position}")
         f, z = off_kinks(entries[one.position]), self.meaning.points.get(one.name, ())
         return self.scalars.series(f) if one.op == "leaf" else self.at_point(f, z, point, one.name)
 
-    def _group(self, draws: tuple[int, ...], entries: tuple[int, ...]) -> PolyDraw:
-        """Return draws made together; their covariance holds no other draw."""
+    def _group_draws(self, draws: tuple[int, ...], entries: tuple[int, ...]) -> PolyDraw:
+        """Return jointly made draws; their covariance contains no other draw."""
         if draws not in self.groups:
             symbols = tuple(self.draws[k] for k in draws)
             read = [self.of(place) for place in entries]
@@ -122,8 +122,8 @@ class TraceReading:
             self.groups[draws] = grouped(symbols, covariance, self.scalars)
         return self.groups[draws]
 
-    def _call(self, function: str, x: Series[Poly]) -> Series[Poly]:
-        """Return a function of a series, at a kink by the side that the state lies on."""
+    def _apply_function(self, function: str, x: Series[Poly]) -> Series[Poly]:
+        """Return a function of a series; at a kink, that of the side on which the state lies."""
         row = FUNCTIONS[function]
         if row.corner is Corner.NONE:
             return self.scalars.applied(row.scalar, self.S.leading(x) if function == "log" else x, function)
@@ -146,15 +146,15 @@ class TraceReading:
             raise NoExpansionError(f"{name} at a point that is not the state in the limit eps -> 0")
         found, degree = [self.scalars.constant(f)], 1
         while moved and low * degree <= self.S.top:
-            found += [self._share(f, z, deltas, along) for along in combinations_with_replacement(moved, degree)]
+            found += [self._taylor_term(f, z, deltas, along) for along in combinations_with_replacement(moved, degree)]
             degree += 1
         known = min([self.S.top] * bool(moved) + [delta.known for delta in deltas], default=self.S.top)
         return self.S.add(*found, Series({}, known))
 
-    def _share(
+    def _taylor_term(
         self, f: Expr, z: tuple[Symbol, ...], deltas: Sequence[Series[Poly]], along: tuple[int, ...]
     ) -> Series[Poly]:
-        """Return the term of Taylor's formula along some coordinates."""
+        """Return the term of Taylor's formula for derivatives along some coordinates."""
         slope = sympy.diff(f, *(z[k] for k in along))
         found = self.scalars.constant(slope / prod(factorial(along.count(k)) for k in set(along)))
         for k in along:

@@ -34,7 +34,7 @@ def scalar_moments(step: Step, sizes: Mapping[str, int], only: Sequence[int] = (
         NoExpansionError: no expansion about eps = 0 is known, or a third moment of a gradient's noise is needed.
         entries.NotScalarisableError, matrices.TooLargeError: as for `entries.rows`.
     """
-    return known_to(lambda top: _moments(step, Setting(step.declarations, sizes), top, only), TWO)
+    return read_precisely(lambda top: _expand_moments(step, Setting(step.declarations, sizes), top, only), TWO)
 
 
 class Known(Protocol):
@@ -49,8 +49,8 @@ class Known(Protocol):
 R = TypeVar("R", bound=Known)
 
 
-def known_to(read: Callable[[Fraction], R], least: Fraction) -> R:
-    """Return what is known up to a power of eps, if it can be, read with as many powers as that takes.
+def read_precisely(read: Callable[[Fraction], R], least: Fraction) -> R:
+    """Return a reading that is known up to a power of eps if possible, keeping as many powers as that takes.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known.
@@ -65,16 +65,17 @@ def known_to(read: Callable[[Fraction], R], least: Fraction) -> R:
     return read(many)
 
 
-def _moments(step: Step, at: Setting, top: Fraction, only: Sequence[int]) -> Moments[Poly]:
+def _expand_moments(step: Step, at: Setting, top: Fraction, only: Sequence[int]) -> Moments[Poly]:
+    """Return the moments of dz from the formulas of a step, keeping powers of eps up to `top`."""
     read = Scalars(poly_arithmetic(top), Symbol("eps", positive=True), {})
     new: dict[Expr, Expr] = {}
     values: dict[str, tuple[Expr, ...]] = {}
     for a in step.order:
         block = step.declarations.blocks[a]
-        values[block.name] = tuple(x for row in _entries(step.new[a], at, new) for x in row)
+        values[block.name] = tuple(x for row in _formula_entries(step.new[a], at, new) for x in row)
         places = positions(block.shape, at.sizes)
-        new |= {_next(block.name, here): x for here, x in zip(places, values[block.name], strict=True)}
-    draws = [_draw(item, at, read, new) for item in step.draws]
+        new |= {_next_symbol(block.name, here): x for here, x in zip(places, values[block.name], strict=True)}
+    draws = [_read_draw(item, at, read, new) for item in step.draws]
     blocks = [step.declarations.blocks[a] for a in only or range(len(step.new))]
     z = (x for block in blocks for x in coordinates(block, at.sizes))
     after = (x for block in blocks for x in values[block.name])
@@ -84,11 +85,11 @@ def _moments(step: Step, at: Setting, top: Fraction, only: Sequence[int]) -> Mom
     return moments(read.S, change, draws)
 
 
-def _draw(item: ClaimedDraw, at: Setting, read: Scalars, new: Mapping[Expr, Expr]) -> PolyDraw:
-    """Return draws made together over the power of eps that they are of, which is noted."""
+def _read_draw(item: ClaimedDraw, at: Setting, read: Scalars, new: Mapping[Expr, Expr]) -> PolyDraw:
+    """Return the entries of one claimed draw, scaled by their power of eps, which `read` notes."""
     symbols = tuple(Symbol(label(item.name, here), real=True) for here in positions(item.shape, at.sizes))
     stated = item.covariance
-    entries = identity(extent(item.shape, at.sizes)[0]) if stated is None else _entries(stated, at, new)
+    entries = identity(extent(item.shape, at.sizes)[0]) if stated is None else _formula_entries(stated, at, new)
     pairs = zip(product(symbols, symbols), (x for row in entries for x in row), strict=True)
     found = {pair: read.series(x) for pair, x in pairs}
     return grouped(symbols, found, read, item.says, gaussian=item.gaussian)
@@ -116,19 +117,20 @@ def grouped(
     return PolyDraw(symbols, lambda v, w: shifted[v, w], read.S, says, gaussian)
 
 
-def _entries(formula: Formula, at: Setting, new: Mapping[Expr, Expr]) -> Rows:
-    """Return the entries of a formula, updated blocks put in."""
-    found = rows(_with_names(formula), at)
+def _formula_entries(formula: Formula, at: Setting, new: Mapping[Expr, Expr]) -> Rows:
+    """Return the entries of a formula with the next values substituted."""
+    found = rows(_name_next_values(formula), at)
     return tuple(tuple(cast(Expr, x.xreplace(dict(new))) for x in row) for row in found)
 
 
-def _with_names(formula: Formula) -> Formula:
-    """Return a formula with updated blocks as symbols of their own."""
+def _name_next_values(formula: Formula) -> Formula:
+    """Return a formula with each `next(b)` replaced by a symbol."""
     if isinstance(formula, ex.Next):
         return ex.Symbol(f"next.{formula.block}", formula.shape, Role.NOISE)
     old = parts(formula)
-    return rebuild(formula, [_with_names(part) for part in old], lambda shape: shape) if old else formula
+    return rebuild(formula, [_name_next_values(part) for part in old], lambda shape: shape) if old else formula
 
 
-def _next(block: str, here: tuple[int, ...]) -> Symbol:
+def _next_symbol(block: str, here: tuple[int, ...]) -> Symbol:
+    """Return the SymPy symbol of one entry of a next value."""
     return Symbol(label(f"next.{block}", here), real=True)

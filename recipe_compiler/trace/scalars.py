@@ -31,7 +31,7 @@ class PolyRing:
 
     def add(self, *parts: Poly) -> Poly:
         """Return a sum."""
-        return _collected((key, value) for part in parts for key, value in part.items())
+        return _sum_monomials((key, value) for part in parts for key, value in part.items())
 
     def multiply(self, *factors: Poly) -> Poly:
         """Return a product.
@@ -44,7 +44,7 @@ class PolyRing:
             if len(found) * len(x) > MOST_TERMS:
                 raise NoExpansionError(f"a product of more than {MOST_TERMS} terms")
             pairs = product(found.items(), x.items())
-            found = _collected((tuple(sorted((*v, *w), key=_name)), a * b) for (v, a), (w, b) in pairs)
+            found = _sum_monomials((tuple(sorted((*v, *w), key=_draw_name)), a * b) for (v, a), (w, b) in pairs)
         return found
 
     def scale(self, x: Poly, factor: Fraction) -> Poly:
@@ -73,11 +73,13 @@ def vanishes(e: Expr) -> bool:
         return False
 
 
-def _name(draw: Symbol) -> str:
+def _draw_name(draw: Symbol) -> str:
+    """Return the name of a draw, by which monomials are sorted."""
     return draw.name
 
 
-def _collected(pairs: Iterable[tuple[tuple[Symbol, ...], Expr]]) -> Poly:
+def _sum_monomials(pairs: Iterable[tuple[tuple[Symbol, ...], Expr]]) -> Poly:
+    """Return the polynomial with coefficients of equal monomials added and zeros removed."""
     found: dict[tuple[Symbol, ...], list[Expr]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
@@ -90,8 +92,8 @@ def value_of(x: Poly) -> Expr:
     return x.get(NO_DRAW, sympy.Integer(0))
 
 
-def written(series: Series[Poly], eps: Symbol) -> Expr:
-    """Return a series as one expression."""
+def series_expression(series: Series[Poly], eps: Symbol) -> Expr:
+    """Return a series as one expression in eps."""
     return sympy.Add(
         *(v * eps ** rational(p) * sympy.Mul(*draws) for p, x in series.parts.items() for draws, v in x.items())
     )

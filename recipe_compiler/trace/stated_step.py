@@ -93,26 +93,28 @@ def update_order(dynamics: Dynamics) -> tuple[int, ...]:
     """
     blocks = dynamics.declarations.blocks
     update = dict(dynamics.claims.update or ())
-    waits = {a: _named_next(update[block.name]) for a, block in enumerate(blocks) if block.name in update}
+    waits = {a: _read_next_blocks(update[block.name]) for a, block in enumerate(blocks) if block.name in update}
     order: list[int] = []
     left = list(range(len(blocks)))
     while left:
         known = {blocks[a].name for a in order}
         ready = next((a for a in left if waits.get(a, frozenset()) <= known), None)
         if ready is None:
-            raise ModelError(_circle(dynamics, left, waits, known))
+            raise ModelError(_faults_of_cycle(dynamics, left, waits, known))
         order.append(ready)
         left.remove(ready)
     return tuple(order)
 
 
-def _named_next(formula: Formula) -> frozenset[str]:
+def _read_next_blocks(formula: Formula) -> frozenset[str]:
+    """Return the blocks whose next value a formula uses."""
     return frozenset(node.block for node in nodes(formula) if isinstance(node, ex.Next))
 
 
-def _circle(
+def _faults_of_cycle(
     dynamics: Dynamics, left: list[int], waits: dict[int, frozenset[str]], known: set[str]
 ) -> tuple[Fault, ...]:
+    """Return a fault for each update in a circular dependence, naming the next values it waits for."""
     blocks = dynamics.declarations.blocks
     found: list[Fault] = []
     for a in left:
@@ -126,7 +128,7 @@ def _circle(
 
 @dataclass(slots=True)
 class _Naming:
-    """Gives every draw of an update a name."""
+    """A renaming of the draws in an update to symbols of their own."""
 
     dynamics: Dynamics
     declarations: Declarations
@@ -142,7 +144,7 @@ class _Naming:
                 name = f"N.{len(self.draws) + 1}"
                 self.draws.append(ClaimedDraw(name, shape, inner, text(formula)))
                 return Symbol(name, shape, Role.NOISE)
-            case ex.MatMul(ex.Transpose(left), right) if left == right and _draws(left):
+            case ex.MatMul(ex.Transpose(left), right) if left == right and _has_normal_draw(left):
                 problem = f"found {text(formula)}, the same draw twice or two independent ones?"
                 hint = "declare the draw under claims.noise and use its name"
                 raise ModelError([Fault(self.dynamics.source.place(self.entry), self.entry, problem, hint)])
@@ -191,5 +193,6 @@ class _Naming:
         return ex.FunctionAt(name, (node.block,), shape)
 
 
-def _draws(formula: Formula) -> bool:
+def _has_normal_draw(formula: Formula) -> bool:
+    """Return whether a formula contains a normal draw."""
     return any(isinstance(node, ex.Normal) for node in nodes(formula))

@@ -37,13 +37,13 @@ def slopes(c: Calculus, fn: str) -> Callable[[Tensor], Iterator[Tensor]]:
         slope = c.applied(fn, c.atom(ARGUMENT))
         while True:
             slope = c.diff(slope, ARGUMENT)
-            yield _at(c, slope, first)
+            yield _substitute_argument(c, slope, first)
 
     return yielded
 
 
-def _at(c: Calculus, tensor: Tensor, value: Tensor) -> Tensor:
-    """Return a tensor without indices of its own, the formal argument replaced by a value."""
+def _substitute_argument(c: Calculus, tensor: Tensor, value: Tensor) -> Tensor:
+    """Return a tensor without free indices, with the formal argument replaced by a value."""
     found = rewritten(c, tensor, lambda atom, exponent: c.power(value, exponent) if atom == ARGUMENT else None)
     return c.add(Tensor(value.free, ()), found)
 

@@ -11,7 +11,7 @@ from letters import SEQUENTIAL, K, composed, langevin
 from some import some
 
 from recipe_compiler.audit.affine import AffineStep, affine_step
-from recipe_compiler.audit.at_values import audited
+from recipe_compiler.audit.at_values import read_affine_step
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.formula.declaration import Entries
@@ -101,7 +101,7 @@ def test_friction_that_undoes_momenta_within_a_step_loses_no_digits(scale: int) 
     friction = np.array([[scale, -1 / 3], [-1 / 3, 2 * scale]])
     changes = ("[[1, 1/3], [1/3, 2]]", f"[[{scale}, -1/3], [-1/3, {2 * scale}]]")
     own = langevin("{name: baoab}", EPS, changes)
-    found = audited(own, discretise(own, derive(bind(own), stated=True))).step.at(EPS)
+    found = read_affine_step(own, discretise(own, derive(bind(own), stated=True))).step.at(EPS)
     F, _, Sigma = composed("B/2 A/2 O A/2 B/2", EPS, C=friction)
     np.testing.assert_allclose(found.F, F, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found.Sigma, Sigma, rtol=1e-12, atol=1e-13)
@@ -115,7 +115,7 @@ def test_the_audit_of_a_word_takes_time_in_proportion_to_its_letters() -> None:
         part = f"[B/{2 * count}, A/{2 * count}, A/{2 * count}, B/{2 * count}]"
         own = langevin(f"{{split: [{{repeat: {count}, of: {part}}}, O]}}")
         program, profile = discretise(own, derive(bind(own), stated=True)), cProfile.Profile()
-        profile.runcall(lambda: audited(own, program).step.at(0.5))
+        profile.runcall(lambda: read_affine_step(own, program).step.at(0.5))
         return pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
 
     few, more, many = map(calls, (10, 20, 40))

@@ -11,7 +11,7 @@ from some import some
 
 from recipe_compiler.ansatz.simplify import read
 from recipe_compiler.ansatz.unknowns import entries
-from recipe_compiler.explain.changes import DRIFT, ENERGY, Change, proved, unchanged
+from recipe_compiler.explain.changes import DRIFT, ENERGY, Change, prove_change, unchanged
 from recipe_compiler.explain.repairs import repairs
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
@@ -189,8 +189,8 @@ def test_a_wrong_proposal_is_not_shown(entry: str, formula: str) -> None:
     shape = next(block.shape for block in dynamics.declarations.blocks if block.name == "r")
     typed = dynamics.H if entry == "H" else read(formula, dynamics.declarations, shape)
     change = Change(ENERGY if entry == "H" else DRIFT, 1, "a guess", ((entry, typed),))
-    assert proved(dynamics, change, Topic.REPAIR, derived=False) is None
-    assert proved(dynamics, change, Topic.REPAIR, derived=True) is None
+    assert prove_change(dynamics, change, Topic.REPAIR, derived=False) is None
+    assert prove_change(dynamics, change, Topic.REPAIR, derived=True) is None
 
 
 def test_a_negative_energy_may_change_its_sign_but_no_potential() -> None:
