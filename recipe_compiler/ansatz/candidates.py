@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
-from recipe_compiler.ansatz.simplify import direction, resolved
+from recipe_compiler.ansatz.simplify import direction, normalise_signs
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes, parts
@@ -95,11 +95,11 @@ def material(dynamics: Dynamics) -> Material:
     ]
     for kind in (_is_name, _is_nonlinear_part, _is_product):
         for node in filter(kind, listed):
-            upright = resolved(build.transpose(node), declarations) if node.shape.rows is None else node
+            upright = normalise_signs(build.transpose(node), declarations) if node.shape.rows is None else node
             if not (isinstance(upright, ex.Number) or _is_constant(upright)):
                 found.add(upright)
             if len(node.shape.sizes) == 2:
-                found.add(resolved(build.transpose(node), declarations))
+                found.add(normalise_signs(build.transpose(node), declarations))
     for shape, columns in list(found.by_shape.items()):
         for column in columns if shape.rows is not None and shape.cols is None else ():
             if _is_elementwise(column):

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from recipe_compiler.ansatz.sums import additive
+from recipe_compiler.ansatz.sums import expand_sum
 from recipe_compiler.errors import DocumentError, ModelError, Place
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
@@ -66,7 +66,7 @@ def direction(formula: Formula, declarations: Declarations) -> str | None:
 def gather_terms(formula: Formula, declarations: Declarations) -> Formula:
     """Return a sum as the index calculus writes it if that has fewer terms; otherwise unchanged."""
     try:
-        fewer = len(tensor_of(formula, declarations).terms) < len(additive(formula))
+        fewer = len(tensor_of(formula, declarations).terms) < len(expand_sum(formula))
     except DocumentError:
         return formula
     return simplest(formula, declarations) if fewer else formula
@@ -77,7 +77,7 @@ def simplest(formula: Formula, declarations: Declarations) -> Formula:
     c = calculus(declarations)
     try:
         tensor = tensor_of(formula, declarations)
-        texts = (as_matrices(c, PLAIN, tensor), text(resolved(formula, declarations)))
+        texts = (as_matrices(c, PLAIN, tensor), text(normalise_signs(formula, declarations)))
         for written in sorted(filter(None, texts), key=len):
             if len(written) > len(text(formula)):
                 break
@@ -89,7 +89,7 @@ def simplest(formula: Formula, declarations: Declarations) -> Formula:
     return formula
 
 
-def resolved(formula: Formula, declarations: Declarations) -> Formula:
+def normalise_signs(formula: Formula, declarations: Declarations) -> Formula:
     """Return a formula with one number in front and transposes at its parts: diag(v) for -(-diag(v)).T."""
     factor, rest = _factor_out(formula, declarations, transposed=False)
     return rest if factor == 1 else build.multiply(ex.Number(factor), rest, rest.shape)

@@ -28,8 +28,8 @@ Value = FracElement
 """A ratio of polynomials in the constants of a document."""
 
 
-def additive(formula: Formula, *, constants: bool = True) -> tuple[Formula, ...]:
-    """Return the terms of a sum, products of sums multiplied out; the formula itself where that gives too many.
+def expand_sum(formula: Formula, *, constants: bool = True) -> tuple[Formula, ...]:
+    """Return the terms of a sum, with products of sums expanded; the formula itself if that gives too many.
 
     Without `constants`, sums that do not depend on the state stay factors: `(a - 1)*log(x)` is one term.
     """
@@ -37,10 +37,10 @@ def additive(formula: Formula, *, constants: bool = True) -> tuple[Formula, ...]
     return terms if len(terms) <= MAX_TERMS else (formula,)
 
 
-def top_level(formula: Formula) -> tuple[Formula, ...]:
-    """Return the terms of a sum as written, without multiplying anything out."""
+def list_terms(formula: Formula) -> tuple[Formula, ...]:
+    """Return the terms of a sum as written, without expanding products."""
     if isinstance(formula, ex.Add):
-        return tuple(part for term in formula.terms for part in top_level(term))
+        return tuple(part for term in formula.terms for part in list_terms(term))
     return () if rebuild.is_zero(formula) else (formula,)
 
 
@@ -68,9 +68,9 @@ def _times(left: Formula, right: Formula, shape: Shape) -> Formula:
     return build.multiply(left, right, shape)
 
 
-def total(terms: Sequence[Formula], shape: Shape) -> Formula:
-    """Return a sum, 0 for none."""
-    kept = [part for term in terms for part in top_level(term)]
+def sum_terms(terms: Sequence[Formula], shape: Shape) -> Formula:
+    """Return the sum of some formulas; 0 for none."""
+    kept = [part for term in terms for part in list_terms(term)]
     return build.add(kept, shape) if kept else rebuild.zero(shape)
 
 

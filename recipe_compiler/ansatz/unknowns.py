@@ -6,7 +6,7 @@ from functools import cached_property
 
 from recipe_compiler.ansatz.equations import constant_names, equations, with_unknowns
 from recipe_compiler.ansatz.solve import System
-from recipe_compiler.ansatz.sums import Constants, Value, constants, total
+from recipe_compiler.ansatz.sums import Constants, Value, constants, sum_terms
 from recipe_compiler.derive.recipe import derive, matrix, vector
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.formula import build
@@ -113,7 +113,7 @@ class Ansatz:
                 more = [] if part.fixed else [build.multiply(unknown, term, term.shape)]
                 formulas.setdefault(entry, []).extend((*own, *more))
         old = entries(self.dynamics)
-        sums = {entry: total(terms, old[entry].shape) for entry, terms in formulas.items()}
+        sums = {entry: sum_terms(terms, old[entry].shape) for entry, terms in formulas.items()}
         sketch = with_entries(replace(self.dynamics, declarations=declarations), sums)
         found = equations(calculus(declarations), defects(sketch, derived=self.derived), constant_names(declarations))
         return System(found, names, self.constants.field)
@@ -150,7 +150,9 @@ class Ansatz:
                     here.append(term if factor == 1 else self.constants.scaled(term, factor))
         touched = {entry for n in values for entry, _ in self.parts[n].terms}
         replaced = {entry for entry in terms if all(not p.own for p in self.parts if entry in dict(p.terms))}
-        return {entry: total(found, old[entry].shape) for entry, found in terms.items() if entry in touched | replaced}
+        return {
+            entry: sum_terms(found, old[entry].shape) for entry, found in terms.items() if entry in touched | replaced
+        }
 
     def is_plain(self, values: Values) -> bool:
         """Whether all values are numbers."""

@@ -37,7 +37,7 @@ BY = "U is quadratic by index calculus; in double precision, from F and Sigma of
 
 
 def audit(build: Build) -> tuple[Explanation, ...]:
-    """Return what a step of a build samples at its values, as an explanation for the report.
+    """Return the explanation of which distribution a step samples at a build's values.
 
     Empty if U is not quadratic, a block has bounds, the step size is not set yet, or the step is a cycle of moves,
     which is not affine. Where U is quadratic and nothing could be computed, the explanation says why.

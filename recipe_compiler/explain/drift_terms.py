@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from recipe_compiler.ansatz.simplify import direction, simplest
-from recipe_compiler.ansatz.sums import additive, top_level, total
+from recipe_compiler.ansatz.sums import expand_sum, list_terms, sum_terms
 from recipe_compiler.ansatz.unknowns import Part
 from recipe_compiler.explain.changes import DRIFT, FRICTION, GAMMA, Change
 from recipe_compiler.formula import build
@@ -32,18 +32,18 @@ class DriftTerm:
 
 
 def drift_parts(dynamics: Dynamics) -> tuple[Part, ...]:
-    """Return the claimed terms of the drift, then terms that may be missing, no two of a block multiples of each other.
+    """Return the claimed drift terms, then terms that may be missing; no two of a block are multiples.
 
     A claimed term that is a multiple of one of the recipe's gets its rank: a wrong friction is then tried before
     others.
     """
     declarations = dynamics.declarations
     stated = dict(dynamics.claims.drift or ())
-    few = sum(len(additive(t)) for formula in stated.values() for t in top_level(formula)) <= MAX_OWN
+    few = sum(len(expand_sum(t)) for formula in stated.values() for t in list_terms(formula)) <= MAX_OWN
     found: dict[tuple[str, str | None, int], Part] = {}
     for name, formula in stated.items():
-        for whole in top_level(formula):
-            for term in additive(whole) if few else (whole,):
+        for whole in list_terms(formula):
+            for term in expand_sum(whole) if few else (whole,):
                 part = Part(((f"claims.drift.{name}", term),), rank=DRIFT, whole=whole)
                 found[name, direction(term, declarations), len(found)] = part
     new = [*_row_terms(dynamics), *recipe_terms(dynamics), *([] if dynamics.Q else _guess_q_terms(dynamics))]
@@ -90,7 +90,7 @@ def _guess_q_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
     stated = dict(dynamics.claims.drift or ())
     for row in blocks:
         for col in blocks:
-            factors = (node for term in additive(stated[row.name]) for node in nodes(term))
+            factors = (node for term in expand_sum(stated[row.name]) for node in nodes(term))
             for factor in dict.fromkeys(factors):
                 calculus = any(isinstance(part, ex.Apply) and part.fn in ex.CALCULUS for part in nodes(factor))
                 if factor.shape == place_shape(row, col) and not calculus and _may_depend_on(factor, col.name):
@@ -111,7 +111,7 @@ def whole_drift(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     listed, found = list(recipe_terms(dynamics)), dict[str, Formula]()
     for block in declarations.blocks:
         terms = [simplest(term.formula, declarations) for term in listed if term.block == block]
-        formula = simplest(total(terms, block.shape), declarations)
+        formula = simplest(sum_terms(terms, block.shape), declarations)
         if text(formula) != text(dict(dynamics.claims.drift or ())[block.name]):
             found[block.name] = formula
     new = tuple((f"claims.drift.{name}", formula) for name, formula in found.items())
@@ -120,7 +120,7 @@ def whole_drift(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 def _energy_gradients(dynamics: Dynamics, col: Block) -> Iterator[Formula]:
     """Yield the gradients of H's terms by a block."""
-    for energy in additive(dynamics.H, constants=False):
+    for energy in expand_sum(dynamics.H, constants=False):
         if _may_depend_on(energy, col.name):
             yield _apply_derivative("grad", energy, col, col)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from recipe_compiler.ansatz.simplify import SYMMETRIC, direction, gather_terms, simplest
-from recipe_compiler.ansatz.sums import Constants, Value, additive, constants
+from recipe_compiler.ansatz.sums import Constants, Value, constants, expand_sum
 from recipe_compiler.ansatz.unknowns import Ansatz, Part, Values, entries
 from recipe_compiler.explain.changes import CURL, DRIFT, ENERGY, NOISE, Change, unchanged
 from recipe_compiler.explain.drift_terms import drift_parts
@@ -37,7 +37,7 @@ def energy_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     Worked, d = 2: H = U(theta) + r.T r/2 + (xi - A)**2/(2 d) with Q[r,xi] = r/d and the claimed drift r.T r/d - 1 of
     xi: the recipe's r drift holds -r (xi - A) c/d**2 in the place of -r (xi - A), so c = d**2 = 4.
     """
-    terms = additive(dynamics.H, constants=False)
+    terms = expand_sum(dynamics.H, constants=False)
     ansatz = Ansatz(dynamics, tuple(Part((("H", term),)) for term in terms), derived)
     for values in ansatz.sparse(1, len(terms)):
         (n,) = values
@@ -157,8 +157,8 @@ def constant_matrices(declarations: Declarations) -> list[Formula]:
     return found
 
 
-def variants(term: Formula, declarations: Declarations) -> list[Formula]:
-    """Return a term, and the same term with a constant matrix put into it, no two multiples of each other.
+def insert_into_term(term: Formula, declarations: Declarations) -> list[Formula]:
+    """Return a term, and its versions with one constant matrix inserted, no two multiples of each other.
 
     r.T r/d - 1 has r.T inv(M) r/d - 1 among its variants.
     """
@@ -204,11 +204,11 @@ def insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 def _combine_variants(dynamics: Dynamics, block: str, *, derived: bool) -> Iterator[Change]:
     """Yield the drifts of one block that are combinations of variants of its terms."""
     declarations, entry = dynamics.declarations, f"claims.drift.{block}"
-    own = additive(entries(dynamics)[entry])
+    own = expand_sum(entries(dynamics)[entry])
     if not own or len(own) > SHORT:
         return
     at = constants(declarations)
-    cores = [at.split(new)[1] or build.ONE for term in own for new in variants(term, declarations)]
+    cores = [at.split(new)[1] or build.ONE for term in own for new in insert_into_term(term, declarations)]
     listed = list({direction(core, declarations): core for core in reversed(cores)}.values())[::-1]
     if len(listed) == len(own):
         return
@@ -224,12 +224,12 @@ def _insert_with_noise(dynamics: Dynamics, block: str, *, derived: bool) -> Iter
     declarations, old = dynamics.declarations, entries(dynamics)
     entry = f"claims.drift.{block}"
     places = [name for head in ("claims.diffusion", "D") if (name := f"{head}[{block},{block}]") in old]
-    own = additive(old[entry])
+    own = expand_sum(old[entry])
     if is_zero(old[places[0]]) or not own or len(own) > 2 * SHORT:
         return
-    noises = variants(old[places[0]], declarations)
+    noises = insert_into_term(old[places[0]], declarations)
     for k, term in enumerate(own):
-        drifts = variants(term, declarations)
+        drifts = insert_into_term(term, declarations)
         if len(noises) * len(drifts) == 1:
             continue
         new = [Part(((entry, one),), own=False) for one in drifts]
@@ -260,7 +260,7 @@ def curl_insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
         here, there = f"Q[{a},{b}]", f"Q[{b},{a}]"
         if here not in old or is_zero(old[here]) or is_zero(old[there]):
             continue
-        others = variants(old[here], declarations)[1:]
+        others = insert_into_term(old[here], declarations)[1:]
         pairs = [((here, new), (there, build.negate(build.transpose(new)))) for new in others]
         ansatz = Ansatz(dynamics, tuple(Part(pair, own=False) for pair in pairs), derived=True)
         for values in ansatz.sparse(1, len(pairs)) if pairs else ():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from recipe_compiler.ansatz.candidates import material, monomials
 from recipe_compiler.ansatz.simplify import canonical_text, direction, gather_terms, simplest
-from recipe_compiler.ansatz.sums import Value, additive, constants
+from recipe_compiler.ansatz.sums import Value, constants, expand_sum
 from recipe_compiler.ansatz.unknowns import Ansatz, Part, has_no_defects
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.changes import ENERGY, Change, prove_change
@@ -76,7 +76,7 @@ def _note_infinite_integral(changed: Dynamics, explanation: Explanation) -> Expl
 
 def _propose_energies(dynamics: Dynamics) -> Iterator[Change]:
     """Yield energies with few unknown factors first; on a line, if none is found, other sums."""
-    own = tuple(term for term in additive(dynamics.H, constants=False) if depends_on_state(term))
+    own = tuple(term for term in expand_sum(dynamics.H, constants=False) if depends_on_state(term))
     more, found = added_terms(dynamics), False
     for added in ((), *((term,) for term in more), *((more,) if len(more) > 1 else ())):
         wide = _ansatz_of_terms(dynamics, own, added)

@@ -18,7 +18,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.trace.moments import Moments, moments
-from recipe_compiler.trace.of_scalars import grouped
+from recipe_compiler.trace.of_scalars import scale_draws
 from recipe_compiler.trace.operations import Evaluation, Operation, Trace
 from recipe_compiler.trace.scalars import Poly, PolyDraw, Scalars, independent, poly_arithmetic, value_of
 from recipe_compiler.trace.series import HALF, ZERO, NoExpansionError, Series
@@ -119,7 +119,7 @@ class TraceReading:
             if any(self.S.is_random(x) for series in read for x in series.parts.values()):
                 raise NoExpansionError("the covariance of a draw depends on another draw")
             covariance = dict(zip(product(symbols, symbols), read, strict=True))
-            self.groups[draws] = grouped(symbols, covariance, self.scalars)
+            self.groups[draws] = scale_draws(symbols, covariance, self.scalars)
         return self.groups[draws]
 
     def _apply_function(self, function: str, x: Series[Poly]) -> Series[Poly]:

@@ -92,10 +92,10 @@ def _read_draw(item: ClaimedDraw, at: Setting, read: Scalars, new: Mapping[Expr,
     entries = identity(extent(item.shape, at.sizes)[0]) if stated is None else _formula_entries(stated, at, new)
     pairs = zip(product(symbols, symbols), (x for row in entries for x in row), strict=True)
     found = {pair: read.series(x) for pair, x in pairs}
-    return grouped(symbols, found, read, item.says, gaussian=item.gaussian)
+    return scale_draws(symbols, found, read, item.says, gaussian=item.gaussian)
 
 
-def grouped(
+def scale_draws(
     symbols: tuple[Symbol, ...],
     covariance: Mapping[tuple[Symbol, Symbol], Series[Poly]],
     read: Scalars,
@@ -103,7 +103,7 @@ def grouped(
     *,
     gaussian: bool = True,
 ) -> PolyDraw:
-    """Return draws made together over the power of eps that they are of, half the lowest one of their covariance.
+    """Return jointly made draws divided by their power of eps, half the lowest one in their covariance.
 
     Raises:
         NoExpansionError: it grows as eps becomes small.

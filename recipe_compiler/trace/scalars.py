@@ -114,7 +114,7 @@ class Scalars:
         return self.S.constant({NO_DRAW: e} if e != 0 else {})
 
     def drawn(self, draw: Symbol) -> Series[Poly]:
-        """Return a draw as a series."""
+        """Return a draw as a series, with the power of eps that it carries."""
         return self.S.constant({(draw,): sympy.Integer(1)}, self.powers[draw])
 
     def series(self, e: Expr) -> Series[Poly]:
@@ -156,7 +156,7 @@ class Scalars:
         return self.applied(sympy.exp, self.S.multiply(exponent, log), "a power")
 
     def applied(self, f: Callable[[Expr], Expr], x: Series[Poly], name: str) -> Series[Poly]:
-        """Return a smooth function of a series by Taylor's formula about its value at eps = 0."""
+        """Return a smooth function of a series, by Taylor's formula about its value at eps = 0."""
 
         def slopes(first: Poly) -> Iterator[Poly]:
             symbol = sympy.Dummy(real=True)

@@ -137,7 +137,7 @@ class _Naming:
     known: dict[tuple[str, str], ClaimedDraw] = field(default_factory=dict[tuple[str, str], ClaimedDraw])
 
     def named(self, formula: Formula) -> Formula:
-        """Return a formula with its draws as symbols."""
+        """Return a formula whose draws are replaced by symbols."""
         match formula:
             case ex.Normal(cov, shape):
                 inner = self.named(cov)

@@ -57,7 +57,7 @@ from recipe_compiler.verify.steps.in_build import (
     order_claimed_in,
     order_in,
 )
-from recipe_compiler.verify.steps.kept import keeps, symplectic, volume
+from recipe_compiler.verify.steps.kept import keeps, list_symplectic_pieces, list_volume_pieces
 from recipe_compiler.verify.steps.order import palindrome
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.reversible import reversible
@@ -209,8 +209,8 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     rechecked("pieces", "the pieces of the word add up to the SDE", _step(decide_pieces(pieces)), has_word),
     Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _flows(flow), has_word),
     advisory("keeps", "which pieces preserve exp(-H)", _flows(keeps), has_word),
-    advisory("volume", "which pieces preserve volume", _flows(volume), has_word),
-    advisory("symplectic", "which pieces are symplectic", _flows(symplectic), has_word),
+    advisory("volume", "which pieces preserve volume", _flows(list_volume_pieces), has_word),
+    advisory("symplectic", "which pieces are symplectic", _flows(list_symplectic_pieces), has_word),
     advisory("reversible", "which pieces are reversible", _flows(reversible), has_word),
     advisory("palindrome", "whether the word, from draw to draw, is a palindrome", _word(palindrome), has_word,
              rechecked=True),

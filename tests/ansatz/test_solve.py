@@ -6,7 +6,7 @@ import pytest
 from answers import document
 
 from recipe_compiler.ansatz.equations import constant_names, equations
-from recipe_compiler.ansatz.simplify import read, resolved, simplest, tensor_of
+from recipe_compiler.ansatz.simplify import normalise_signs, read, simplest, tensor_of
 from recipe_compiler.ansatz.solve import System
 from recipe_compiler.ansatz.sums import constants
 from recipe_compiler.formula.build import negate, transpose
@@ -90,9 +90,9 @@ def test_the_smallest_sets_that_suffice_are_found(declarations, known):
 def test_signs_come_first_and_transposes_go_to_the_parts(declarations, formula, written):
     old = read(formula, declarations, Shape("d", "d"))
     c = calculus(declarations)
-    for new in (resolved(old, declarations), simplest(old, declarations)):
+    for new in (normalise_signs(old, declarations), simplest(old, declarations)):
         assert c.is_zero(c.subtract(tensor_of(new, declarations), tensor_of(old, declarations)))
-    assert written is None or text(resolved(old, declarations)) == written
+    assert written is None or text(normalise_signs(old, declarations)) == written
     twice = transpose(negate(transpose(negate(old))))
     assert text(simplest(twice, declarations)) == text(simplest(old, declarations))
 

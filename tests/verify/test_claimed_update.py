@@ -14,7 +14,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.trace.moments import Coefficients, expectation
 from recipe_compiler.trace.of_formulas import tensor_moments
-from recipe_compiler.trace.of_scalars import grouped, scalar_moments
+from recipe_compiler.trace.of_scalars import scalar_moments, scale_draws
 from recipe_compiler.trace.scalars import Scalars, poly_arithmetic, value_of
 from recipe_compiler.trace.series import NoExpansionError
 from recipe_compiler.trace.stated_step import stated_step
@@ -132,7 +132,7 @@ def test_expectations_are_sums_over_pairings():
     read = scalars(Fraction(3))
     v, w = draws = sympy.symbols("v w", real=True)
     entries = {(v, v): 2 * eps, (v, w): eps * C, (w, v): eps * C, (w, w): 3 * eps}
-    group = grouped(draws, {pair: read.series(x) for pair, x in entries.items()}, read)
+    group = scale_draws(draws, {pair: read.series(x) for pair, x in entries.items()}, read)
     found = expectation(read.S, read.series(v**2 * w**2 + v * w**2), [group])
     assert {power: sympy.expand(value_of(x)) for power, x in found.parts.items()} == {TWO: 6 + 2 * C**2}
 

@@ -11,7 +11,7 @@ from recipe_compiler.spec.model import Metropolis, Refresh, Selection, Steps
 from recipe_compiler.verify.moves import refresh as refreshes
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.moves.table import cycle, decide_each, exact
-from recipe_compiler.verify.moves.volume import volume_kept
+from recipe_compiler.verify.moves.volume import decide_volume
 
 LEAPFROG, PATH = "B/2 A B/2", "B/2 A/2 O A/2 B/2"
 FULL, PARTIAL = Refresh("r"), Refresh("r", Fraction(9, 10))
@@ -114,7 +114,7 @@ def some(energy="norm2(r)/2", shape="d", flows=()):
 def test_a_midpoint_keeps_volume_in_the_plane_and_is_open_beyond(shape, flows, verdict, says):
     """f = -c(theta) S r has div f = 0 for every size."""
     step = some(shape=shape, flows=flows)
-    expect(volume_kept(step, step.pieces[0]), verdict, says)
+    expect(decide_volume(step, step.pieces[0]), verdict, says)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.steps import kept, reversible
 from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
-from recipe_compiler.verify.steps.kept import keeps, keeps_law, symplectic, volume
+from recipe_compiler.verify.steps.kept import keeps, keeps_law, list_symplectic_pieces, list_volume_pieces
 from recipe_compiler.verify.steps.order import euler_order, palindrome, word_order
 from recipe_compiler.verify.steps.pieces import pieces
 
@@ -33,7 +33,7 @@ THERMOSTAT = "B/2 A/2 xi/2 O xi/2 A/2 B/2"
 WHOLE = {"pieces": (("H", (Selection(Q=None),)),)}
 """RHMC as one piece."""
 NO_MORE, AT_LEAST = "weak order {}, and not higher for general U and values", "weak order {} at least, by its letters"
-STEADY = (keeps, volume, symplectic, reversible.reversible)
+STEADY = (keeps, list_volume_pieces, list_symplectic_pieces, reversible.reversible)
 
 
 def by(found):
@@ -77,7 +77,7 @@ def test_the_whole_recipe_as_one_piece_keeps_what_it_keeps(numerical):
 
 def test_numerical_flows_keep_what_is_shown_of_them_and_no_more():
     of = split("gsgrhmc", HALVES, flows=(("A", "midpoint"), ("O", "midpoint")))
-    assert by(volume(of)) == "B; not decided for A (midpoint), O (midpoint)"
+    assert by(list_volume_pieces(of)) == "B; not decided for A (midpoint), O (midpoint)"
     assert by(word_order(of)) == "weak order 2 at least, by its letters and its flows"
 
 
@@ -107,7 +107,7 @@ def test_a_piece_without_a_value_everywhere_is_not_proved(claim):
     ("claim", "changes", "says"),
     [
         (pieces, {"noise": "'(2 + sign(theta[0]))*I'"}, "not shown"),
-        (volume, {"noise": "'(2 + sign(theta[0]))*I'"}, "not shown"),
+        (list_volume_pieces, {"noise": "'(2 + sign(theta[0]))*I'"}, "not shown"),
         (word_order, {"energy": "norm2(r)/2 + abs(r[0])"}, "is smooth"),
         (reversible.reversible, {"energy": "norm2(r)/2 + sum(r)**3/9 + sum(r**4)"}, "no sign flip"),
         (reversible.reversible, {"r": "{shape: d, domain: positive}"}, "no sign flip"),  # F leads into the state space
@@ -125,7 +125,7 @@ def test_a_kink_leaves_the_order_of_an_euler_step_open():
 def test_a_relativistic_kinetic_energy_is_even():
     of = rough(energy="c*sqrt(norm2(r) + 1)")
     assert by(reversible.reversible(of)) == "A, B under r -> -r; not O"
-    assert by(symplectic(of)) == "A, B; not O"
+    assert by(list_symplectic_pieces(of)) == "A, B; not O"
 
 
 # planted faults
@@ -143,9 +143,9 @@ def test_a_fault_in_the_derived_pieces_is_found():
 
 def test_a_fault_in_the_divergence_is_found(monkeypatch):
     monkeypatch.setattr(kept, "divergence_of", lambda *_: Tensor((), ()))
-    expect(volume(split("gsgrhmc", HALVES)), "undecided", "A: the engines disagree on div f of A")
+    expect(list_volume_pieces(split("gsgrhmc", HALVES)), "undecided", "A: the engines disagree on div f of A")
     monkeypatch.setattr(kept, "divergence_of", lambda c, *_: c.constant(1))
-    expect(volume(split("sghmc", HALVES)), "undecided", "div f of A does not reduce to zero")
+    expect(list_volume_pieces(split("sghmc", HALVES)), "undecided", "div f of A does not reduce to zero")
 
 
 def test_a_fault_in_parity_is_found(monkeypatch):

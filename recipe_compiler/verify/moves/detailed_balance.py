@@ -25,7 +25,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.quantity import noise_quantities, vector_of
 from recipe_compiler.verify.steps.reversible import Flip, apply_flip, decide_flipped, reversal_identities
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decide_identities
 
 
 def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
@@ -47,7 +47,7 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
 
     flow, says = vector_of(split, J, second_engine), f"the current of {piece.name} in {{}}"
     if piece.name in split.numerical or all(entry.is_zero for entry in J):
-        of_current = ("no current flows", decided(split, [own.vanishes(says, "D") for own in flow]))
+        of_current = ("no current flows", decide_identities(split, [own.vanishes(says, "D") for own in flow]))
     else:
         even = f"the even part of {says} under {under.says}"
         of_current = (

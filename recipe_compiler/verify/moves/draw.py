@@ -49,7 +49,7 @@ from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import refute_at_point, substitute_point
 from recipe_compiler.verify.steps.quantity import Quantity
-from recipe_compiler.verify.steps.split import decided
+from recipe_compiler.verify.steps.split import decide_identities
 
 OF_A_BATCH = "a conditional distribution needs all data: `variant: full`"
 
@@ -102,7 +102,7 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
         return of_target
     theta, K = cycle.potential_blocks[0], f"H - {split.subject.dynamics.potential}({cycle.potential_blocks[0].name})"
     try:
-        of_rest = decided(split, [_differentiate_other_energy(cycle).vanishes(f"d({K})/d{theta.name}")])
+        of_rest = decide_identities(split, [_differentiate_other_energy(cycle).vanishes(f"d({K})/d{theta.name}")])
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if not is_proved(of_rest):

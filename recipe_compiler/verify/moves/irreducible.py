@@ -59,7 +59,7 @@ from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.table import exact
 from recipe_compiler.verify.moves.volume import is_regular
 from recipe_compiler.verify.steps.quantity import Quantity, drift_quantities
-from recipe_compiler.verify.steps.split import Split, decided, split_of
+from recipe_compiler.verify.steps.split import Split, decide_identities, split_of
 
 KEPT = "every move preserves exp(-H) at every step size"
 NOT_KEPT = f"not shown: {KEPT}, see exact"
@@ -102,7 +102,7 @@ def irreducible(cycle: Cycle) -> Answer:
     if mask and restricts_state(cycle.target.declarations):
         return Answer(Undecided(("an assumption restricts the target: fixed blocks may confine the others",)))
     of_fields = f"{name} moves {theta.name} by W {r.name} with a constant W, kicks depend on {theta.name} alone"
-    proof = conjunction(form.reaches, [(KEPT, kept), (of_fields, decided(split, identities))])
+    proof = conjunction(form.reaches, [(KEPT, kept), (of_fields, decide_identities(split, identities))])
     if not is_proved(proof):
         return proof
     if not is_regular(_differentiate_position_drift(whole, form)):

@@ -29,8 +29,8 @@ ENOUGH = 2
 """The weak order of steps beside blocks that are drawn anew."""
 
 
-def law_in_the_limit(cycle: Cycle, move: Move) -> Answer:
-    """Decide that a move which preserves exp(-H) as eps goes to 0 leaves a cycle that law beside the other moves.
+def decide_limit_of_cycle(cycle: Cycle, move: Move) -> Answer:
+    """Decide that a cycle keeps the law exp(-H) as eps -> 0, although this move preserves it only in that limit.
 
     With L the generator of the move and P the mean over the others, T: proved beside moves that leave alone what it
     moves, if it has definite noise in all of that (P L P forgets in 1/eps steps); and beside draws and refreshes, where

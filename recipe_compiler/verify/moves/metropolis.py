@@ -47,9 +47,9 @@ from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
 from recipe_compiler.verify.moves.involution import MINIBATCH, NO_U
-from recipe_compiler.verify.moves.reflection import reflects
+from recipe_compiler.verify.moves.reflection import decide_reflection
 from recipe_compiler.verify.moves.second_order import refute_accepted_word
-from recipe_compiler.verify.moves.volume import volume_kept
+from recipe_compiler.verify.moves.volume import decide_volume
 from recipe_compiler.verify.moves.witness import refute_invariance
 from recipe_compiler.verify.steps.reversible import Flip, choose_flip, decide_flipped, energy_identity, flip, runs_back
 from recipe_compiler.verify.steps.split import Split, split_of
@@ -208,9 +208,9 @@ def _flip_obligations(split: Split, under: Flip) -> list[Obligation]:
             found.append((f"{name} is in detailed balance up to {says}", detailed_balance(split, piece, under)))
             continue
         found.append((f"{name} is reversible under {says}", runs_back(split, piece, under)))
-        found.append((f"{name} preserves volume", volume_kept(split, piece)))
+        found.append((f"{name} preserves volume", decide_volume(split, piece)))
         if split.numerical.get(name) == REFLECTED:
-            found.append((f"{name} is reflected with the momentum of its entry alone", reflects(split, piece)))
+            found.append((f"{name} is reflected with the momentum of its entry alone", decide_reflection(split, piece)))
     return [*found, ("the word is a palindrome", Answer(is_palindrome(split.scheme.word)))]
 
 

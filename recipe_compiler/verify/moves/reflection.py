@@ -16,10 +16,10 @@ from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.quantity import drift_quantities
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decide_identities
 
 
-def reflects(split: Split, piece: Piece) -> Answer:
+def decide_reflection(split: Split, piece: Piece) -> Answer:
     """Decide that f_i = a_i r_i with constants a_i for a piece whose positions are reflected at 0, f, r: [n].
 
     Entry by entry: df_i/dr_j = 0 for i != j, and f_i = sum_j df_i/dr_j r_j. Turning r_i then turns the velocity of
@@ -41,4 +41,4 @@ def reflects(split: Split, piece: Piece) -> Answer:
     apart = replace(along, tensor=crossed(split.derivation.calculus, along.tensor), entries=others)
     says = f"the velocity of an entry of {flow.position} by the {flow.momentum} of another"
     still = f"what moves {flow.position} where {flow.momentum} = 0"
-    return decided(split, [apart.vanishes(says), f.minus(along.times(momentum)).vanishes(still)])
+    return decide_identities(split, [apart.vanishes(says), f.minus(along.times(momentum)).vanishes(still)])

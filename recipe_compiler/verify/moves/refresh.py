@@ -33,7 +33,7 @@ from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import defined_points, refute_at_point, substitute_point
 from recipe_compiler.verify.steps.quantity import Quantity, energy_quantity
-from recipe_compiler.verify.steps.split import NOTHING, Split, decided, rows_of
+from recipe_compiler.verify.steps.split import NOTHING, Split, decide_identities, rows_of
 
 LOOKED_AT = 6
 """Points at which the second engine looks whether a precision is positive definite."""
@@ -62,7 +62,7 @@ def law_given_others(split: Split, block: str) -> Answer:
     if refused:
         return Answer(Undecided((refused,)))
     try:
-        found = decided(split, _gaussian_identities(split, own))
+        found = decide_identities(split, _gaussian_identities(split, own))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if not is_proved(found):
@@ -78,7 +78,7 @@ def law_given_others(split: Split, block: str) -> Answer:
     others = ", ".join(name for name in split.subject.names if name != block)
     covariance = matrix_form(derivation.calculus, PLAIN, law.covariance)
     says = f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}"
-    inverse = decided(split, [_inverse_identity(split, law)])
+    inverse = decide_identities(split, [_inverse_identity(split, law)])
     proof = conjunction(says, [("dH/db = P b, P free of b", found), ("P S = I", inverse)])
     return unless_refuted(proof, refute_refresh(split, law))
 

@@ -22,7 +22,7 @@ from recipe_compiler.verify.moves.cir import cir, describe_bias, is_shape_estima
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.draw import draw
 from recipe_compiler.verify.moves.involution import involution
-from recipe_compiler.verify.moves.limit import law_in_the_limit
+from recipe_compiler.verify.moves.limit import decide_limit_of_cycle
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.moved_parts import Moved, moved_parts
 from recipe_compiler.verify.moves.refresh import refresh
@@ -34,7 +34,7 @@ from recipe_compiler.verify.steps.pieces import pieces
 Decide = Callable[[Cycle, Any], Answer]
 
 
-def in_the_limit(cycle: Cycle, move: Steps) -> Answer:
+def decide_word_limit(cycle: Cycle, move: Steps) -> Answer:
     """Decide that the word integrates an equation for which exp(-H) is stationary."""
     subject = cycle.split.subject
     made = [("the pieces add up to the SDE", pieces(cycle.split)), ("exp(-H) is stationary", stationary(subject))]
@@ -58,7 +58,7 @@ def steps(cycle: Cycle, move: Steps) -> Answer:
     return conjunction("each piece preserves exp(-H)", decide_each)
 
 
-def estimated_cir(cycle: Cycle, move: Cir) -> Answer:
+def decide_cir_at_all_steps(cycle: Cycle, move: Cir) -> Answer:
     """Decide that a flow preserves exp(-H) at every step size: with the shape of a minibatch it does not."""
     found = cir(cycle, move)
     if not (is_shape_estimated(cycle, move) and is_proved(found)):
@@ -92,11 +92,11 @@ class Kind:
 KINDS: Mapping[type[Move], Kind] = {
     Refresh: Kind(lambda move: f"refresh of {move.block}", refresh, "refresh"),
     Draw: Kind(lambda move: f"draw of {move.block}{' by slices' if move.slices else ''}", draw, "draw"),
-    Cir: Kind(lambda move: f"cir of {move.block}", estimated_cir, "cir", cir),
+    Cir: Kind(lambda move: f"cir of {move.block}", decide_cir_at_all_steps, "cir", cir),
     Involution: Kind(lambda move: f"involution of {', '.join(move.moved)}", involution, "involution"),
     CodeMove: Kind(lambda move: f"code {move.code}", code),
     Metropolis: Kind(lambda _: "Metropolis", metropolis, "metropolis"),
-    Steps: Kind(lambda _: "steps", steps, "", in_the_limit),
+    Steps: Kind(lambda _: "steps", steps, "", decide_word_limit),
 }
 
 
@@ -123,7 +123,7 @@ def cycle(cycle: Cycle) -> Answer:
 
     pi T_k = pi for each kernel T_k, pi = exp(-H), gives pi T_1 ... T_m = pi (Tierney 1994). Steps of a word without
     acceptance keep exp(-H) as eps -> 0, if it is stationary for their equation, and if the other moves do not undo what
-    they do in the mean (`law_in_the_limit`). Refuted by a block that no move updates, or by a move that does not keep
+    they do in the mean (`decide_limit_of_cycle`). Refuted by a block that no move updates, or by a move that changes
     exp(-H). It rests on the claim of each kind of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces`
     with `stationary`; of `code` it is given by its author that it keeps exp(-H), and where no other move moves a block,
     that it moves that. Undecided where one of these is, and where an involution is not shown to move a block that
@@ -199,7 +199,7 @@ def _tends(cycle: Cycle, place: int, move: Move) -> Obligation:
     tends, name = row.tends(cycle, move), f"{name}, as eps goes to 0"
     if not is_proved(tends):
         return name, found if row.claim else tends
-    law = ("the invariant distribution of the cycle tends to exp(-H)", law_in_the_limit(cycle, move))
+    law = ("the invariant distribution of the cycle tends to exp(-H)", decide_limit_of_cycle(cycle, move))
     by = tends.decision.by if isinstance(tends.decision, Proved) else ""
     whole, off = conjunction(by, [("by itself", tends), law]), refute_limit(cycle)
     return name, off if off is not None and not is_proved(whole) else unless_refuted(whole, off)

@@ -23,11 +23,11 @@ from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.steps.quantity import vector_of
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decide_identities
 
 
-def uses(build: Build) -> bool:
-    """Whether a move of a cycle follows other dynamics than the build's."""
+def borrows_dynamics(build: Build) -> bool:
+    """Return whether a move of a cycle follows dynamics other than the build's."""
     return build.dynamics.claims.energy is not None
 
 
@@ -44,7 +44,7 @@ def use(cycle: Cycle) -> Answer:
     if E is None:
         return Answer(Undecided(("the cycle uses no other dynamics",)))
     try:
-        return decided(split, _stationarity_identities(split, E), also=(E,))
+        return decide_identities(split, _stationarity_identities(split, E), also=(E,))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
 

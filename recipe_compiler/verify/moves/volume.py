@@ -21,7 +21,7 @@ from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved, open_reasons
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume
+from recipe_compiler.verify.steps.kept import is_constant, keeps_form, keeps_volume, symplectic_form
 from recipe_compiler.verify.steps.quantity import Quantity, matrix_of
 from recipe_compiler.verify.steps.split import Split
 
@@ -31,8 +31,8 @@ LOOKED_AT = 6
 """Points at which the second engine looks whether a matrix is invertible."""
 
 
-def volume_kept(split: Split, piece: Piece) -> Answer:
-    """Decide that what moves a piece has |det d phi| = 1, whether an exact flow or the numerical one that is named.
+def decide_volume(split: Split, piece: Piece) -> Answer:
+    """Decide that the flow of a piece, exact or numerical, has |det d phi| = 1.
 
     div f_k = 0 decides for an exact flow, and for the implicit midpoint in one and two dimensions; otherwise the
     numerical flow has to keep a constant invertible Q (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2). In three
@@ -41,7 +41,7 @@ def volume_kept(split: Split, piece: Piece) -> Answer:
     flow = split.numerical.get(piece.name)
     if flow in (None, REFLECTED) or (flow != GENERALISED and _is_at_most_planar(split, piece)):
         return keeps_volume(split, piece)
-    Q, moved = form(split), [n for n, name in enumerate(split.subject.names) if name in piece.moved]
+    Q, moved = symplectic_form(split), [n for n, name in enumerate(split.subject.names) if name in piece.moved]
     why = f"{flow} preserves volume if it preserves a constant, invertible Q"
     pairs = {(a, b) for a in moved for b in moved if (a != b) is (flow == GENERALISED)}
     held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}

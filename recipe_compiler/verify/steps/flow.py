@@ -35,7 +35,7 @@ from recipe_compiler.verify.core.identities import Identity, Scalars
 from recipe_compiler.verify.core.scalars import leaf_of
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import once_at_sizes
-from recipe_compiler.verify.steps.split import NOTHING, Split, decided, derived, derived_matrix, rows_of
+from recipe_compiler.verify.steps.split import NOTHING, Split, decide_identities, rows_of, write_matrix, write_vector
 
 MOST = 4
 """Coordinates that a piece moves together, up to which its flow is looked at."""
@@ -63,7 +63,7 @@ def flow(split: Split) -> Answer:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
     try:
         known = with_step(split.subject.dynamics.declarations)
-        found = decided(split, list(_flow_identities(split, flows)), known, _small_sizes(split))
+        found = decide_identities(split, list(_flow_identities(split, flows)), known, _small_sizes(split))
     except second.NotPutError as reason:
         return Answer(Undecided((f"second engine: {reason}",)))
     if not isinstance(found.decision, Proved):
@@ -130,12 +130,12 @@ def _stage_identities(
 
     def halves(n: int, sizes: Sizes) -> list[Expr]:
         name, leaf, f = split.blocks[n].name, _leaf_with_step(split, sizes), split.drift(piece, sizes)
-        rates = [derived(split, change.rate, sizes, leaf) for change in changes if name in change.moved]
+        rates = [write_vector(split, change.rate, sizes, leaf) for change in changes if name in change.moved]
         return [Integer(len(rates) - 2), *(rate[k] - s * f[k] / 2 for rate in rates for k in split.places(n, sizes))]
 
     def noise(sizes: Sizes) -> list[Expr]:
         leaf, D = _leaf_with_step(split, sizes), split.diffusion(piece, sizes)
-        drawn = [derived_matrix(split, change.two_D, sizes, leaf) for change in changes]
+        drawn = [write_matrix(split, change.two_D, sizes, leaf) for change in changes]
         n = range(len(D))
         return [sum((own[i][j] for own in drawn), Integer(0)) - 2 * s * D[i][j] for i in n for j in n]
 
@@ -153,7 +153,7 @@ def _implicit_residual(split: Split, change: Change, sizes: Sizes) -> list[Expr]
     """Return new - (z + eps rate(new)) of an implicit change, with its substitutions composed from z on."""
     eps, z = _step_symbol(split, sizes), split.z(sizes)
     places = split.places(split.subject.names.index(change.moved[0]), sizes)
-    rate, old = derived(split, change.rate, sizes, _leaf_with_step(split, sizes)), [z[k] for k in places]
+    rate, old = write_vector(split, change.rate, sizes, _leaf_with_step(split, sizes)), [z[k] for k in places]
 
     def put_in(x: Sequence[Expr]) -> list[Expr]:
         there = dict(zip(old, x, strict=True))
@@ -207,7 +207,7 @@ def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
     if change.propagator is not None:
         known = _define_propagator(change.propagator, eps, sizes, leaf)
         leaf, more = _leaf_with_arrays(change.propagator, known, eps, sizes, leaf), (known.rates, known.first)
-    rate, two_D = derived(split, change.rate, sizes, leaf), derived_matrix(split, change.two_D, sizes, leaf)
+    rate, two_D = write_vector(split, change.rate, sizes, leaf), write_matrix(split, change.two_D, sizes, leaf)
     pairs = ((change.transforms.get(block.name), x) for block in split.blocks for x in coordinates(block, sizes))
     w = tuple(transformed(own, x) for own, x in pairs) if change.transforms else ()
     mean = tuple(x + eps * own for x, own in zip(w or z, rate, strict=True))

@@ -24,11 +24,11 @@ from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
 from recipe_compiler.verify.steps.flow import assume_existence
 from recipe_compiler.verify.steps.quantity import matrix_of, noise_quantities
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decide_identities
 
 
 def keeps(split: Split) -> Answer:
-    """Report the pieces for which exp(-H) is stationary, H being the whole energy; and that it is not for the others.
+    """Report the pieces for which exp(-H) is stationary (H the whole energy), and that it is not for the others.
 
     R_k = (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 for p = exp(-H) (Ma, Chen, Fox 2015, Theorem 1). In
     Langevin dynamics O keeps it; A and B keep it only together. That a piece does not is no fault.
@@ -67,7 +67,7 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     def entries(sizes: Sizes) -> list[Expr]:
         return [second_residual(split.subject.system(sizes), drift(sizes), split.diffusion(piece, sizes))]
 
-    found = decided(split, [Identity(f"the residual of {piece.name}", where, left, entries)])
+    found = decide_identities(split, [Identity(f"the residual of {piece.name}", where, left, entries)])
     derivation = replace(split.derivation, drift=piece.drift, D=piece.D)
     own = Equation(
         split.subject, derivation, split.subject.formulas, (), drift, lambda sizes: split.diffusion(piece, sizes)
@@ -79,7 +79,7 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     return replace(found, decision=replace(found.decision, given=given))
 
 
-def volume(split: Split) -> Answer:
+def list_volume_pieces(split: Split) -> Answer:
     """Report the pieces whose flow keeps volume: D_k = 0 and div f_k = 0 (Liouville)."""
     return list_pieces(split, keeps_volume, split.numerical)
 
@@ -96,10 +96,10 @@ def keeps_volume(split: Split, piece: Piece) -> Answer:
         return [second.divergence(split.drift(piece, sizes), split.z(sizes))]
 
     own = Identity(f"div f of {piece.name}", split.subject.place("Q"), left, entries)
-    return decided(split, [*noiseless(split, piece), own])
+    return decide_identities(split, [*zero_noise_identities(split, piece), own])
 
 
-def symplectic(split: Split) -> Answer:
+def list_symplectic_pieces(split: Split) -> Answer:
     """Report the pieces whose flow phi keeps Q, dphi Q dphi.T = Q, where the Q of all pieces without noise is constant.
 
     Q: [n, n] over z, dphi: [n, n]. f_k = -Q grad H_k does: with F = df_k/dz, F Q + Q F.T = 0. The implicit midpoint
@@ -107,7 +107,7 @@ def symplectic(split: Split) -> Answer:
     generalised leapfrog where Q couples its two blocks alone (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2). Only
     the places of Q by which these pieces move are looked at. Undecided where one of them is not shown to be constant.
     """
-    Q = form(split)
+    Q = symplectic_form(split)
     if all(entry.is_zero for row in Q for entry in row):
         return list_pieces(split, lambda *_: Answer(Refuted("no piece without noise has a Q", ())), {})
     constant = is_constant(split, Q)
@@ -130,7 +130,7 @@ def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
 
 def is_constant(split: Split, Q: Matrix) -> Answer:
     """Decide that dQ_ab/dz = 0 for every place of a matrix over z, block by block."""
-    return decided(
+    return decide_identities(
         split,
         [
             own.slope(by).vanishes(f"dQ[{split.blocks[a].name},{split.blocks[b].name}]/d{by.name}", "Q")
@@ -140,7 +140,7 @@ def is_constant(split: Split, Q: Matrix) -> Answer:
     )
 
 
-def form(split: Split) -> Matrix:
+def symplectic_form(split: Split) -> Matrix:
     """Return Q with zeros in all places by which no piece without noise moves: Q_ab moves a by dH/db and b by dH/da."""
     c = split.derivation.calculus
     parts = [derive(part) for piece in split.noiseless for part in piece.parts]
@@ -170,9 +170,9 @@ def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
         return second.change_of_form(split.drift(piece, sizes), split.form(sizes), split.z(sizes))
 
     changes = [own.vanishes(says, "Q") for own in matrix_of(split, left, entries).values()]
-    return decided(split, [*noiseless(split, piece), *changes])
+    return decide_identities(split, [*zero_noise_identities(split, piece), *changes])
 
 
-def noiseless(split: Split, piece: Piece) -> list[Identity]:
+def zero_noise_identities(split: Split, piece: Piece) -> list[Identity]:
     """Return the identities D_k = 0, place by place."""
     return [own.vanishes(f"D[{{}}] of {piece.name}", "D") for own in noise_quantities(split, piece).values()]

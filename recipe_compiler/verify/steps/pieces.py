@@ -23,7 +23,7 @@ from recipe_compiler.verify.core.identities import Identity
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.steps.quantity import drift_quantities, matrix_of, noise_quantities, vector_of
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decide_identities
 
 
 @lru_cache(maxsize=KEPT)
@@ -41,7 +41,7 @@ def pieces(split: Split) -> Answer:
         at = tuple((f"share of {name} in the step", str(share)) for name, share in wrong.items())
         by = f"the letters of {word_text(split.scheme.word)}: every piece is done for 1 step in all"
         return Answer(Refuted(by, at, "; ".join(_list_residuals(split, done))))
-    found = decided(split, (*_compare_engines(split), *_sum_identities(split)))
+    found = decide_identities(split, (*_compare_engines(split), *_sum_identities(split)))
     if not isinstance(found.decision, Refuted):
         return found
     return replace(found, decision=replace(found.decision, by="; ".join((found.decision.by, *_misplaced_gamma(split)))))

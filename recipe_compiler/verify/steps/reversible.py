@@ -27,9 +27,9 @@ from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.steps.kept import list_pieces, noiseless
+from recipe_compiler.verify.steps.kept import list_pieces, zero_noise_identities
 from recipe_compiler.verify.steps.quantity import Quantity, drift_quantities, energy_quantity
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decide_identities
 
 MOST = 4
 """Blocks of which all subsets are tried."""
@@ -99,7 +99,7 @@ def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
     def identities() -> list[Identity]:
         return [
             energy_identity(split, under),
-            *noiseless(split, piece),
+            *zero_noise_identities(split, piece),
             *reversal_identities(drift_quantities(split, piece), under, says),
         ]
 
@@ -138,7 +138,7 @@ def reversal_identities(f: Sequence[Quantity], under: Flip, says: str) -> list[I
 def decide_flipped(split: Split, under: Flip, identities: Callable[[], Sequence[Identity]]) -> Answer:
     """Return the answer for identities between quantities at F z, by both engines."""
     try:
-        return decided(split, identities())
+        return decide_identities(split, identities())
     except UnknownImageError:
         return Answer(Undecided((f"the effect of {under.says} on a function is not known",)))
     except second.NotReflectedError as reason:

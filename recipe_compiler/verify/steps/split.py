@@ -154,14 +154,14 @@ def split_of(subject: Subject, scheme: Scheme) -> Split:
     return Split(subject, derivation, scheme, pieces_as_wanted(derivation, selections))
 
 
-def derived(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
-    """Return a vector over z of the index calculus, written out at fixed sizes: [n]."""
+def write_vector(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
+    """Return a vector over z from index notation, written out at fixed sizes: [n]."""
     leaf = leaf or leaf_of(split.subject.dynamics.declarations, sizes)
     return tuple(x for entry in f for x in written_out(entry, sizes, leaf))
 
 
-def derived_matrix(split: Split, M: Matrix, sizes: Sizes, leaf: Leaf | None = None) -> Rows:
-    """Return a matrix over z of the index calculus, written out at fixed sizes: n x n scalars."""
+def write_matrix(split: Split, M: Matrix, sizes: Sizes, leaf: Leaf | None = None) -> Rows:
+    """Return a matrix over z from index notation, written out at fixed sizes: n x n scalars."""
     return rows_of(split.blocks, M, sizes, leaf or leaf_of(split.subject.dynamics.declarations, sizes))
 
 
@@ -178,14 +178,14 @@ def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> R
     return tuple(found)
 
 
-def decided(
+def decide_identities(
     split: Split,
     identities: Sequence[Identity],
     known: Declarations | None = None,
     sizes: tuple[Sizes, ...] | None = None,
     also: tuple[Formula, ...] = (),
 ) -> Answer:
-    """Return the answer of identities about pieces, by both engines, weakly across the kinks of D, Q and H.
+    """Return the answer for identities about pieces, by both engines, weakly across the kinks of D, Q and H.
 
     Args:
         split: the pieces.
