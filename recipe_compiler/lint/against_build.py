@@ -27,7 +27,7 @@ from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
 from recipe_compiler.trace.operations import Trace
-from recipe_compiler.verify.builds.boundary import within
+from recipe_compiler.verify.builds.boundary import express_blocks
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, sized
 from recipe_compiler.verify.core.sizes import Sizes, written
 
@@ -306,7 +306,7 @@ def _potential(target: Target, block: Block, plan: _Plan) -> Formula:
     Raises:
         ModelError: a formula that is too large, or that differentiates by a block of several.
     """
-    places = within(block, target.declarations.blocks, MOST)
+    places = express_blocks(block, target.declarations.blocks, MOST)
     if places is None:
         raise ModelError([Fault(Place(""), "U", f"its blocks are not {block.name}, one after the other")])
     if target.potential is not None:

@@ -198,6 +198,6 @@ def _decided_by(document: Document) -> DecidedBy:
     """Return what decides assumptions of a document: a build alone knows more than it declares."""
     if not isinstance(document, Build):
         return lambda _: False
-    from recipe_compiler.verify.builds.assumed import decided_by  # as in `_every`
+    from recipe_compiler.verify.builds.assumed import find_decider  # as in `_every`
 
-    return partial(decided_by, document)
+    return partial(find_decider, document)

@@ -17,7 +17,7 @@ from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Scheme
 from recipe_compiler.splitting.split_by import may_leave, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
 from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
-from recipe_compiler.verify.builds.target import of_bending
+from recipe_compiler.verify.builds.target import demand_smoothness
 from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider
 from recipe_compiler.verify.claims_in_builds import (
     BUILDS,
@@ -118,7 +118,7 @@ def _of_its_scheme(bound: BoundBuild) -> Applicable:
 
 
 def _beside_bends(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Callable[[], Answer]:
-    return partial(of_bending, claim.id, bound.build, bound.dynamics, decide)
+    return partial(demand_smoothness, claim.id, bound.build, bound.dynamics, decide)
 
 
 def _finding(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:

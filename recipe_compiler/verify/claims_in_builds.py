@@ -22,7 +22,7 @@ from recipe_compiler.spec.model import (
 )
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.builds.assumptions import assumes, assumptions
+from recipe_compiler.verify.builds.assumptions import assumes_any, assumptions
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.boundary import boundary_in
 from recipe_compiler.verify.builds.constrained import has_constraints, keeps_law
@@ -35,7 +35,7 @@ from recipe_compiler.verify.builds.normalisable import normalisable_alone, norma
 from recipe_compiler.verify.builds.recursion import has_recursion, recursion
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
-from recipe_compiler.verify.builds.unknown_inverses import left_abstract
+from recipe_compiler.verify.builds.unknown_inverses import leave_abstract
 from recipe_compiler.verify.claims import DYNAMICS, LAW, Claim, Document, Judged, always, applicable_claims, read_of
 from recipe_compiler.verify.core.assumed_relations import with_equal_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
@@ -101,7 +101,7 @@ class InBuild:
 
 def bound_build(build: Build) -> BoundBuild:
     """Return a build as its claims take it."""
-    wide = left_abstract(build)
+    wide = leave_abstract(build)
     wider = None if wide is build else BoundBuild(Stages(wide, bind(wide)))
     return BoundBuild(Stages(build, bind(build)), wider)
 
@@ -203,7 +203,7 @@ IN_STEPS: Mapping[str, Decide] = {
 BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("bindings", "the values bound in the build have the declared kinds", _bound(bindings), always),
     Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), always),
-    Claim("assumptions", "the assumptions of dynamics and target hold in the build", _bound(assumptions), assumes),
+    Claim("assumptions", "the assumptions of dynamics and target hold in the build", _bound(assumptions), assumes_any),
     rechecked("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), always),
     Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), always),
     rechecked("pieces", "the pieces of the word add up to the SDE", _step(decide_pieces(pieces)), has_word),

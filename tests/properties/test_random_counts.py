@@ -11,7 +11,7 @@ import pytest
 from loaders import load_target
 
 from recipe_compiler.verdict import Proved, Refuted
-from recipe_compiler.verify.builds.laws import law_of
+from recipe_compiler.verify.builds.laws import decide_law
 
 DOCUMENT = """
 name: drawn
@@ -84,5 +84,5 @@ def test_random_laws_of_counts_are_told_apart(seed: int, tmp_path: Path) -> None
     domain = "counts" if kind is poisson else "counts(y)"
     text = DOCUMENT.format(domain=domain, likelihood=" + ".join(f"({term})" for term in terms), law=law)
     (tmp_path / "target.yaml").write_text(text, encoding="utf-8")
-    decision = law_of(load_target(tmp_path / "target.yaml"), "z").decision
+    decision = decide_law(load_target(tmp_path / "target.yaml"), "z").decision
     assert isinstance(decision, Proved if is_right else Refuted), (text, decision)

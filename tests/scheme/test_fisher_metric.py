@@ -15,7 +15,7 @@ from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.inverses import grid_indices
 from recipe_compiler.verdict import Report, Verdict
 from recipe_compiler.verify.builds.bindings import bindings
-from recipe_compiler.verify.builds.unknown_inverses import left_abstract
+from recipe_compiler.verify.builds.unknown_inverses import leave_abstract
 
 ROOT = Path(__file__).parents[2]
 FISHER = ROOT / "specs/builds/rhmc_logistic.yaml"
@@ -28,8 +28,8 @@ def verdicts(found: Report) -> dict[str, Verdict]:
 
 def test_a_metric_stays_bound_where_its_inverse_has_a_formula() -> None:
     funnel = load_build(ROOT / "specs/builds/rhmc_funnel.yaml")
-    assert left_abstract(funnel) is funnel
-    assert left_abstract(load_build(FISHER)).bind == ()
+    assert leave_abstract(funnel) is funnel
+    assert leave_abstract(load_build(FISHER)).bind == ()
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_what_is_refuted_of_some_metric_is_decided_of_the_one_that_is_bound(tmp_
     text = text.replace(value, "parameters: {E: {shape: [d, d], value: [[0, 1], [0, 0]]}}")
     path = tmp_path / "sheared.yaml"
     path.write_text(text.replace("../../../", f"{ROOT}/").replace("../rhmc", f"{MUTANTS.parent}/rhmc"), "utf-8")
-    assert left_abstract(load_build(path)).bind == ()
+    assert leave_abstract(load_build(path)).bind == ()
     found = verdicts(report(path))
     assert Verdict.REFUTED not in {found["marginal"], found["claimed_marginal"]}
 

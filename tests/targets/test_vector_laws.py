@@ -29,7 +29,7 @@ from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
 from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verify.builds.proper_prior import by_proper_prior
+from recipe_compiler.verify.builds.proper_prior import prove_by_proper_prior
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 
 POSITIVE = Domain(DomainName.POSITIVE)
@@ -241,7 +241,7 @@ def test_a_law_is_proper_over_the_measure_of_its_set_alone(block: str) -> None:
     """N(w | 0, s) over directions is s**-3 exp(-1/(2 s**2)): not at most 1, whatever s is."""
     text = f"state: {{w: {{shape: 3, constraint: {block}}}, s: {{constraint: positive}}}}\ndata: {{y: {{shape: N}}}}\n"
     text += "log_prior: normal(w, 0, s) + half_normal(s, 1)\nlog_likelihood: -abs(y - w[0])\n"
-    assert by_proper_prior(document(text)) is None
+    assert prove_by_proper_prior(document(text)) is None
 
 
 def test_a_gaussian_process_is_the_normal_law_written_out() -> None:

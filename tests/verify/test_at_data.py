@@ -15,7 +15,7 @@ from some import some
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
-from recipe_compiler.verify.builds.at_data import Vanishing, why_dependent
+from recipe_compiler.verify.builds.at_data import VanishingResiduals, find_dependent_residuals
 from recipe_compiler.verify.from_data.columns import Rows, Sum
 
 WIDTH = 3
@@ -65,12 +65,18 @@ def test_residuals_are_dependent_where_a_gaussian_integral_grows(seed):
         ]
         groups = [[form for form, k in zip(forms, scale_of, strict=True) if k == own] for own in range(len(sizes))]
         part = [
-            Vanishing("y", tuple(group), apart, Symbol(f"s{k}", SCALAR, Role.BLOCK)) for k, group in enumerate(groups)
+            VanishingResiduals("y", tuple(group), apart, Symbol(f"s{k}", SCALAR, Role.BLOCK))
+            for k, group in enumerate(groups)
         ]
         rows = list(range(len(lines))) if apart else scale_of
-        assert bool(why_dependent(part, ROWS)) == is_unbounded(lines, ends, rows), (lines, ends, sizes, apart)
+        assert bool(find_dependent_residuals(part, ROWS)) == is_unbounded(lines, ends, rows), (
+            lines,
+            ends,
+            sizes,
+            apart,
+        )
 
 
 def test_two_equal_data_of_one_location_are_dependent():
     forms: tuple[Sum, ...] = ({(): fmpq(1), (("m", 0, 0),): fmpq(1)}, {(): fmpq(1), (("m", 0, 0),): fmpq(1)})
-    assert why_dependent([Vanishing("y", forms, apart=True, scale=None)], ROWS)
+    assert find_dependent_residuals([VanishingResiduals("y", forms, apart=True, scale=None)], ROWS)

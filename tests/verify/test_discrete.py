@@ -9,7 +9,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verify.builds.in_build import target_decided_in
 from recipe_compiler.verify.builds.normalisable import normalisable_target
-from recipe_compiler.verify.builds.summed import summed, without_counts
+from recipe_compiler.verify.builds.summed import sum_all_counts, sum_over_counts
 
 
 def test_witnesses_have_whole_counts_and_rows_with_one_one():
@@ -58,7 +58,7 @@ potential: lam - poisson(m, a)
     ],
 )
 def test_a_named_law_of_other_counts_is_no_law_of_these(text, sums):
-    assert dict(summed(document(text)).data) == sums
+    assert dict(sum_over_counts(document(text)).data) == sums
 
 
 def test_the_mean_of_each_datum_is_read_off_a_law_of_all():
@@ -73,7 +73,7 @@ def test_the_mean_of_each_datum_is_read_off_a_law_of_all():
     """
     own = document(text)
     alone = document(text.replace("(y + z)", "y").replace("2*t", "t").replace(" - loggamma(z + 1)", ""))
-    assert likelihood_of(without_counts(own)) == likelihood_of(alone)
+    assert likelihood_of(sum_all_counts(own)) == likelihood_of(alone)
     expect(normalisable_target(own), "proved")
 
 

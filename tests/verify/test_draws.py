@@ -13,7 +13,7 @@ from recipe_compiler.spec.model import Cir, Draw, Refresh
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Index
-from recipe_compiler.verify.builds.transformed import law_is_kept
+from recipe_compiler.verify.builds.transformed import decide_transformed_law
 from recipe_compiler.verify.moves.cir import cir
 from recipe_compiler.verify.moves.draw import check_conditional_law
 from recipe_compiler.verify.moves.table import cycle, decide_each
@@ -69,7 +69,7 @@ log_likelihood: log(sum(tau))/2 - sum(tau)*(y - mu)**2/2
 def test_the_jacobian_of_a_transform_is_part_of_the_law(more, left):
     """Left out, counted twice, by half, or beside something else: what is sampled is compared with what is declared."""
     own, bent = (document(BOUNDED.replace("MORE ", one)) for one in ("", f"{more} "))
-    at = expect(law_is_kept(replace(bent, declared=own.declared)), "refuted" if left else "proved")
+    at = expect(decide_transformed_law(replace(bent, declared=own.declared)), "refuted" if left else "proved")
     assert not left or left in at
 
 

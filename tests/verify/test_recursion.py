@@ -7,10 +7,10 @@ from recipe_compiler.derive.conditional import potential_of
 from recipe_compiler.derive.found_laws import found_laws
 from recipe_compiler.errors import ModelError, RunError
 from recipe_compiler.run.predictive import predictive_of
-from recipe_compiler.verify.builds.explosion import _falls_slowly
+from recipe_compiler.verify.builds.explosion import _bound_below_by_square
 from recipe_compiler.verify.builds.laws import scalar_potential
-from recipe_compiler.verify.builds.of_data import asked_of_data
-from recipe_compiler.verify.builds.target import bends
+from recipe_compiler.verify.builds.of_data import list_data_questions
+from recipe_compiler.verify.builds.target import is_only_c1
 from recipe_compiler.verify.core.generalise_size import any_size_of_target
 
 MA = """
@@ -30,8 +30,8 @@ log_likelihood: -norm2(s - theta)
 
 
 def test_a_kink_in_a_state_bends_u():
-    assert bends(document(MA.replace("theta*e}", "theta*where(e > 0, e**2, 0)}")))
-    assert not bends(document(MA))
+    assert is_only_c1(document(MA.replace("theta*e}", "theta*where(e > 0, e**2, 0)}")))
+    assert not is_only_c1(document(MA))
 
 
 def test_no_reader_of_independent_rows_reads_one():
@@ -42,8 +42,8 @@ def test_no_reader_of_independent_rows_reads_one():
         scalar_potential(own, {"N": 2})
     with pytest.raises(RunError, match="found a recursion"):
         predictive_of(own)
-    assert found_laws(own) == asked_of_data(own) == ()
-    assert _falls_slowly(own) is None
+    assert found_laws(own) == list_data_questions(own) == ()
+    assert _bound_below_by_square(own) is None
 
 
 def test_sizes_of_states_are_generalised_with_all_others():

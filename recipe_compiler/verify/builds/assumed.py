@@ -25,7 +25,7 @@ from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Assumes, Assumption
-from recipe_compiler.verify.builds.target import stated_of
+from recipe_compiler.verify.builds.target import list_stated_formulas
 from recipe_compiler.verify.core.build_values import settled
 from recipe_compiler.verify.core.premises import smoothness
 
@@ -33,21 +33,21 @@ Decided = str | bool
 """The claim that decides an assumption, or whether it is shown; where it is not it stays one."""
 
 
-def decided_by(build: Build, fact: str) -> Decided:
+def find_decider(build: Build, fact: str) -> Decided:
     """Return what decides an assumption in a build: a claim, or whether it is shown; what is no assumption is not."""
     return DECIDERS[fact.kind](build, fact.subject) if isinstance(fact, Assumption) else False
 
 
-def _of_declaration(build: Build, name: str) -> Decided:
+def _decide_declared(build: Build, name: str) -> Decided:
     """Domains of blocks are as declared; kinds of values and of what is bound are a claim; data are checked later."""
     documents = (build.dynamics, build.target, build.target.declared or build.target)
     blocks = {block.name for document in documents for block in document.declarations.blocks}
-    known = _known(build)
+    known = _collect_valued_names(build)
     return True if name in blocks else "bindings" if name in known else False
 
 
 @lru_cache(maxsize=8)
-def _known(build: Build) -> frozenset[str]:
+def _collect_valued_names(build: Build) -> frozenset[str]:
     """Return the names that are bound, or have a value or a default."""
     values = {name for name, value in settled(build).values if value.numbers is not None}
     declared = (*bind(build).declarations.parameters, *build.target.declarations.parameters)
@@ -55,7 +55,7 @@ def _known(build: Build) -> frozenset[str]:
     return frozenset({*values, *defaults, *(name for name, _ in build.bind)})
 
 
-def _of_function(build: Build, name: str) -> Decided:
+def _decide_smooth(build: Build, name: str) -> Decided:
     if name in dict(build.bind):
         return "bindings"
     return name == build.dynamics.potential and is_smooth(build.target)
@@ -67,14 +67,14 @@ def is_smooth(target: Target) -> bool:
     if target.gradient is not None:
         return False
     target = held(target)
-    return not smoothness(stated_of(target), of_rows(target)).open
+    return not smoothness(list_stated_formulas(target), of_rows(target)).open
 
 
-def _of_growth(build: Build, name: str) -> Decided:
+def _decide_power_growth(build: Build, name: str) -> Decided:
     target = build.target
     if name != build.dynamics.potential or target.gradient is not None or target.recursion:
         return False
-    return is_smooth(target) and all(_grows_like_a_power(formula) for formula in stated_of(held(target)))
+    return is_smooth(target) and all(_grows_like_a_power(formula) for formula in list_stated_formulas(held(target)))
 
 
 TAME = frozenset(("sin", "cos", "tanh", "atan", "softplus", "sigmoid", "erf", "ndtr"))
@@ -97,9 +97,9 @@ def _grows_like_a_power(formula: Formula) -> bool:
 
 
 DECIDERS: Mapping[Assumes, Callable[[Build, str], Decided]] = {
-    Assumes.DECLARED: _of_declaration,
-    Assumes.SMOOTH: _of_function,
-    Assumes.POWERS: _of_growth,
+    Assumes.DECLARED: _decide_declared,
+    Assumes.SMOOTH: _decide_smooth,
+    Assumes.POWERS: _decide_power_growth,
     Assumes.INTEGRAL: lambda _, __: "normalisable",
     Assumes.GROWTH: lambda _, __: "explosion",
 }

@@ -20,15 +20,17 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import with_values
+from recipe_compiler.verify.builds.in_build import complete_witness
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.sizes import Sizes
 
 
-def assumes(build: Build) -> bool:
+def assumes_any(build: Build) -> bool:
     """Whether there is anything to decide."""
-    stated = [*_assumed(build.dynamics), *_assumed(build.target)]
-    return bool(_kinds(build)) or not all(isinstance(c.left, Number) and isinstance(c.right, Number) for c in stated)
+    stated = [*_list_assumptions(build.dynamics), *_list_assumptions(build.target)]
+    return bool(_list_potential_kinds(build)) or not all(
+        isinstance(c.left, Number) and isinstance(c.right, Number) for c in stated
+    )
 
 
 def assumptions(build: Build, bound: Dynamics) -> Answer:
@@ -39,13 +41,13 @@ def assumptions(build: Build, bound: Dynamics) -> Answer:
     of the potential, is undecided: it restricts where chains may go, or what the target may be, and no emitted step
     keeps to it. Undecided, too, where a value is not known.
     """
-    tried = [f"not shown: the target is {kind}, as the potential is declared" for kind in _kinds(build)]
+    tried = [f"not shown: the target is {kind}, as the potential is declared" for kind in _list_potential_kinds(build)]
     given: set[str] = set()
-    for condition, valued, declarations, sizes in _conditions(build, bound):
+    for condition, valued, declarations, sizes in _pair_assumptions(build, bound):
         if is_of_data(condition):
             given.add(text(condition))
             continue
-        outcome = _decided(text(condition), valued, declarations, sizes)
+        outcome = _check_assumption(text(condition), valued, declarations, sizes)
         if isinstance(outcome, Refuted):
             return Answer(outcome, where=build.source.place("parameters"))
         tried += [outcome] if outcome else []
@@ -53,42 +55,46 @@ def assumptions(build: Build, bound: Dynamics) -> Answer:
     return Answer(decision, where=build.source.place("dynamics"))
 
 
-def _kinds(build: Build) -> list[str]:
+def _list_potential_kinds(build: Build) -> list[str]:
     functions = [f for f in build.dynamics.declarations.functions if f.role == "potential"]
     return [str(kind) for function in functions for kind in function.kinds if kind is not Kind.REAL]
 
 
-def _conditions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compare, Declarations, Sizes]]:
+def _pair_assumptions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compare, Declarations, Sizes]]:
     """Yield each assumption as bound and at the values of the build, with what is declared there."""
     pairs = ((bound, at_values(build) or bound), (build.target, target_at_values(build) or build.target))
     for stated, valued in pairs:
         sizes, declarations = known_sizes(build, stated), valued.declarations
-        for condition, at in zip(_assumed(stated), _assumed(valued), strict=True):
+        for condition, at in zip(_list_assumptions(stated), _list_assumptions(valued), strict=True):
             yield condition, at, declarations, sizes
 
 
-def _assumed(document: Dynamics | Target) -> tuple[Compare, ...]:
+def _list_assumptions(document: Dynamics | Target) -> tuple[Compare, ...]:
     """Return what a document states under `assume`, and that the ends of its domains, as declared, are in order."""
     declared = document.declared if isinstance(document, Target) and document.declared else document
     return (*document.declarations.assume, *declared.declarations.ends_in_order)
 
 
-def _decided(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
+def _check_assumption(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
     """Return a refutation, what is not shown, or an empty string where the assumption holds."""
     if depends_on_state(condition.left) or depends_on_state(condition.right):
         return f"{written} restricts the state, and emitted steps do not enforce it"
-    if _by_structure(condition, declarations):
+    if _is_shown_by_kinds(condition, declarations):
         return ""
     try:
-        outcome = _compared(condition, declarations, sizes)
+        outcome = _compare_sides(condition, declarations, sizes)
     except (NotScalarisableError, TooLargeError, KeyError, ArithmeticError, NoValueError):
         return f"not shown: {written}"
     if outcome is None:
         return f"not shown: {written}"
-    return "" if outcome else Refuted("exact values", with_values((), sizes, declarations), f"{written} does not hold")
+    return (
+        ""
+        if outcome
+        else Refuted("exact values", complete_witness((), sizes, declarations), f"{written} does not hold")
+    )
 
 
-def _by_structure(condition: Compare, declarations: Declarations) -> bool:
+def _is_shown_by_kinds(condition: Compare, declarations: Declarations) -> bool:
     """Whether kinds alone show an assumption about scalars; what is assumed does not show itself."""
     op, left, right = condition.op, condition.left, condition.right
     if left.shape.sizes or right.shape.sizes:
@@ -103,19 +109,21 @@ def _by_structure(condition: Compare, declarations: Declarations) -> bool:
     return (op == ">" and structural.positive) or (op == ">=" and structural.nonnegative)
 
 
-def _compared(condition: Compare, declarations: Declarations, sizes: Sizes) -> bool | None:
+def _compare_sides(condition: Compare, declarations: Declarations, sizes: Sizes) -> bool | None:
     """Return whether an assumption holds at exact values, entry by entry; None where that is not certain."""
     setting = Setting(declarations, sizes)
-    if not is_defined_at((condition.left, condition.right), setting, _unknown):
+    if not is_defined_at((condition.left, condition.right), setting, _refuse_name):
         return None
-    left, right = (_flat(rows(side, setting)) for side in (condition.left, condition.right))
+    left, right = (_flatten(rows(side, setting)) for side in (condition.left, condition.right))
     n = max(len(left), len(right))
     left, right = (side * n if len(side) == 1 else side for side in (left, right))
-    outcomes = [_holds(condition.op, evaluate(x - y, _unknown)) for x, y in zip(left, right, strict=True)]
+    outcomes = [
+        _compare_with_zero(condition.op, evaluate(x - y, _refuse_name)) for x, y in zip(left, right, strict=True)
+    ]
     return False if False in outcomes else None if None in outcomes else True
 
 
-def _holds(op: str, difference: Value) -> bool | None:
+def _compare_with_zero(op: str, difference: Value) -> bool | None:
     zero = isinstance(difference, Fraction) and difference == 0
     above, below = is_certainly(difference, 1), is_certainly(difference, -1)
     if not (zero or above or below):
@@ -123,10 +131,10 @@ def _holds(op: str, difference: Value) -> bool | None:
     return {">": above, ">=": above or zero, "==": zero, "<": below, "<=": below or zero}[op]
 
 
-def _unknown(leaf: Expr) -> Fraction:
+def _refuse_name(leaf: Expr) -> Fraction:
     """Refuse a name: it has no value."""
     raise NoValueError(str(leaf))
 
 
-def _flat(entries: Rows) -> list[Expr]:
+def _flatten(entries: Rows) -> list[Expr]:
     return [x for row in entries for x in row]

@@ -24,50 +24,52 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.bounded_terms import Limits
 from recipe_compiler.verify.builds.products import Law, Product
-from recipe_compiler.verify.builds.proper_prior import Posterior, entry_of_rows
-from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, full
+from recipe_compiler.verify.builds.proper_prior import Posterior, find_row_block
+from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
     Matrix,
     are_independent,
-    fewest_off,
-    independent_columns,
+    count_nonzero_rows,
     is_general,
-    matrix,
+    select_independent_columns,
+    stack_columns,
 )
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
 ZERO = fmpq(0)
 
 
-def why_bounded(product: Product, law: Law, rows: Rows) -> str:
+def explain_bound(product: Product, law: Law, rows: Rows) -> str:
     """Return what of the data shows that a density is bounded, in words; empty where nothing does."""
     row = DENSITIES[law.stated.name]
     if product.is_mixed or law.is_of_entries or not row.location:
         return ""
     try:
-        own = rows.under(product.guards)
-        groups = list(_groups(row, law.stated, own))
-        shown = all(_is_apart(row, law.stated, part) for part in groups)
+        own = rows.select_rows(product.guards)
+        groups = list(_split_by_scale(row, law.stated, own))
+        shown = all(_is_bounded_by_residuals(row, law.stated, part) for part in groups)
     except NotReadError:
         return ""
     of = text(law.stated.arguments[0])
     return f"residuals of {of} that no state makes {'zero, most of them' if row.tail else 'all zero'}" if shown else ""
 
 
-def _argument(row: Density, law: StatedDensity, name: str) -> Formula:
+def _get_argument(row: Density, law: StatedDensity, name: str) -> Formula:
     return law.arguments[row.arguments.index(name)]
 
 
-def _groups(row: Density, law: StatedDensity, rows: Rows) -> Iterator[Rows]:
+def _split_by_scale(row: Density, law: StatedDensity, rows: Rows) -> Iterator[Rows]:
     """Yield the rows of each scale: all of them, or those at each position of an index field."""
-    match _argument(row, law, row.scale):
+    match _get_argument(row, law, row.scale):
         case MatMul(Symbol(field, _, Role.INDEX), scales) if not dependence(scales).data and rows.is_whole:
-            places = np.array([[float(x) for x in full(line, rows.count)] for line in rows.data[field][0]])
+            places = np.array([[float(x) for x in fill_column(line, rows.count)] for line in rows.data[field][0]])
             position = places.argmax(axis=0)
             yield from (rows.at(np.flatnonzero(position == k)) for k in np.unique(position))
         case scale:
             of_rows = [x for line in rows.entries(scale) for one in line for x in one.values()]
-            if dependence(scale).data and not (len(of_rows) == 1 and all(x > 0 for x in full(of_rows[0], rows.count))):
+            if dependence(scale).data and not (
+                len(of_rows) == 1 and all(x > 0 for x in fill_column(of_rows[0], rows.count))
+            ):
                 raise NotReadError("a scale that depends on the data otherwise than by a positive factor")
             if rows.count:
                 yield rows
@@ -82,13 +84,13 @@ class Response:
     location: Sum
 
 
-def responses(row: Density, law: StatedDensity, rows: Rows) -> list[Response]:
+def read_responses(row: Density, law: StatedDensity, rows: Rows) -> list[Response]:
     """Return what a density is of, for each entry.
 
     Raises:
         NotReadError: it is not read.
     """
-    first, location = rows.entries(law.arguments[0]), rows.entries(_argument(row, law, row.location))
+    first, location = rows.entries(law.arguments[0]), rows.entries(_get_argument(row, law, row.location))
     flat = [one for line in first for one in line]
     locations = [dict(one) for line in location for one in line]
     count = max(len(flat), len(locations))
@@ -97,34 +99,34 @@ def responses(row: Density, law: StatedDensity, rows: Rows) -> list[Response]:
     for one, mu in zip(flat, locations, strict=True):
         for key in one.keys() - {()}:
             mu[key] = mu.get(key, ZERO) - one[key]
-        y = full(one.get((), ZERO), rows.count)
+        y = fill_column(one.get((), ZERO), rows.count)
         if row.of_logarithm and one.keys() - {()}:
             raise NotReadError("a density of the logarithm of a state")
         if row.of_logarithm:
-            y = np.array([_log(x) for x in y], dtype=object)
+            y = np.array([_take_log(x) for x in y], dtype=object)
         known = mu.pop((), None)
         size = max((abs(float(x)) for x in y), default=0.0)
         found.append(Response(y if known is None else y - known, size, mu))
     return found
 
 
-def _log(x: Any) -> Any:
+def _take_log(x: Any) -> Any:
     if not x > 0:
         raise NotReadError("a logarithm of a number that is not positive")
     return arb(x).log()
 
 
-def _is_apart(row: Density, law: StatedDensity, rows: Rows) -> bool:
+def _is_bounded_by_residuals(row: Density, law: StatedDensity, rows: Rows) -> bool:
     """Whether residuals keep a density bounded, whatever locations and scale are."""
-    found = responses(row, law, rows)
-    columns = independent_columns([x for one in found for x in one.location.values()], rows.count, rows.clear)
+    found = read_responses(row, law, rows)
+    columns = select_independent_columns([x for one in found for x in one.location.values()], rows.count, rows.clear)
     if columns is None:
         return False
     width = len(columns) + len(found)
-    lines = matrix([*columns, *(one.y for one in found)], rows.count)
+    lines = stack_columns([*columns, *(one.y for one in found)], rows.count)
     if not row.tail:
         return are_independent(lines, width, rows.clear, found[-1].size)
-    tail = Number(Fraction(1)) if row.tail == "1" else _argument(row, law, row.tail)
+    tail = Number(Fraction(1)) if row.tail == "1" else _get_argument(row, law, row.tail)
     if (
         not isinstance(tail, Number)
         or len(found) != 1
@@ -132,14 +134,14 @@ def _is_apart(row: Density, law: StatedDensity, rows: Rows) -> bool:
         or not are_independent(lines, width, rows.clear, found[0].size)
     ):
         return False
-    return fewest_off(lines, width) * (1 + tail.value) >= rows.count
+    return count_nonzero_rows(lines, width) * (1 + tail.value) >= rows.count
 
 
 # Residuals that vanish together
 
 
 @dataclass(frozen=True, slots=True)
-class Vanishing:
+class VanishingResiduals:
     """Residuals c + a . theta of a law that vanish where scales do: all of them, or any of them where `apart`."""
 
     of: str
@@ -154,7 +156,7 @@ class Vanishing:
         return frozenset(atom for form in self.forms for key in form for atom in key)
 
 
-def why_open(posterior: Posterior, left: Sequence[tuple[Product, Law]], rows: Rows) -> tuple[str, bool]:
+def explain_unbounded(posterior: Posterior, left: Sequence[tuple[Product, Law]], rows: Rows) -> tuple[str, bool]:
     """Return why densities without a bound may be infinite at the data, empty for nothing; and whether that is exact.
 
     int prod_n h((c_n + a_n . theta)/s_n)/s_n p(theta) dtheta is bounded, whatever the scales are, if p is bounded and
@@ -167,8 +169,8 @@ def why_open(posterior: Posterior, left: Sequence[tuple[Product, Law]], rows: Ro
         own = _Residuals(posterior, rows)
         own.read(left)
         exact = own.is_exact and rows.is_whole
-        for part in _connected(own.found):
-            why = why_dependent(part, rows)
+        for part in _group_by_coordinates(own.found):
+            why = find_dependent_residuals(part, rows)
             if why:
                 return why, False
             exact = exact and not any(one.apart for one in part)
@@ -181,7 +183,7 @@ class _Residuals:
     """Residuals of densities without a bound, and of the priors of what is in them."""
 
     def __init__(self, posterior: Posterior, rows: Rows) -> None:
-        self.posterior, self.rows, self.found = posterior, rows, list[Vanishing]()
+        self.posterior, self.rows, self.found = posterior, rows, list[VanishingResiduals]()
         self.is_exact = len(posterior.parts) == 1
         self.limits = Limits(posterior.target.declarations)
         self.scales: set[str] = set()
@@ -195,39 +197,39 @@ class _Residuals:
         known: dict[object, tuple[Product, Law]] = {}
         for product, law in left:
             row = DENSITIES[law.stated.name]
-            same = (law.stated.arguments[0], _argument(row, law.stated, row.location) if row.location else row.name)
+            same = (law.stated.arguments[0], _get_argument(row, law.stated, row.location) if row.location else row.name)
             known.setdefault((same, product.guards), (product, law))
         for product, law in known.values():
-            self._add(law, self.rows.under(product.guards), mixed=product.is_mixed)
+            self._add_residuals(law, self.rows.select_rows(product.guards), mixed=product.is_mixed)
         done: set[str] = set()
-        while names := self._coefficients() - done:
+        while names := self._collect_coefficients() - done:
             for name in sorted(names):
                 self._read_prior(name)
             done |= names
-        given = (x for block, law, _, _ in self._priors() if block not in done for x in law.stated.arguments[1:])
+        given = (x for block, law, _, _ in self._list_priors() if block not in done for x in law.stated.arguments[1:])
         beside = {*self.scales, *self.posterior.absorbed, *(name for x in given for name in dependence(x).blocks)}
         declared = {block.name for block in self.posterior.target.declarations.blocks}
         self.is_exact &= not done & beside and self.scales <= declared
 
-    def _priors(self) -> Iterator[tuple[str, Law, Rows, bool]]:
+    def _list_priors(self) -> Iterator[tuple[str, Law, Rows, bool]]:
         """Yield the laws of blocks, those of latent blocks row by row, and whether each is one of several."""
         for parts in self.posterior.parts:
             for (block, _), law in parts.laws.items():
-                yield block, Law(law), self.rows.at_one(), len(self.posterior.parts) > 1
+                yield block, Law(law), self.rows.take_one_row(), len(self.posterior.parts) > 1
         for product in self.posterior.likelihood:
             for law in product.laws:
-                if block := entry_of_rows(law):
-                    yield block, law, self.rows.under(product.guards), False
+                if block := find_row_block(law):
+                    yield block, law, self.rows.select_rows(product.guards), False
 
-    def _coefficients(self) -> set[str]:
+    def _collect_coefficients(self) -> set[str]:
         return {atom[0] for one in self.found for atom in one.coordinates}
 
     def _read_prior(self, name: str) -> None:
         """Read the prior of a coefficient: a bounded density, or residuals over a scale."""
         declared = self.posterior.target.declarations
-        own = [one for one in self._priors() if one[0] == name]
+        own = [one for one in self._list_priors() if one[0] == name]
         for _, law, rows, mixed in own:
-            self._add(law, rows, mixed=mixed)
+            self._add_residuals(law, rows, mixed=mixed)
         for blocks, terms in (group for parts in self.posterior.parts for group in parts.groups if not own):
             if name in {block.name for block in blocks}:
                 self.is_exact = False
@@ -235,37 +237,39 @@ class _Residuals:
                 if len(blocks) > 1 or not all(inside):
                     raise NotReadError(f"the prior of {name} may favour some of its values")
 
-    def _add(self, law: Law, rows: Rows, *, mixed: bool) -> None:
+    def _add_residuals(self, law: Law, rows: Rows, *, mixed: bool) -> None:
         """Add the residuals of a law; none of a bounded one of numbers."""
         row, (first, *others) = DENSITIES[law.stated.name], law.stated.arguments
-        if not any(dependence(x).blocks for x in others) and self.limits.of_law(law) == frozenset():
+        if not any(dependence(x).blocks for x in others) and self.limits.bound_law(law) == frozenset():
             return
         of = text(first)
         if rows.count == 0:
             return
         if row.matrices or not row.location:
-            if not dependence(first).data or entry_of_rows(law):
+            if not dependence(first).data or find_row_block(law):
                 raise NotReadError(f"the prior of {of} may favour some of its values")
             self.is_exact = False
-            _demand_general(row, law, rows)
+            _require_general_position(row, law, rows)
             return
-        scale = _argument(row, law.stated, row.scale)
+        scale = _get_argument(row, law.stated, row.scale)
         self.scales |= {*dependence(scale).blocks}
         apart = mixed or law.is_of_entries or bool(row.tail) or scale.shape != SCALAR
         try:
-            parts = [rows] if apart else list(_groups(row, law.stated, rows))
+            parts = [rows] if apart else list(_split_by_scale(row, law.stated, rows))
         except NotReadError:
             parts, apart = [rows], True
         for part in parts:
-            forms = tuple(form_at(one, n) for one in responses(row, law.stated, part) for n in range(part.count))
+            forms = tuple(
+                read_residual(one, n) for one in read_responses(row, law.stated, part) for n in range(part.count)
+            )
             same = [one for one in self.found if one.scale == scale] if not apart and not dependence(scale).data else []
             self.found = [one for one in self.found if one not in same]
             joined = tuple(form for one in same for form in one.forms)
             of = ", ".join(dict.fromkeys([*(one.of for one in same), of]))
-            self.found.append(Vanishing(of, (*joined, *forms), apart, None if apart else scale))
+            self.found.append(VanishingResiduals(of, (*joined, *forms), apart, None if apart else scale))
 
 
-def form_at(response: Response, n: int) -> Sum:
+def read_residual(response: Response, n: int) -> Sum:
     """Return the residual of one row.
 
     Raises:
@@ -281,31 +285,31 @@ def form_at(response: Response, n: int) -> Sum:
     return found
 
 
-def _demand_general(row: Density, law: Law, rows: Rows) -> None:
+def _require_general_position(row: Density, law: Law, rows: Rows) -> None:
     """Raise NotReadError where data of a density of other arguments are seen to be special: equal, 0, in a plane."""
     first, *others = law.stated.arguments
     entries = [one for line in rows.entries(first) for one in line]
-    values = [full(one.get((), ZERO), rows.count) for one in entries]
+    values = [fill_column(one.get((), ZERO), rows.count) for one in entries]
     ones = np.array([fmpq(1)] * rows.count, dtype=object)
     if not row.location and any(dependence(x).data for x in others):
         raise NotReadError(f"a density of {text(first)} whose arguments depend on the data")
     columns = [ones]
     if row.location and rows.count > 1:
-        inside = [x for one in responses(row, law.stated, rows) for x in one.location.values()]
-        columns = independent_columns([ones, *inside], rows.count, rows.clear) or columns
+        inside = [x for one in read_responses(row, law.stated, rows) for x in one.location.values()]
+        columns = select_independent_columns([ones, *inside], rows.count, rows.clear) or columns
     numbers = [[float(x) for x in line] for line in values]
     if not row.matrices or rows.count == 1:
         numbers = [[x for line in numbers for x in line]]
     if any(0 in line or len({*line}) < len(line) for line in numbers):
         raise NotReadError(f"some {text(first)} are equal, or 0")
-    lines, width = matrix([*columns, *values], rows.count), len(columns) + len(values)
+    lines, width = stack_columns([*columns, *values], rows.count), len(columns) + len(values)
     if len(values) > 1 and not is_general(lines, width, rows.clear, free=len(values)):
         raise NotReadError(f"some {text(first)} lie in a plane")
 
 
-def _connected(found: Sequence[Vanishing]) -> list[list[Vanishing]]:
+def _group_by_coordinates(found: Sequence[VanishingResiduals]) -> list[list[VanishingResiduals]]:
     """Return residuals by what they share coordinates with."""
-    parts: list[list[Vanishing]] = []
+    parts: list[list[VanishingResiduals]] = []
     for one in found:
         own = [part for part in parts if any(one.coordinates & other.coordinates for other in part)]
         parts = [*(part for part in parts if part not in own), [one, *(other for part in own for other in part)]]
@@ -318,47 +322,47 @@ MOST_SCALES = 8
 """Scales of one set of coefficients whose sets are gone through; of more, sets of any residuals are."""
 
 
-def why_dependent(part: Sequence[Vanishing], rows: Rows) -> str:
+def find_dependent_residuals(part: Sequence[VanishingResiduals], rows: Rows) -> str:
     """Return which residuals vanish together though their forms are dependent; empty where none do."""
     keys = sorted(frozenset[Atom]().union(*(one.coordinates for one in part)))
     whole = [one for one in part if not one.apart]
     whole = whole if len(whole) <= MOST_SCALES else []
     single = [one for one in part if one not in whole]
-    others = _system(single, keys)
+    others = _stack_forms(single, keys)
     for chosen in (found for k in range(len(whole) + 1) for found in combinations(whole, k)):
-        lines = _system(chosen, keys)
+        lines = _stack_forms(chosen, keys)
         if MOST_FORMS < len(lines) <= len(keys):
             return f"more than {MOST_FORMS} coefficients are not looked at"
         if not are_independent([list(x) for x in zip(*lines, strict=True)][:-1], len(lines), rows.clear):
-            if _are_apart(lines, len(keys), rows.clear):
+            if _has_no_zero(lines, len(keys), rows.clear):
                 continue
-            return f"some {_named(chosen)} may be fitted exactly"
-        if others and not _is_general_beside(lines, others, len(keys), rows.clear):
-            return f"some {_named([*chosen, *single])} may be fitted exactly: they are equal, or on a line"
+            return f"some {_join_names(chosen)} may be fitted exactly"
+        if others and not _is_general_on_zeros(lines, others, len(keys), rows.clear):
+            return f"some {_join_names([*chosen, *single])} may be fitted exactly: they are equal, or on a line"
     return ""
 
 
-def _system(found: Sequence[Vanishing], keys: Sequence[Atom]) -> Matrix:
+def _stack_forms(found: Sequence[VanishingResiduals], keys: Sequence[Atom]) -> Matrix:
     """Return the residuals as rows [a c]."""
     forms = [form for one in found for form in one.forms]
     return [[*(form.get((key,), ZERO) for key in keys), form[()]] for form in forms]
 
 
-def _are_apart(lines: Matrix, width: int, clear: float) -> bool:
+def _has_no_zero(lines: Matrix, width: int, clear: float) -> bool:
     """Whether residuals [a c] vanish at no theta."""
     *columns, ends = (np.array(x, dtype=object) for x in zip(*lines, strict=True))
-    spanning = independent_columns(columns, len(lines), clear)
+    spanning = select_independent_columns(columns, len(lines), clear)
     if spanning is None:
         return False
     size = max(abs(float(x)) for x in ends)
-    return are_independent(matrix([*spanning, ends], len(lines)), len(spanning) + 1, clear, size)
+    return are_independent(stack_columns([*spanning, ends], len(lines)), len(spanning) + 1, clear, size)
 
 
-def _named(found: Sequence[Vanishing]) -> str:
+def _join_names(found: Sequence[VanishingResiduals]) -> str:
     return ", ".join(dict.fromkeys(one.of for one in found))
 
 
-def _is_general_beside(lines: Matrix, others: Matrix, width: int, clear: float) -> bool:
+def _is_general_on_zeros(lines: Matrix, others: Matrix, width: int, clear: float) -> bool:
     """Whether no dependent ones of other residuals vanish together where independent ones do, nearly."""
     (A, c), (B, d) = (
         np.split(np.array(one, dtype=float).reshape(-1, width + 1), [width], axis=1) for one in (lines, others)

@@ -11,7 +11,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Value
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import shown_value, unknown_names, with_values
+from recipe_compiler.verify.builds.in_build import complete_witness, find_unvalued_names, format_value
 from recipe_compiler.verify.core.build_values import at_values, declared_parameters, exact_rows, formula_at, known_sizes
 from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
 from recipe_compiler.verify.core.premises import facts, smoothness
@@ -37,11 +37,11 @@ def bindings(build: Build, bound: Dynamics) -> Answer:
         tried += [f"{name}: not shown: {what}" for what in premises.open]
         given |= premises.given
         kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
-        refuted = _of_kinds(_Spoken(name, formula, kinds), build, bound, valued, tried)
+        refuted = _refute_kinds(_BoundName(name, formula, kinds), build, bound, valued, tried)
         if refuted is not None:
             return Answer(refuted, where=build.source.place(f"bind.{name}"))
-    refuted = _values(build)
-    refuted = _defaults(build, bound, valued, tried) if refuted is None else refuted
+    refuted = _refute_values(build)
+    refuted = _refute_defaults(build, bound, valued, tried) if refuted is None else refuted
     if refuted is not None:
         return Answer(refuted, where=build.source.place("parameters"))
     reasons = tuple(sorted(given))
@@ -58,7 +58,7 @@ def gradient_noise(build: Build, bound: Dynamics) -> Answer:
     where = build.source.place("gradient_noise")
     valued = at_values(build) or bound
     tried: list[str] = []
-    refuted = _of_kinds(_Spoken("V", build.V, (Kind.PSD,)), build, bound, valued, tried)
+    refuted = _refute_kinds(_BoundName("V", build.V, (Kind.PSD,)), build, bound, valued, tried)
     premises = smoothness([build.V], bound.declarations)
     premises = smoothness([formula_at(build.V, build)], valued.declarations) if premises.open else premises
     tried += [f"not shown: {what}" for what in premises.open]
@@ -69,7 +69,7 @@ def gradient_noise(build: Build, bound: Dynamics) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
+class _BoundName:
     """A formula that stands for a name, and the kinds declared of it."""
 
     name: str
@@ -77,13 +77,15 @@ class _Spoken:
     kinds: tuple[Kind, ...]
 
 
-def _of_kinds(what: _Spoken, build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
+def _refute_kinds(
+    what: _BoundName, build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]
+) -> Refuted | None:
     """Return a refutation; note in `tried` what is neither shown nor refuted.
 
     Structure decides for all values and sizes; numbers are written out where it does not, and may be many.
     """
     formulas = {
-        kind: _diagonal(what.formula) if kind in SIGNS and Kind.DIAGONAL in what.kinds else what.formula
+        kind: _read_diagonal(what.formula) if kind in SIGNS and Kind.DIAGONAL in what.kinds else what.formula
         for kind in what.kinds
     }
     left = [kind for kind, own in formulas.items() if own is None or not is_of_kind(own, kind, bound.declarations)]
@@ -91,26 +93,26 @@ def _of_kinds(what: _Spoken, build: Build, bound: Dynamics, valued: Dynamics, tr
     for kind in left:
         if numbers is not None:
             own = kind in SIGNS and Kind.DIAGONAL in what.kinds
-            refuted = _of_numbers(what, diagonal_of(numbers) if own else numbers, kind, valued)
+            refuted = _refute_numbers(what, diagonal_of(numbers) if own else numbers, kind, valued)
         else:
-            refuted = _of_formula(what, formulas[kind], kind, build, bound, valued)
+            refuted = _refute_formula(what, formulas[kind], kind, build, bound, valued)
         if isinstance(refuted, Refuted):
             return refuted
         tried += [refuted] if refuted else []
     return None
 
 
-def _of_numbers(what: _Spoken, numbers: Numbers, kind: Kind, valued: Dynamics) -> Refuted | None:
+def _refute_numbers(what: _BoundName, numbers: Numbers, kind: Kind, valued: Dynamics) -> Refuted | None:
     """Decide a formula of parameters at what they are in the build."""
     if not violates_exactly(numbers, kind):
         return None
     used = dependence(what.formula).parameters
-    own = tuple((p.name, shown_value(p)) for p in valued.declarations.parameters if p.name in used)
+    own = tuple((p.name, format_value(p)) for p in valued.declarations.parameters if p.name in used)
     return Refuted("exact values", own, f"{what.name} = {text(what.formula)} is not {kind}")
 
 
-def _of_formula(
-    what: _Spoken, formula: Formula | None, kind: Kind, build: Build, bound: Dynamics, valued: Dynamics
+def _refute_formula(
+    what: _BoundName, formula: Formula | None, kind: Kind, build: Build, bound: Dynamics, valued: Dynamics
 ) -> Refuted | str:
     """Decide a formula of the state: by structure at the values of the build, else by an exact point."""
     name, written = what.name, text(what.formula)
@@ -120,14 +122,14 @@ def _of_formula(
     if is_of_kind(exact, kind, valued.declarations):
         return ""
     found = counterexample(exact, kind, valued.declarations, checked_sizes(valued))
-    free = unknown_names(exact, valued.declarations)
+    free = find_unvalued_names(exact, valued.declarations)
     if found is None or free:
         return f"not shown: {name} = {written} is {kind}"
-    witness = with_values(found, known_sizes(build, bound), valued.declarations)
+    witness = complete_witness(found, known_sizes(build, bound), valued.declarations)
     return Refuted("exact witness", witness, f"{name} = {written} is not {kind}")
 
 
-def _diagonal(formula: Formula) -> Formula | None:
+def _read_diagonal(formula: Formula) -> Formula | None:
     """Return the diagonal of a matrix that shows it: a diagonal matrix that is positive is so on its diagonal."""
     match formula:
         case Identity():
@@ -140,7 +142,7 @@ def _diagonal(formula: Formula) -> Formula | None:
             return None
 
 
-def _values(build: Build) -> Refuted | None:
+def _refute_values(build: Build) -> Refuted | None:
     """Return the first value that is not of the kind its parameter was declared with."""
     declared = {p.name: p for p in declared_parameters(build)}
     for name, value in build.values:
@@ -150,24 +152,24 @@ def _values(build: Build) -> Refuted | None:
         for kind in item.kinds:
             own = kind in SIGNS and Kind.DIAGONAL in item.kinds
             if violates_exactly(diagonal_of(value.numbers) if own else value.numbers, kind):
-                shown = shown_value(replace(item, value=Entries(value.numbers)))
-                return Refuted("exact value", ((name, shown),), f"{name} is not {kind}{_from_file(value)}")
+                shown = format_value(replace(item, value=Entries(value.numbers)))
+                return Refuted("exact value", ((name, shown),), f"{name} is not {kind}{_describe_rounding(value)}")
     return None
 
 
-def _from_file(value: Value) -> str:
+def _describe_rounding(value: Value) -> str:
     """Return the remark on values given as doubles, which rounding may have moved off what was meant."""
     if value.file is None:
         return ""
     return f", exactly, for the doubles of {value.file.name}: check that rounding is not the cause"
 
 
-def _defaults(build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
+def _refute_defaults(build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
     """Return the first default, of a parameter without a value, that is not of its kinds."""
     given = {name for name, _ in build.values} | {name for name, _ in build.bind}
     for item in declared_parameters(build):
         if item.name not in given and item.default is not None:
-            refuted = _of_kinds(_Spoken(item.name, item.default, item.kinds), build, bound, valued, tried)
+            refuted = _refute_kinds(_BoundName(item.name, item.default, item.kinds), build, bound, valued, tried)
             if refuted is not None:
                 return refuted
     return None

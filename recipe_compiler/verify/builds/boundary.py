@@ -25,15 +25,15 @@ def boundary_in(build: Build, bound: Dynamics) -> Answer:
     `uniqueness.boundary`. A proof that rests on reflection does not hold of a build, and is undecided: no emitted step
     reflects.
     """
-    of_any = _decided(build, bound)
-    stated = with_potential(build, bound)
+    of_any = _decide_flux(build, bound)
+    stated = bind_potential(build, bound)
     if not isinstance(of_any.decision, Undecided) or stated is None:
-        return _without_reflection(of_any)
-    found = _decided(stated, bind(stated))
-    return _without_reflection(replace(found, where=of_any.where))
+        return _reject_reflection(of_any)
+    found = _decide_flux(stated, bind(stated))
+    return _reject_reflection(replace(found, where=of_any.where))
 
 
-def _without_reflection(found: Answer) -> Answer:
+def _reject_reflection(found: Answer) -> Answer:
     rules = [fact for fact in found.decision.given if fact.startswith(REFLECTED)]
     if not isinstance(found.decision, Proved) or not rules:
         return found
@@ -42,7 +42,7 @@ def _without_reflection(found: Answer) -> Answer:
     return replace(found, decision=Undecided((reason,), given=given))
 
 
-def _decided(build: Build, bound: Dynamics) -> Answer:
+def _decide_flux(build: Build, bound: Dynamics) -> Answer:
     return decided_in(boundary, Stages(build, sharpened(build, bound)))
 
 
@@ -50,7 +50,7 @@ MOST_ENTRIES = 8
 """Coordinates of several blocks of a target that are written out as entries of one."""
 
 
-def within(block: Block, parts: tuple[Block, ...], most: int = MOST_ENTRIES) -> dict[str, Formula] | None:
+def express_blocks(block: Block, parts: tuple[Block, ...], most: int = MOST_ENTRIES) -> dict[str, Formula] | None:
     """Return the blocks of a target as formulas of the dynamics' block that they make up; None where none is known."""
     whole = Symbol(block.name, block.shape, Role.BLOCK)
     if len(parts) == 1 and parts[0].shape == block.shape:
@@ -63,14 +63,14 @@ def within(block: Block, parts: tuple[Block, ...], most: int = MOST_ENTRIES) -> 
         return None
     entries = iter([Entry(whole, (k,)) for k in range(length)])
 
-    def taken(part: Block, rows: int, columns: int) -> Formula:
+    def take_entries(part: Block, rows: int, columns: int) -> Formula:
         own = tuple(tuple(next(entries) for _ in range(columns)) for _ in range(rows))
         return Explicit(own, part.shape) if part.shape.sizes else own[0][0]
 
-    return {part.name: taken(part, *extent) for part, extent in zip(parts, extents, strict=True)}
+    return {part.name: take_entries(part, *extent) for part, extent in zip(parts, extents, strict=True)}
 
 
-def with_potential(build: Build, bound: Dynamics) -> Build | None:
+def bind_potential(build: Build, bound: Dynamics) -> Build | None:
     """Return the build with U bound to the target's potential; None where U is made of data, or by no formula."""
     name, target = bound.potential, build.target
     blocks = target.declarations.blocks
@@ -78,7 +78,7 @@ def with_potential(build: Build, bound: Dynamics) -> Build | None:
     block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
     if name is None or block is None or target.potential is None or target.declarations.data:
         return None
-    own = within(block, blocks)
+    own = express_blocks(block, blocks)
     if own is None or any(one.constraint is not None for one in blocks):
         return None
     potential = substitute(target.potential, own)

@@ -25,8 +25,8 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verify.builds.one_datum import datum_of
-from recipe_compiler.verify.builds.products import Law, Summands, written_out
+from recipe_compiler.verify.builds.one_datum import make_datum_index
+from recipe_compiler.verify.builds.products import Law, Summands, flatten_sums
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
 MOST_SHARES = 5
@@ -46,42 +46,42 @@ class Limits:
     floors: Mapping[str, tuple[Formula, ...]] = field(default_factory=dict[str, "tuple[Formula, ...]"])
     """States of a recursion to formulas of blocks: in every row one is at least one of these."""
 
-    def absorbed(self, summands: Summands) -> frozenset[str] | None:
+    def find_absorbing_blocks(self, summands: Summands) -> frozenset[str] | None:
         """Return the blocks whose moments a sum rests on: F <= C + sum_j k_j log v_j + c_j h_j; None if not shown.
 
         Each summand is at most a constant; or two are, as x - log(1 + exp(x)) is at most 0; or it is a multiple of h,
         or of log v, whose exponential has a mean under the prior.
         """
-        moving = (one for one in written_out(summands) if depends_on_state(one[1]))
-        left = _merged(self._with_logarithms(moving))
+        moving = (one for one in flatten_sums(summands) if depends_on_state(one[1]))
+        left = _merge_summands(self._split_logarithms(moving))
         for core in list(left):
             if core in left and left[core] < 0:
-                _take_pair(left, core)
-        _take_urn(left, self.declarations)
+                _remove_bounded_pair(left, core)
+        _remove_urn_law(left, self.declarations)
         found: set[str] = set()
         for core, c in left.items():
             if self._is_bounded(core, c):
                 continue
-            if (below := self._above_floors(core, c)) is not None:
+            if (below := self._bound_by_floors(core, c)) is not None:
                 found |= below
                 continue
-            block = self._with_moment(core, c)
+            block = self._find_moment_block(core, c)
             if block is None:
                 return None
             found.add(block)
         return frozenset(found)
 
-    def _with_logarithms(self, summands: Iterable[tuple[Fraction, Formula]]) -> Iterator[tuple[Fraction, Formula]]:
+    def _split_logarithms(self, summands: Iterable[tuple[Fraction, Formula]]) -> Iterator[tuple[Fraction, Formula]]:
         """Yield summands, the logarithms of roots and of products of positive factors as those of what is in them."""
         for c, term in summands:
             match term:
                 case Apply("log", (Apply("sqrt", (inner,)),)):
-                    yield from self._with_logarithms([(c / 2, Apply("log", (inner,), term.shape))])
+                    yield from self._split_logarithms([(c / 2, Apply("log", (inner,), term.shape))])
                 case Apply("log", (Multiply(left, right),)) if left.shape == right.shape and all(
                     sign(factor, self.declarations).positive for factor in (left, right)
                 ):
                     logs = [(c, Apply("log", (factor,), term.shape)) for factor in (left, right)]
-                    yield from self._with_logarithms(logs)
+                    yield from self._split_logarithms(logs)
                 case _:
                     yield c, term
 
@@ -92,18 +92,18 @@ class Limits:
             case _:
                 return bounded_above(multiply(Number(c), core, core.shape), self.declarations)
 
-    def _above_floors(self, core: Formula, c: Fraction) -> frozenset[str] | None:
+    def _bound_by_floors(self, core: Formula, c: Fraction) -> frozenset[str] | None:
         """Return the moments that a bound of -log s rests on; None where no lower bound of s is known."""
         match core:
             case Apply("log", (Symbol(name),)) if c < 0 and name in self.floors:
                 logs = (((c, Apply("log", (floor,), core.shape)),) for floor in self.floors[name])
-                shown = [self.absorbed(log) for log in logs]
+                shown = [self.find_absorbing_blocks(log) for log in logs]
                 known = [one for one in shown if one is not None]
                 return frozenset[str]().union(*known) if len(known) == len(shown) else None
             case _:
                 return None
 
-    def _with_moment(self, core: Formula, c: Fraction) -> str | None:
+    def _find_moment_block(self, core: Formula, c: Fraction) -> str | None:
         """Return the block v of c log v, or h of c h, for which E v**c, or E exp(c h), is finite."""
         match core:
             case (
@@ -118,18 +118,18 @@ class Limits:
                 return None
         return name if needed in self.moments.get(name, frozenset()) else None
 
-    def of_law(self, law: Law) -> frozenset[str] | None:
+    def bound_law(self, law: Law) -> frozenset[str] | None:
         """Return the blocks whose moments show that a named density is bounded, for all data; None if not shown."""
         row, entries = DENSITIES[law.stated.name], law.is_of_entries
         bounds = (*(bound.at_most for bound in row.bounds), *row.ceilings)
         found = (
-            self.absorbed(((Fraction(1), at_most(row, text, law.stated.arguments, entries=entries)),))
+            self.find_absorbing_blocks(((Fraction(1), at_most(row, text, law.stated.arguments, entries=entries)),))
             for text in bounds
         )
         return next((one for one in found if one is not None), None)
 
 
-def _merged(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formula, Fraction]:
+def _merge_summands(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formula, Fraction]:
     """Return the summands by formula, numbers in front taken together; what cancels is left out."""
     found: dict[Formula, Fraction] = {}
     for c, term in summands:
@@ -137,22 +137,22 @@ def _merged(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formula, Fract
     return {term: c for term, c in found.items() if c}
 
 
-def _take_pair(left: dict[Formula, Fraction], core: Formula) -> None:
+def _remove_bounded_pair(left: dict[Formula, Fraction], core: Formula) -> None:
     """Take -a f(x) and k x away where their sum is at most a constant: softplus for 0 <= k <= a, exp for k >= 0."""
     a = -left[core]
     match core:
         case Apply("exp", (arg,)):
             candidates, low, high = [arg], Fraction(0), None
         case Apply("log", (Apply("sum", (Apply("exp", (column,)),)),)):
-            candidates, low, high = list(_entries(column, left)), a, a
+            candidates, low, high = list(_list_entries(column, left)), a, a
         case Apply(fn, (arg,)) if (row := FUNCTIONS.get(fn)) is not None and row.ends is not None:
             candidates, low, high = [arg], a * row.ends[0], a * row.ends[1]
         case _:
             return
     for candidate in candidates:
-        k = _multiple(left, candidate)
+        k = _find_multiple(left, candidate)
         if k is not None and k != 0 and k >= low and (high is None or k <= high):
-            for c, term in written_out(((Fraction(1), candidate),)):
+            for c, term in flatten_sums(((Fraction(1), candidate),)):
                 if depends_on_state(term):
                     left[term] -= k * c
                     if left[term] == 0:
@@ -161,7 +161,7 @@ def _take_pair(left: dict[Formula, Fraction], core: Formula) -> None:
             return
 
 
-def _take_urn(left: dict[Formula, Fraction], declared: Declarations) -> None:
+def _remove_urn_law(left: dict[Formula, Fraction], declared: Declarations) -> None:
     """Take an urn's law away: prod_i G(a_i + y_i)/G(a_i) G(a)/G(a + y) = E prod_i p_i**y_i <= 1, y_i >= 0, p of shares.
 
     a and y are the sums of a_i and y_i, and p is Dirichlet(a) (Polya). Taken are all logarithms of G, or none.
@@ -172,8 +172,8 @@ def _take_urn(left: dict[Formula, Fraction], declared: Declarations) -> None:
     if any(c.denominator > 1 for c, _ in found) or not 0 < len(above) == len(below) <= MOST_SHARES:
         return
 
-    def less(x: Formula, y: Formula) -> Formula:
-        terms = _merged(written_out(((Fraction(1), x), (Fraction(-1), y))))
+    def subtract(x: Formula, y: Formula) -> Formula:
+        terms = _merge_summands(flatten_sums(((Fraction(1), x), (Fraction(-1), y))))
         return add([multiply(Number(c), term, SCALAR) for term, c in terms.items()] or [Number(Fraction(0))], SCALAR)
 
     def is_count(y: Formula) -> bool:
@@ -181,8 +181,8 @@ def _take_urn(left: dict[Formula, Fraction], declared: Declarations) -> None:
 
     for first, order in product(range(len(above)), permutations(below)):
         (whole, more), *shares = zip((*above[first:], *above[:first]), order, strict=True)
-        ys = [less(more, whole), *(less(up, down) for up, down in shares)]
-        sums = less(whole, add([down for _, down in shares], SCALAR)), less(ys[0], add(ys[1:], SCALAR))
+        ys = [subtract(more, whole), *(subtract(up, down) for up, down in shares)]
+        sums = subtract(whole, add([down for _, down in shares], SCALAR)), subtract(ys[0], add(ys[1:], SCALAR))
         if all(map(is_count, ys)) and all(_is_zero(one, declared) for one in sums):
             for _, core in found:
                 del left[core]
@@ -190,11 +190,11 @@ def _take_urn(left: dict[Formula, Fraction], declared: Declarations) -> None:
 
 
 def _is_zero(formula: Formula, declared: Declarations) -> bool:
-    c, datum = calculus(declared), datum_of(declared)
+    c, datum = calculus(declared), make_datum_index(declared)
     return c.is_zero(convert(formula, declared, datum=datum))
 
 
-def _entries(column: Formula, left: Iterable[Formula]) -> Iterator[Formula]:
+def _list_entries(column: Formula, left: Iterable[Formula]) -> Iterator[Formula]:
     """Yield the column, what is seen to be an entry of it, and itself at a position."""
     yield column
     if isinstance(column, Explicit):
@@ -207,8 +207,8 @@ def _entries(column: Formula, left: Iterable[Formula]) -> Iterator[Formula]:
                 pass
 
 
-def _multiple(left: Mapping[Formula, Fraction], candidate: Formula) -> Fraction | None:
+def _find_multiple(left: Mapping[Formula, Fraction], candidate: Formula) -> Fraction | None:
     """Return k where k times a formula is among the summands; None where it is not."""
-    own = ((c, term) for c, term in written_out(((Fraction(1), candidate),)) if depends_on_state(term))
+    own = ((c, term) for c, term in flatten_sums(((Fraction(1), candidate),)) if depends_on_state(term))
     found = {left.get(term, Fraction(0)) / c for c, term in own}
     return found.pop() if len(found) == 1 else None

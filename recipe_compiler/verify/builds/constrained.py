@@ -35,7 +35,7 @@ from recipe_compiler.spec.model import Target
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.builds.transformed import law_is_kept
+from recipe_compiler.verify.builds.transformed import decide_transformed_law
 from recipe_compiler.verify.core.conjunction import each_of
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.sizes import Sizes
@@ -60,19 +60,19 @@ def keeps_law(target: Target) -> Answer:
     = sum_(k>=1) u_k.
     """
     where = target.source.place("state")
-    found = [(block.name, _of_block(target, block)) for block in constrained(target)]
+    found = [(block.name, _decide_block(target, block)) for block in constrained(target)]
     if target.transforms and target.gradient is None:
-        found.append(("transformed blocks", law_is_kept(target)))
+        found.append(("transformed blocks", decide_transformed_law(target)))
     return replace(each_of(found), where=where)
 
 
-def _of_block(target: Target, block: Block) -> Answer:
+def _decide_block(target: Target, block: Block) -> Answer:
     """Decide it of one block, in its own variables u: of a column at every size, of a matrix at its own."""
     if block.constraint in VECTORS:
         block = replace(block, shape=Shape("K"))
     u = replace(block.sampled, name="u")
     declared = Declarations((u,))
-    identities = tuple(_identities(target, block, u, declared))
+    identities = tuple(_list_identities(target, block, u, declared))
     sizes: tuple[Sizes, ...] = tuple({"K": n} for n in (1, 2, 3)) if block.constraint in VECTORS else ({},)
     found = decide(Question(identities, declared, sizes, Obligations(), ""))
     if isinstance(found.decision, Refuted):
@@ -81,31 +81,31 @@ def _of_block(target: Target, block: Block) -> Answer:
     return found
 
 
-def _identities(target: Target, block: Block, u: Block, declared: Declarations) -> Iterator[Identity]:
+def _list_identities(target: Target, block: Block, u: Block, declared: Declarations) -> Iterator[Identity]:
     place = target.source.place(f"state.{block.name}.constraint")
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        return list(_entries(block, u, sizes))
+        return list(_write_scalar_residuals(block, u, sizes))
 
-    for says, everywhere in _everywhere(block, declared):
+    for says, everywhere in _write_index_residuals(block, declared):
         yield Identity(says, place, everywhere, entries, f"the log Jacobian of {block.constraint} differs")
 
 
-def _everywhere(block: Block, declared: Declarations) -> Iterator[tuple[str, Tensor]]:
+def _write_index_residuals(block: Block, declared: Declarations) -> Iterator[tuple[str, Tensor]]:
     """Yield what vanishes in index notation; of matrices 1, which does not: they have no form there."""
     c = calculus(declared)
     match block.constraint:
         case Constraint.ORDERED | Constraint.POSITIVE_ORDERED:
-            yield "g' dJ/du - g''", _of_increasing(c, block)
+            yield "g' dJ/du - g''", _write_increasing_residual(c, block)
         case Constraint.SIMPLEX:
-            yield "J + t**2/2 - sum log b", _of_shares(c, block)
+            yield "J + t**2/2 - sum log b", _write_share_residual(c, block)
         case Constraint.UNIT_VECTOR:
-            yield from _of_directions(c, block)
+            yield from _write_direction_residuals(c, block)
         case _:
             yield f"the log Jacobian of {block.constraint}", c.constant(1)
 
 
-def _of_increasing(c: Calculus, block: Block) -> Tensor:
+def _write_increasing_residual(c: Calculus, block: Block) -> Tensor:
     """Return g_i' dJ/du_i - g_i'' of what is added up: y_0 = u_0, or exp(u_0), and y_i = exp(u_i)."""
     i, j = (Index(block.shape.sizes[0], label) for label in "ij")
     whole = c.total(c.coordinate("u", j), j)
@@ -119,7 +119,7 @@ def _of_increasing(c: Calculus, block: Block) -> Tensor:
     return c.settled(c.subtract(c.multiply(first, c.diff(J, Coordinate("u", (i,)))), second))
 
 
-def _of_shares(c: Calculus, block: Block) -> Tensor:
+def _write_share_residual(c: Calculus, block: Block) -> Tensor:
     """Return J + t**2/2 - sum_i log b_i, where J + t**2/2 = sum(u) - K log sum(exp(u))."""
     size = block.shape.sizes[0]
     i, j, k = (Index(size, label) for label in "ijk")
@@ -131,7 +131,7 @@ def _of_shares(c: Calculus, block: Block) -> Tensor:
     return c.settled(c.subtract(stated, c.total(c.applied("log", share), k)))
 
 
-def _of_directions(c: Calculus, block: Block) -> Iterator[tuple[str, Tensor]]:
+def _write_direction_residuals(c: Calculus, block: Block) -> Iterator[tuple[str, Tensor]]:
     """Yield |b|**2 - 1, and the slopes of J = -|u|**2/2 across u: u_i dJ/du_j - u_j dJ/du_i."""
     i, j, k = (Index(block.shape.sizes[0], label) for label in "ijk")
     square = c.total(c.power(c.coordinate("u", k), 2), k)
@@ -146,7 +146,7 @@ def _of_directions(c: Calculus, block: Block) -> Iterator[tuple[str, Tensor]]:
 # The second engine: Jacobians at fixed sizes.
 
 
-def _entries(block: Block, u: Block, sizes: Sizes) -> Iterator[Expr]:
+def _write_scalar_residuals(block: Block, u: Block, sizes: Sizes) -> Iterator[Expr]:
     """Yield what vanishes where J is the log Jacobian of g."""
     if block.constraint is None:
         return
@@ -154,14 +154,14 @@ def _entries(block: Block, u: Block, sizes: Sizes) -> Iterator[Expr]:
     at = coordinates(u, sizes)
     J, b = log_jacobian(block.constraint, at, rows), value(block.constraint, at, rows)
     if block.constraint is Constraint.SIMPLEX:
-        yield from _of_thin(J, [b[k,] for k in range(rows - 1)], Add(*at) / sympy.sqrt(rows), at)
+        yield from _write_simplex_scalars(J, [b[k,] for k in range(rows - 1)], Add(*at) / sympy.sqrt(rows), at)
     elif block.constraint is Constraint.UNIT_VECTOR:
-        yield from _of_surface(J, [b[k,] for k in range(rows)], at)
+        yield from _write_sphere_scalars(J, [b[k,] for k in range(rows)], at)
     else:
-        yield from _of_triangular(J, [b[place] for place in _free(block.constraint, rows)], at)
+        yield from _write_triangular_scalars(J, [b[place] for place in _list_free_entries(block.constraint, rows)], at)
 
 
-def _free(constraint: Constraint, rows: int) -> list[tuple[int, ...]]:
+def _list_free_entries(constraint: Constraint, rows: int) -> list[tuple[int, ...]]:
     """Return the free entries of a block, in the order of their variables."""
     if constraint in VECTORS:
         return [(k,) for k in range(rows)]
@@ -169,7 +169,7 @@ def _free(constraint: Constraint, rows: int) -> list[tuple[int, ...]]:
     return [(i, j) for i in range(rows) for j in range(i + more)]
 
 
-def _of_triangular(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
+def _write_triangular_scalars(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
     """Yield the entries above the diagonal of db/du, and the slopes of sum log db_k/du_k - J, times that diagonal."""
     for k, entry in enumerate(b):
         yield from (slope(entry, x) for x in u[k + 1 :])
@@ -178,7 +178,7 @@ def _of_triangular(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[
         yield Add(*(slope(d, x) / d for d in diagonal)) - slope(J, x)
 
 
-def _of_thin(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symbol]) -> Iterator[Expr]:
+def _write_simplex_scalars(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symbol]) -> Iterator[Expr]:
     """Yield the slopes of log det d(b, t)/du - t**2/2 - J, times the determinant."""
     if len(u) > LARGEST_DETERMINANT:
         raise TooLargeError(f"the determinant of {len(u)} variables")
@@ -187,7 +187,7 @@ def _of_thin(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symbol]) -> Iterat
         yield slope(volume, x) - volume * (t * slope(t, x) + slope(J, x))
 
 
-def _of_surface(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
+def _write_sphere_scalars(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
     """Yield what J changes by across u, and (det d(b, r)/du)**2 r**(2 K - 2) - b_last**2: du = r**(K - 1) dr dsigma."""
     yield from (x * slope(J, y) - y * slope(J, x) for x, y in pairwise(u))
     if len(u) > LARGEST_DETERMINANT:

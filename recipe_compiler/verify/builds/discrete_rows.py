@@ -40,7 +40,7 @@ def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configurat
     """
     total = 0
     for last in (LAST, 1):
-        shapes = [_shape_of(block, sizes, last) for block in blocks]
+        shapes = [_count_rows_and_values(block, sizes, last) for block in blocks]
         total = math.prod(values**rows for rows, values in shapes)
         if total <= MOST:
             for found in product(*(product(range(values), repeat=rows) for rows, values in shapes)):
@@ -49,15 +49,15 @@ def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configurat
     raise TooLargeError(f"{total} values of the rows of {', '.join(b.name for b in blocks)}")
 
 
-def _shape_of(block: Block, sizes: Sizes, last: int = LAST) -> tuple[int, int]:
+def _count_rows_and_values(block: Block, sizes: Sizes, last: int = LAST) -> tuple[int, int]:
     """Return how many rows a discrete block has, and how many values each: a column of one_hot is one row."""
     rows, cols = extent(block.shape, sizes)
     if is_counts(block):
-        return rows, min(last, _last(block, sizes)) + 1
+        return rows, min(last, _find_largest_count(block, sizes)) + 1
     return (rows, cols) if len(block.shape.sizes) == 2 else (1, rows)
 
 
-def _last(block: Block, sizes: Sizes) -> int:
+def _find_largest_count(block: Block, sizes: Sizes) -> int:
     """Return the largest count that is written out."""
     match block.domain.bounds:
         case (Number(n),):
@@ -68,7 +68,7 @@ def _last(block: Block, sizes: Sizes) -> int:
             return LAST
 
 
-def seen_up_to(block: Block, declared: Declarations) -> Compare | None:
+def require_counts_in_range(block: Block, declared: Declarations) -> Compare | None:
     """Return that a field of the data that is an end of counts, all of it, is no less than what is written out."""
     match block.domain.bounds if is_counts(block) else ():
         case (ex.Symbol(name, role=ex.Role.DATUM),):
@@ -78,20 +78,20 @@ def seen_up_to(block: Block, declared: Declarations) -> Compare | None:
             return None
 
 
-def put(configuration: Configuration, sizes: Sizes) -> Mapping[Symbol, Expr]:
+def map_entries_to_values(configuration: Configuration, sizes: Sizes) -> Mapping[Symbol, Expr]:
     """Return the entries of discrete blocks with their values."""
     return {
         coordinate(block, at): value
         for block, rows in configuration
-        for at, value in zip(positions(block.shape, sizes), _entries(block, rows, sizes), strict=True)
+        for at, value in zip(positions(block.shape, sizes), _list_entries(block, rows, sizes), strict=True)
     }
 
 
-def _entries(block: Block, rows: Sequence[int], sizes: Sizes) -> list[Expr]:
+def _list_entries(block: Block, rows: Sequence[int], sizes: Sizes) -> list[Expr]:
     """Return the entries of a block, row by row."""
     if is_counts(block):
         return [sympy.Integer(count) for count in rows]
-    _, places = _shape_of(block, sizes)
+    _, places = _count_rows_and_values(block, sizes)
     return [sympy.Integer(int(k == place)) for place in rows for k in range(places)]
 
 
@@ -100,13 +100,13 @@ def neighbours(configuration: Configuration, block: Block, sizes: Sizes) -> Iter
 
     A row at its first place is put at each other, a count is one larger.
     """
-    _, values = _shape_of(block, sizes)
+    _, values = _count_rows_and_values(block, sizes)
     for n, value in enumerate(dict(configuration)[block]):
         others = range(value + 1, min(value + 2, values)) if is_counts(block) else range(1, 0 if value else values)
-        yield from (_with_row(configuration, block, n, other) for other in others)
+        yield from (_replace_row(configuration, block, n, other) for other in others)
 
 
-def _with_row(configuration: Configuration, block: Block, row: int, value: int) -> Configuration:
+def _replace_row(configuration: Configuration, block: Block, row: int, value: int) -> Configuration:
     """Return a configuration with one row of a block another."""
     return tuple(
         (own, tuple(value if own == block and n == row else k for n, k in enumerate(rows)))
@@ -114,11 +114,11 @@ def _with_row(configuration: Configuration, block: Block, row: int, value: int) 
     )
 
 
-def text_of(configuration: Configuration, sizes: Sizes) -> tuple[tuple[str, str], ...]:
+def format_configuration(configuration: Configuration, sizes: Sizes) -> tuple[tuple[str, str], ...]:
     """Return a configuration as a witness has it."""
     found: list[tuple[str, str]] = []
     for block, rows in configuration:
-        entries, (_, width) = _entries(block, rows, sizes), extent(block.shape, sizes)
+        entries, (_, width) = _list_entries(block, rows, sizes), extent(block.shape, sizes)
         lines = tuple(tuple(entries[k : k + width]) for k in range(0, len(entries), width))
         found.append((block.name, written(lines, block.shape)))
     return tuple(found)

@@ -8,9 +8,9 @@ from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.boundary import with_potential
+from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build
-from recipe_compiler.verify.builds.normalisable import agreed, normalisable_build, parts_of
+from recipe_compiler.verify.builds.normalisable import decide_agreement, list_target_parts, normalisable_build
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
@@ -27,7 +27,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
     by int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo (Stannat 1999, Proposition 1.10). What
     is assumed of a U that is code stays an assumption.
     """
-    of_any = _found(build, bound)
+    of_any = _decide_explosion(build, bound)
     rests_on = [fact for fact in of_any.decision.given if is_growth(fact)]
     if isinstance(of_any.decision, Refuted) or (isinstance(of_any.decision, Proved) and not rests_on):
         return of_any
@@ -35,17 +35,17 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
         if build.target.gradient is not None:
             given = (*of_any.decision.given, gradient_given(build.target.gradient))
             return replace(of_any, decision=replace(of_any.decision, given=given))
-        settled = _settled(build, of_any, rests_on)
+        settled = _replace_growth_premise(build, of_any, rests_on)
         if settled is not None:
             return settled
-    stated = with_potential(build, bound)
-    of_target = None if stated is None else _found(stated, bind(stated))
+    stated = bind_potential(build, bound)
+    of_target = None if stated is None else _decide_explosion(stated, bind(stated))
     if of_target is not None and (_assumes_nothing(of_target) or isinstance(of_target.decision, Refuted)):
         return replace(of_target, where=of_any.where)
-    return _by_integrals(build, bound, of_any, rests_on)
+    return _prove_by_integrals(build, bound, of_any, rests_on)
 
 
-def _found(build: Build, bound: Dynamics) -> Answer:
+def _decide_explosion(build: Build, bound: Dynamics) -> Answer:
     return decided_in(explosion, Stages(build, sharpened(build, bound)))
 
 
@@ -54,24 +54,24 @@ def _assumes_nothing(found: Answer) -> bool:
     return isinstance(found.decision, Proved) and not any(is_growth(fact) for fact in found.decision.given)
 
 
-def _settled(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
+def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
     """Return the proof where all it needs of U is that it falls no faster than |z|**2, and the target shows that."""
     of_U = f"{build.dynamics.potential}{LOW}"
     if any(not fact.startswith(of_U) for fact in rests_on) or not isinstance(found.decision, Proved):
         return None
     for target in (build.target, target_at_values(build)):
-        shown = None if target is None else _falls_slowly(target)
+        shown = None if target is None else _bound_below_by_square(target)
         if shown is not None:
             own = (fact for fact in found.decision.given if fact not in rests_on)
             return replace(found, decision=replace(found.decision, given=tuple(sorted({*own, *shown}))))
     return None
 
 
-def _falls_slowly(target: Target) -> tuple[str, ...] | None:
+def _bound_below_by_square(target: Target) -> tuple[str, ...] | None:
     """Return what it rests on that an energy is at least -c (1 + |z|**2); None where that is not seen."""
     if target.recursion:
         return None
-    parts = parts_of(target)
+    parts = list_target_parts(target)
     left = [part.energy for part in parts if not part.bounded_below]
     terms = Terms.of(target.declarations)
     squares = {block.name: Fraction(2) for block in terms.unbounded}
@@ -79,11 +79,11 @@ def _falls_slowly(target: Target) -> tuple[str, ...] | None:
         return None
     if left and isinstance(confined(terms, terms.c.add(*left), squares), str):
         return None
-    answer = agreed(target, parts)
+    answer = decide_agreement(target, parts)
     return answer.decision.given if isinstance(answer.decision, Proved) else None
 
 
-def _by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: list[str]) -> Answer:
+def _prove_by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: list[str]) -> Answer:
     """Return the proof by integrals against exp(-H), or what the target does not show."""
     shown = [f"not shown for this target: {fact}" for fact in rests_on]
     tried = found.decision.tried if isinstance(found.decision, Undecided) else ()

@@ -9,8 +9,15 @@ linear predictors confine them where nothing separates the data (`separation`).
 """
 
 from recipe_compiler.spec.model import Target
-from recipe_compiler.verify.builds.flat_model import Infinite, Shown, gather, names_of, only_help, read_model
-from recipe_compiler.verify.builds.flat_scale import decide_by_scale, infinite_at_zero
+from recipe_compiler.verify.builds.flat_model import (
+    Infinite,
+    Shown,
+    add_likelihood,
+    drop_bounded_summands,
+    join_names,
+    read_model,
+)
+from recipe_compiler.verify.builds.flat_scale import decide_by_scale, refute_at_zero_scale
 from recipe_compiler.verify.builds.flat_slopes import decide_by_slopes
 from recipe_compiler.verify.builds.products import TooManyError
 from recipe_compiler.verify.from_data.columns import NotReadError, Rows
@@ -29,15 +36,15 @@ def decide_flat(target: Target, rows: Rows) -> Shown | Infinite | None:
     if target.recursion or target.potential is not None:
         return None
     try:
-        if (infinite := infinite_at_zero(target, rows)) is not None:
+        if (infinite := refute_at_zero_scale(target, rows)) is not None:
             return infinite
         model = read_model(target, rows)
-        if model is None or not gather(model):
+        if model is None or not add_likelihood(model):
             return None
-        if model.located and model.summands and not only_help(model):
+        if model.located and model.summands and not drop_bounded_summands(model):
             return None
         if not model.located and not model.summands and model.is_exact and rows.is_whole:
-            return Infinite("a direction that nothing depends on", (("direction", names_of(model.flat_blocks)),))
+            return Infinite("a direction that nothing depends on", (("direction", join_names(model.flat_blocks)),))
         return decide_by_scale(model) if model.located else decide_by_slopes(model)
     except (NotReadError, TooManyError):
         return None

@@ -21,15 +21,15 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
-from recipe_compiler.verify.builds.at_data import why_bounded
+from recipe_compiler.verify.builds.at_data import explain_bound
 from recipe_compiler.verify.builds.bounded_terms import Limits
-from recipe_compiler.verify.builds.products import Law, numbered, written_out
+from recipe_compiler.verify.builds.products import Law, flatten_sums, split_number
 from recipe_compiler.verify.builds.proper_prior import (
     Parts,
-    finite_group,
     likelihood_products,
-    parts_of,
     prior_products,
+    prove_group,
+    split_prior,
 )
 from recipe_compiler.verify.from_data.columns import Atom, Rows
 from recipe_compiler.verify.integrability.bounded import bounded_above
@@ -92,9 +92,11 @@ class FlatModel:
 
     def text_of(self, direction: Sequence[fmpq]) -> str:
         """Return a direction as its coordinates that move."""
-        return ", ".join(f"{_name(atom, self)} = {x}" for atom, x in zip(self.atoms, direction, strict=True) if x)
+        return ", ".join(
+            f"{_name_coordinate(atom, self)} = {x}" for atom, x in zip(self.atoms, direction, strict=True) if x
+        )
 
-    def holds_flat(self, formula: Formula) -> bool:
+    def has_flat_block(self, formula: Formula) -> bool:
         """Whether something flat is in a formula."""
         return not self.flat.isdisjoint(dependence(formula).blocks)
 
@@ -102,10 +104,10 @@ class FlatModel:
 def read_model(target: Target, rows: Rows) -> FlatModel | None:
     """Return what has no proper law; None where that is nothing, or more than coefficients and one scale."""
     prior = prior_products(target, target.stated.densities)
-    parts = parts_of(prior[0], target.declarations) if len(prior) == 1 else None
+    parts = split_prior(prior[0], target.declarations) if len(prior) == 1 else None
     if parts is None or parts.absorbed:
         return None
-    groups = [group for group in parts.groups if finite_group(group, target.declarations) is None]
+    groups = [group for group in parts.groups if prove_group(group, target.declarations) is None]
     blocks = [block for own, _ in groups for block in own]
     scales = [block for block in blocks if block.domain.name in HALF_LINE and block.shape == SCALAR]
     lines = [block for block in blocks if block.domain.name is DomainName.REAL]
@@ -120,40 +122,40 @@ def read_model(target: Target, rows: Rows) -> FlatModel | None:
                 case Apply("log", (Symbol(name),)) if scales and name == scales[0].name:
                     found.power += c
                 case _:
-                    found.summands.append((c, term, rows.at_one()))
+                    found.summands.append((c, term, rows.take_one_row()))
     for law in parts.others:
-        if any(map(found.holds_flat, law.stated.arguments)):
-            found.summands += [(c, term, rows.at_one()) for c, term in summands(law, target)]
-    found.summands += [(c, term, rows.at_one()) for c, term in parts.rest if found.holds_flat(term)]
+        if any(map(found.has_flat_block, law.stated.arguments)):
+            found.summands += [(c, term, rows.take_one_row()) for c, term in list_summands(law, target)]
+    found.summands += [(c, term, rows.take_one_row()) for c, term in parts.rest if found.has_flat_block(term)]
     inside = [argument for law in parts.laws.values() for argument in law.arguments]
-    return None if any(map(found.holds_flat, inside)) else found
+    return None if any(map(found.has_flat_block, inside)) else found
 
 
-def gather(model: FlatModel) -> bool:
+def add_likelihood(model: FlatModel) -> bool:
     """Add the likelihood to a model; whether all of it is read."""
     target = model.target
     limits = Limits(target.declarations)
     for product in likelihood_products(target, target.stated.densities):
-        rows = model.rows.under(product.guards)
+        rows = model.rows.select_rows(product.guards)
         if rows.count == 0:
             continue
         if product.is_mixed:
             return False
         for law in product.laws:
             row = DENSITIES[law.stated.name]
-            if not any(map(model.holds_flat, law.stated.arguments)):
-                if limits.of_law(law) is None and not why_bounded(product, law, model.rows):
+            if not any(map(model.has_flat_block, law.stated.arguments)):
+                if limits.bound_law(law) is None and not explain_bound(product, law, model.rows):
                     return False
-            elif not rows.is_whole and (row.tail or not (row.location or limits.of_law(law) == frozenset())):
+            elif not rows.is_whole and (row.tail or not (row.location or limits.bound_law(law) == frozenset())):
                 return False  # other rows may have a density without a bound
             elif row.location and not row.matrices and not _is_convex(row, law.stated):
                 if not _has_flat_location(model, row, law.stated):
                     return False
                 model.located.append((law.stated, rows))
             else:
-                model.summands += [(c, term, rows) for c, term in summands(law, target)]
+                model.summands += [(c, term, rows) for c, term in list_summands(law, target)]
         for c, term in product.rest:
-            if model.holds_flat(term) and rows.is_whole:
+            if model.has_flat_block(term) and rows.is_whole:
                 model.summands.append((c, term, rows))
             elif not bounded_above(multiply(Number(c), term, term.shape), target.declarations):
                 return False
@@ -164,19 +166,21 @@ def _has_flat_location(model: FlatModel, row: Density, law: StatedDensity) -> bo
     """Whether what is flat is in the location of a density, or is its scale, and nowhere else in it."""
     for name, argument in zip(row.arguments, law.arguments, strict=True):
         if name == row.scale:
-            _move_scale(model, argument)
-            if model.holds_flat(argument) and (model.scale is None or exponent_of(argument, model.scale) is None):
+            _recognise_log_scale(model, argument)
+            if model.has_flat_block(argument) and (
+                model.scale is None or read_scale_exponent(argument, model.scale) is None
+            ):
                 return False
-        elif name != row.location and model.holds_flat(argument):
+        elif name != row.location and model.has_flat_block(argument):
             return False
     return True
 
 
-def _move_scale(model: FlatModel, scale: Formula) -> None:
+def _recognise_log_scale(model: FlatModel, scale: Formula) -> None:
     """Take the flat logarithm of a scale for what it is, and for no coefficient: exp(s), exp(s/2)."""
     match scale:
         case Apply("exp", (arg,)) if model.scale is None:
-            _, core = numbered(arg)
+            _, core = split_number(arg)
             own = [b for b in model.coefficients if core == Symbol(b.name, SCALAR, Role.BLOCK)]
             if own:
                 model.scale, model.coefficients = own[0], tuple(b for b in model.coefficients if b not in own)
@@ -189,25 +193,25 @@ def _is_convex(row: Density, law: StatedDensity) -> bool:
     return not row.tail and not depends_on_state(law.arguments[row.arguments.index(row.scale)])
 
 
-def summands(law: Law, target: Target) -> Iterator[tuple[Fraction, Formula]]:
+def list_summands(law: Law, target: Target) -> Iterator[tuple[Fraction, Formula]]:
     """Yield the summands of the logarithm of a named density."""
     value = log_density(DENSITIES[law.stated.name], law.stated.arguments, target.declarations)
-    yield from written_out(((Fraction(1), value),))
+    yield from flatten_sums(((Fraction(1), value),))
 
 
-def only_help(model: FlatModel) -> bool:
+def drop_bounded_summands(model: FlatModel) -> bool:
     """Whether summands beside locations are at most a constant; they are then left out."""
     model.is_exact = False
     declared = model.target.declarations
     return all(bounded_above(multiply(Number(c), term, term.shape), declared) for c, term, _ in model.summands)
 
 
-def names_of(blocks: Sequence[Block]) -> str:
+def join_names(blocks: Sequence[Block]) -> str:
     """Return blocks as text."""
     return ", ".join(block.name for block in blocks)
 
 
-def _name(atom: Atom, model: FlatModel) -> str:
+def _name_coordinate(atom: Atom, model: FlatModel) -> str:
     """Return a coordinate as formulas name it; a block of one by its name."""
     block = next(one for one in model.coefficients if one.name == atom[0])
     match len(block.shape.sizes), block.shape.rows:
@@ -219,18 +223,18 @@ def _name(atom: Atom, model: FlatModel) -> str:
             return f"{atom[0]}[{atom[1]}, {atom[2]}]"
 
 
-def scale_of(law: StatedDensity) -> Formula:
+def get_scale(law: StatedDensity) -> Formula:
     """Return the scale of a density of a location and a scale."""
     row = DENSITIES[law.name]
     return law.arguments[row.arguments.index(row.scale)]
 
 
-def exponent_of(scale: Formula, block: Block) -> Fraction | None:
+def read_scale_exponent(scale: Formula, block: Block) -> Fraction | None:
     """Return q of a scale v**q, or exp(q v) of a real v; None where it is neither."""
     v = Symbol(block.name, SCALAR, Role.BLOCK)
     match scale:
         case Apply("exp", (arg,)) if block.domain.name is DomainName.REAL:
-            q, core = numbered(arg)
+            q, core = split_number(arg)
             return q if core == v and q != 0 else None
         case _ if block.domain.name is DomainName.REAL:
             return None

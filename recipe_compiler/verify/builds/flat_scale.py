@@ -19,17 +19,17 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Target
-from recipe_compiler.verify.builds.at_data import Response, form_at, responses
+from recipe_compiler.verify.builds.at_data import Response, read_residual, read_responses
 from recipe_compiler.verify.builds.flat_model import (
     HALF_LINE,
     ZERO,
     FlatModel,
     Infinite,
     Shown,
-    exponent_of,
-    names_of,
-    scale_of,
-    summands,
+    get_scale,
+    join_names,
+    list_summands,
+    read_scale_exponent,
 )
 from recipe_compiler.verify.builds.products import Law
 from recipe_compiler.verify.builds.proper_prior import (
@@ -37,46 +37,46 @@ from recipe_compiler.verify.builds.proper_prior import (
     prior_products,
 )
 from recipe_compiler.verify.core.premises import smoothness
-from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, full
+from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
     are_independent,
-    fewest_off,
-    independent_columns,
-    kernel,
-    matrix,
-    pivots,
+    count_nonzero_rows,
+    find_null_vector,
+    find_pivots,
+    select_independent_columns,
+    stack_columns,
 )
 
 
 def decide_by_scale(model: FlatModel) -> Shown | Infinite | None:
     """Decide by ranks, and by the power of the scale."""
     (first, _), *others = model.located
-    scale = scale_of(first)
-    if any(scale_of(law) != scale for law, _ in others) or (depends_on_state(scale) and dependence(scale).data):
+    scale = get_scale(first)
+    if any(get_scale(law) != scale for law, _ in others) or (depends_on_state(scale) and dependence(scale).data):
         return None
-    ys, size, columns, beside = _stacked(model)
+    ys, size, columns, beside = _stack_responses(model)
     p, count = len(columns), len(ys)
-    lines = matrix(columns, count) if columns else [[] for _ in ys]
-    names = names_of(model.coefficients)
+    lines = stack_columns(columns, count) if columns else [[] for _ in ys]
+    names = join_names(model.coefficients)
     if p and not are_independent(lines, p, model.rows.clear):
-        direction = kernel(lines, p)
+        direction = find_null_vector(lines, p)
         if direction is None or not model.is_exact or model.summands:
             return None
         return Infinite("a direction that nothing depends on", (("direction", model.text_of(direction)),))
     facts = [(f"forms of {names} of full rank {p}", "a minor that is not zero")] if p else []
     if not depends_on_state(scale):
         return None if model.scale else Shown(tuple(facts))
-    exponent = None if model.scale is None else exponent_of(scale, model.scale)
+    exponent = None if model.scale is None else read_scale_exponent(scale, model.scale)
     if model.scale is not None and exponent is None:
         return None
     is_logarithm = isinstance(scale, Apply) and scale.fn == "exp"
     taken = Fraction(0) if exponent is None or is_logarithm else (model.power + 1) / exponent
-    spanning = independent_columns([*columns, *beside], count, model.rows.clear)
+    spanning = select_independent_columns([*columns, *beside], count, model.rows.clear)
     if spanning is not None and are_independent(
-        matrix([*spanning, ys], count), len(spanning) + 1, model.rows.clear, size
+        stack_columns([*spanning, ys], count), len(spanning) + 1, model.rows.clear, size
     ):
         enough = count >= p if exponent is None else count - p > taken
-        if enough and _keeps(model, columns, spanning, ys, taken):
+        if enough and _is_kept_from_zero(model, columns, spanning, ys, taken):
             words = f"residuals of scale {text(scale)} that no {names or 'state'} makes all zero"
             return Shown((*facts, (words, "the rank of [A c] is that of A and 1")))
     if (
@@ -96,7 +96,7 @@ def decide_by_scale(model: FlatModel) -> Shown | Infinite | None:
     return None
 
 
-def _stacked(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]]:
+def _stack_responses(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]]:
     """Return the responses of all rows, their size, and the columns of flat coordinates and of other functions.
 
     Raises:
@@ -105,7 +105,7 @@ def _stacked(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]]:
     atoms = model.atoms
     found: list[tuple[Response, int]] = []
     for law, rows in model.located:
-        found += [(one, rows.count) for one in responses(DENSITIES[law.name], law, rows)]
+        found += [(one, rows.count) for one in read_responses(DENSITIES[law.name], law, rows)]
     keys = list(dict.fromkeys(key for one, _ in found for key in one.location))
     for key in keys:
         if any(atom[0] in model.flat for atom in key) and (len(key) > 1 or key[0] not in atoms):
@@ -115,7 +115,7 @@ def _stacked(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]]:
             raise NotReadError("a function of something flat in a location")
 
     def column(key: tuple[Atom, ...]) -> Any:
-        return [x for one, count in found for x in full(one.location.get(key, ZERO), count)]
+        return [x for one, count in found for x in fill_column(one.location.get(key, ZERO), count)]
 
     y = np.array([x for one, _ in found for x in one.y], dtype=object)
     others = [np.array(column(key), dtype=object) for key in keys if not (len(key) == 1 and key[0] in atoms)]
@@ -123,7 +123,9 @@ def _stacked(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]]:
     return y, size, [np.array(column((atom,)), dtype=object) for atom in atoms], others
 
 
-def _keeps(model: FlatModel, columns: Sequence[Any], spanning: Sequence[Any], ys: Any, taken: Fraction) -> bool:
+def _is_kept_from_zero(
+    model: FlatModel, columns: Sequence[Any], spanning: Sequence[Any], ys: Any, taken: Fraction
+) -> bool:
     """Whether densities keep a scale from 0: light tails do, heavy ones by rows that are off at every state."""
     tails: list[Fraction] = []
     for law, _ in model.located:
@@ -137,19 +139,19 @@ def _keeps(model: FlatModel, columns: Sequence[Any], spanning: Sequence[Any], ys
     if not tails:
         return True
     count, width, p = len(ys), len(spanning), len(columns)
-    lines = matrix([*spanning, ys], count)
-    basis = set(pivots(matrix(columns, count), p))  # integrated over; the others keep the scale from 0
+    lines = stack_columns([*spanning, ys], count)
+    basis = set(find_pivots(stack_columns(columns, count), p))  # integrated over; the others keep the scale from 0
     left = [line for k, line in enumerate(lines) if k not in basis]
-    return fewest_off(left, width + 1) * (1 + min(tails)) > count - p - min(taken, Fraction(0))
+    return count_nonzero_rows(left, width + 1) * (1 + min(tails)) > count - p - min(taken, Fraction(0))
 
 
 def _is_in_span(columns: Sequence[Any], ys: Any, count: int) -> bool:
     """Whether y is exactly in the span of independent columns."""
-    found = kernel(matrix([*columns, ys], count), len(columns) + 1)
+    found = find_null_vector(stack_columns([*columns, ys], count), len(columns) + 1)
     return found is not None and found[-1] != 0
 
 
-def infinite_at_zero(target: Target, rows: Rows) -> Infinite | None:
+def refute_at_zero_scale(target: Target, rows: Rows) -> Infinite | None:
     """Return that an integral is infinite towards a scale 0 where all else is positive there; None where not shown.
 
     Where N residuals A theta - y of a scale sigma vanish together, A of rank r, and the rest is sigma**k times what is
@@ -161,24 +163,24 @@ def infinite_at_zero(target: Target, rows: Rows) -> Infinite | None:
     one_of_each = len(prior) == len(likelihood) == 1 and not likelihood[0].guards
     if not (one_of_each and rows.is_whole) or target.recursion or declared.assume:
         return None
-    laws = [*((law, rows.at_one()) for law in prior[0].laws), *((law, rows) for law in likelihood[0].laws)]
+    laws = [*((law, rows.take_one_row()) for law in prior[0].laws), *((law, rows) for law in likelihood[0].laws)]
     lines = {b.name for b in declared.blocks if b.domain.name is DomainName.REAL and b.constraint is None}
     for block in (b for b in declared.blocks if b.domain.name in HALF_LINE and b.shape == SCALAR):
         sigma = Symbol(block.name, SCALAR, Role.BLOCK)
         log = Apply("log", (sigma,), SCALAR)
-        own = [(law, at) for law, at in laws if DENSITIES[law.stated.name].location and scale_of(law.stated) == sigma]
+        own = [(law, at) for law, at in laws if DENSITIES[law.stated.name].location and get_scale(law.stated) == sigma]
         others = [law for law, _ in laws if all(law is not one for one, _ in own)]
         beside = [term for _, term in (*prior[0].rest, *likelihood[0].rest) if term != log]
-        beside += [term for law in others for _, term in summands(law, target)]
+        beside += [term for law in others for _, term in list_summands(law, target)]
         power = sum((c for c, term in prior[0].rest if term == log), Fraction(0))
         try:
-            residuals = [form for law, at in own for form in _forms(law, at)]
+            residuals = [form for law, at in own for form in _read_residuals(law, at)]
             at_zero = [substitute(term, {block.name: Number(Fraction(0))}) for term in beside]
         except (NotReadError, ZeroDivisionError):
             continue
         keys = list(dict.fromkeys(key for form in residuals for key in form if key))
         columns = [np.array([form.get(key, ZERO) for form in residuals], dtype=object) for key in keys]
-        spanning = independent_columns(columns, len(residuals), rows.clear)
+        spanning = select_independent_columns(columns, len(residuals), rows.clear)
         if spanning is None or not {key[0][0] for key in keys} <= lines or smoothness(at_zero, declared).open:
             continue
         ends = np.array([form[()] for form in residuals], dtype=object)
@@ -188,7 +190,7 @@ def infinite_at_zero(target: Target, rows: Rows) -> Infinite | None:
     return None
 
 
-def _forms(law: Law, rows: Rows) -> list[Sum]:
+def _read_residuals(law: Law, rows: Rows) -> list[Sum]:
     """Return the residuals of a law, row by row.
 
     Raises:
@@ -199,4 +201,4 @@ def _forms(law: Law, rows: Rows) -> list[Sum]:
     others = [x for name, x in zip(row.arguments, stated.arguments, strict=True) if name not in own]
     if law.is_of_entries or not row.of_entry or any(map(depends_on_state, others)):
         raise NotReadError("a density of another form")
-    return [form_at(one, n) for one in responses(row, stated, rows) for n in range(rows.count)]
+    return [read_residual(one, n) for one in read_responses(row, stated, rows) for n in range(rows.count)]

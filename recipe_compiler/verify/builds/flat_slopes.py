@@ -24,15 +24,15 @@ from recipe_compiler.verify.builds.flat_model import (
     FlatModel,
     Infinite,
     Shown,
-    names_of,
+    join_names,
 )
-from recipe_compiler.verify.from_data.columns import NotReadError, Rows, Sum, full
+from recipe_compiler.verify.from_data.columns import NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
     are_independent,
-    kernel,
-    matrix,
+    find_null_vector,
+    stack_columns,
 )
-from recipe_compiler.verify.from_data.separation import Form, Piece, confines, flat_direction
+from recipe_compiler.verify.from_data.separation import Form, Piece, find_flat_direction, is_confined
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
 
@@ -40,16 +40,16 @@ def decide_by_slopes(model: FlatModel) -> Shown | Infinite | None:
     """Decide by exact weights inside the slopes of convex functions, or by a direction along which U does not grow."""
     if model.scale is not None or not model.coefficients:
         return None
-    reader = _Convex(model)
+    reader = _ConvexReader(model)
     for c, term, rows in model.summands:
         reader.read(c, term, rows)
     width = len(reader.atoms)
     linear = (*reader.linear, ZERO)
     forms = [list(form[:-1]) for piece in reader.pieces for form in piece.forms]
-    names = names_of(model.coefficients)
+    names = join_names(model.coefficients)
     exact = reader.is_exact
     if not are_independent(forms, width, model.rows.clear):
-        direction = kernel(forms, width) if forms else [ONE, *[ZERO] * (width - 1)]
+        direction = find_null_vector(forms, width) if forms else [ONE, *[ZERO] * (width - 1)]
         if not exact or direction is None:
             return None
         slope = sum((a * b for a, b in zip(direction, linear, strict=False)), ZERO)
@@ -57,7 +57,7 @@ def decide_by_slopes(model: FlatModel) -> Shown | Infinite | None:
             return Infinite("a direction that nothing depends on", (("direction", model.text_of(direction)),))
         direction = direction if slope < 0 else [-x for x in direction]
         return Infinite(NOT_GROWING, (("direction", model.text_of(direction)),))
-    if confines(reader.pieces, linear):
+    if is_confined(reader.pieces, linear):
         kinds = {piece.kind for piece in reader.pieces}
         words = [f"forms of {names} of full rank {width}"]
         if not kinds <= {"square"}:
@@ -65,13 +65,13 @@ def decide_by_slopes(model: FlatModel) -> Shown | Infinite | None:
             words.append(what.format(names))
         how = "weights inside the slopes, exact: sum_i s_i l_i + L = 0"
         return Shown(tuple((one, how) for one in words))
-    found = flat_direction(reader.pieces, linear) if exact else None
+    found = find_flat_direction(reader.pieces, linear) if exact else None
     if found is None or model.target.declarations.assume:
         return None
     return Infinite(NOT_GROWING, (("direction", model.text_of(found)),))
 
 
-class _Convex:
+class _ConvexReader:
     """An energy as convex functions of forms of coordinates, and a linear form."""
 
     def __init__(self, model: FlatModel) -> None:
@@ -81,7 +81,7 @@ class _Convex:
         self.linear: list[fmpq] = [ZERO] * len(self.atoms)
         self.is_exact = model.is_exact
 
-    def forms(self, found: Sum, rows: Rows) -> list[Form]:
+    def read_forms(self, found: Sum, rows: Rows) -> list[Form]:
         """Return an affine scalar in every row, but for its constant, which no slope depends on.
 
         Raises:
@@ -89,10 +89,10 @@ class _Convex:
         """
         if any(len(key) > 1 or (key and key[0] not in self.atoms) for key in found):
             raise NotReadError("a form that is not linear")
-        columns = [full(found.get((atom,), ZERO), rows.count) for atom in self.atoms]
+        columns = [fill_column(found.get((atom,), ZERO), rows.count) for atom in self.atoms]
         if not all(isinstance(x, fmpq) for column in columns for x in column):
             raise NotReadError("a form with irrational numbers")
-        return [(*line, ZERO) for line in matrix(columns, rows.count)]
+        return [(*line, ZERO) for line in stack_columns(columns, rows.count)]
 
     def read(self, c: Fraction, term: Formula, rows: Rows) -> None:
         """Add -c times a summand of the log posterior, in each of some rows.
@@ -100,38 +100,38 @@ class _Convex:
         Raises:
             NotReadError: it is neither convex in a form nor bounded below.
         """
-        weight, core = _weighted(term)
+        weight, core = _split_weight(term)
         number = ONE if weight is None else rows.number(weight)
-        scaled = [-fmpq(c.numerator, c.denominator) * x for x in full(number, rows.count)]
-        match _piece(core):
+        scaled = [-fmpq(c.numerator, c.denominator) * x for x in fill_column(number, rows.count)]
+        match _match_convex(core):
             case ("below", arg) if all(w <= 0 for w in scaled):
                 below = [{key: -x for key, x in one.items()} for line in rows.entries(arg) for one in line]
-                self._add("exp", [-w for w in scaled], below, rows)
+                self._add_pieces("exp", [-w for w in scaled], below, rows)
             case ("sum", arg) if all(w >= 0 for w in scaled):
-                self._log_sum([one for line in rows.entries(arg) for one in line], scaled, rows)
+                self._add_log_sum([one for line in rows.entries(arg) for one in line], scaled, rows)
             case (str(kind), arg) if kind != "below" and all(w >= 0 for w in scaled):
-                self._add(kind, scaled, [one for line in rows.entries(arg) for one in line], rows)
+                self._add_pieces(kind, scaled, [one for line in rows.entries(arg) for one in line], rows)
             case _:
-                self._linear(c, term, rows)
+                self._add_linear(c, term, rows)
 
-    def _add(self, kind: str, weights: Sequence[fmpq], entries: Sequence[Sum], rows: Rows) -> None:
+    def _add_pieces(self, kind: str, weights: Sequence[fmpq], entries: Sequence[Sum], rows: Rows) -> None:
         for entry in entries:
-            pairs = zip(weights, self.forms(entry, rows), strict=True)
+            pairs = zip(weights, self.read_forms(entry, rows), strict=True)
             self.pieces += [Piece(kind, weight, (form,)) for weight, form in pairs if weight > 0]
 
-    def _log_sum(self, entries: Sequence[Sum], weights: Sequence[fmpq], rows: Rows) -> None:
+    def _add_log_sum(self, entries: Sequence[Sum], weights: Sequence[fmpq], rows: Rows) -> None:
         """Add log sum_k exp(l_k) = l_0 + log(1 + sum_k exp(l_k - l_0))."""
-        lines = list(zip(*(self.forms(entry, rows) for entry in entries), strict=True))
+        lines = list(zip(*(self.read_forms(entry, rows) for entry in entries), strict=True))
         for weight, (first, *others) in zip(weights, lines, strict=True):
             self.linear = [a + weight * b for a, b in zip(self.linear, first, strict=False)]
             apart = tuple(tuple(a - b for a, b in zip(form, first, strict=True)) for form in others)
             if weight > 0 and apart:
                 self.pieces.append(Piece("log", weight, apart))
 
-    def _linear(self, c: Fraction, term: Formula, rows: Rows) -> None:
+    def _add_linear(self, c: Fraction, term: Formula, rows: Rows) -> None:
         by = fmpq(c.numerator, c.denominator)
         try:
-            for form in self.forms(rows.sum(term), rows):
+            for form in self.read_forms(rows.sum(term), rows):
                 self.linear = [a - by * b for a, b in zip(self.linear, form, strict=False)]
         except NotReadError:
             if not bounded_above(multiply(Number(c), term, term.shape), self.model.target.declarations):
@@ -139,7 +139,7 @@ class _Convex:
             self.is_exact = False
 
 
-def _piece(core: Formula) -> tuple[str, Formula] | None:
+def _match_convex(core: Formula) -> tuple[str, Formula] | None:
     """Return a convex function and its argument: `below` is -log Phi(x), `sum` is log(sum(exp(x)))."""
     match core:
         case Apply("softplus", (arg,)):
@@ -164,14 +164,14 @@ def _piece(core: Formula) -> tuple[str, Formula] | None:
             return None
 
 
-def _weighted(term: Formula) -> tuple[Formula | None, Formula]:
+def _split_weight(term: Formula) -> tuple[Formula | None, Formula]:
     """Return what the data alone decide of a product, and the rest."""
     match term:
         case Multiply(left, right) if not depends_on_state(left):
-            weight, core = _weighted(right)
+            weight, core = _split_weight(right)
             return (left if weight is None else multiply(left, weight, SCALAR)), core
         case Multiply(left, right) if not depends_on_state(right):
-            weight, core = _weighted(left)
+            weight, core = _split_weight(left)
             return (right if weight is None else multiply(weight, right, SCALAR)), core
         case _:
             return None, term

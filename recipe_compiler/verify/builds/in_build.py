@@ -56,7 +56,7 @@ class Stages:
     @cached_property
     def valued_parts(self) -> tuple[Subject, ...]:
         """The subject at the values of the build, once for each part of the target that a word moves."""
-        found = [self.valued, *map(subject_at_values, parts_of(self.build)[1:])]
+        found = [self.valued, *map(subject_at_values, list_parts(self.build)[1:])]
         known = tuple(subject for subject in found if subject is not None)
         return known if len(known) == len(found) else ()
 
@@ -71,14 +71,14 @@ def subject_at_values(build: Build) -> Subject | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Itself:
+class _ByIdentity:
     """A build and what is bound in it, equal to themselves alone: equal ones may stand in other places."""
 
     build: Build
     bound: Dynamics
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.build is other.build and self.bound is other.bound
+        return isinstance(other, _ByIdentity) and self.build is other.build and self.bound is other.bound
 
     def __hash__(self) -> int:
         return hash((id(self.build), id(self.bound)))
@@ -88,12 +88,12 @@ def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build,
     """Return a claim about a build that is decided once, however many claims rest on it."""
 
     @lru_cache(maxsize=KEPT)
-    def kept(itself: _Itself) -> Answer:
+    def kept(itself: _ByIdentity) -> Answer:
         return find(itself.build, itself.bound)
 
     @wraps(find)
     def found(build: Build, bound: Dynamics) -> Answer:
-        return kept(_Itself(build, bound))
+        return kept(_ByIdentity(build, bound))
 
     return found
 
@@ -114,21 +114,21 @@ def step_decided_in(claim: Claim, stages: Stages) -> Answer:
     declared, valued = stages.declared, stages.valued_parts
     general = find(claim, declared.widest)
     own = numbers_of(stages.build, stages.bound, valued[0].dynamics if valued else stages.bound)
-    if not valued or (isinstance(general.decision, Refuted) and not own.named(general.decision.witness)):
+    if not valued or (isinstance(general.decision, Refuted) and not own.find_named(general.decision.witness)):
         return decided_at_values(general, None, own)
-    found = decided_at_values(general, partial(_of_every_part, claim, valued), own)
+    found = decided_at_values(general, partial(_decide_every_part, claim, valued), own)
     is_open = isinstance(general.decision, Undecided) and isinstance(found.decision, Undecided)
     return general if is_open else found
 
 
-def _of_every_part(claim: Claim, parts: tuple[Subject, ...]) -> Answer:
+def _decide_every_part(claim: Claim, parts: tuple[Subject, ...]) -> Answer:
     """Return the answer about all of several subjects: a refutation of one, else what is open of one, else a proof."""
-    found = [_of_part(claim, part) for part in parts]
+    found = [_decide_part(claim, part) for part in parts]
     order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
     return min(found, key=lambda answer: order.index(answer.verdict))
 
 
-def _of_part(claim: Claim, part: Subject) -> Answer:
+def _decide_part(claim: Claim, part: Subject) -> Answer:
     try:
         return find(claim, part)
     except ModelError as error:  # its pieces are others: a summand of H may be gone
@@ -143,14 +143,14 @@ def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer
     except ModelError:
         valued = None
     if valued is None and not isinstance(general.decision, Proved):
-        valued = _at_own_sizes(build)
+        valued = _fix_sizes(build)
     if valued is None:
-        return _open_at_rows(claim, build, build.target, general)
+        return _reopen_at_data_sizes(claim, build, build.target, general)
     found = decided_at_values(general, partial(of_target, claim, valued), numbers_of(build, build.target, valued))
-    return _open_at_rows(claim, build, valued, found)
+    return _reopen_at_data_sizes(claim, build, valued, found)
 
 
-def _at_own_sizes(build: Build) -> Target | None:
+def _fix_sizes(build: Build) -> Target | None:
     """Return the target of a build at its sizes, if it has no data; None where no size is known."""
     sizes = known_sizes(build, build.target)
     try:
@@ -159,7 +159,7 @@ def _at_own_sizes(build: Build) -> Target | None:
         return None
 
 
-def _open_at_rows(claim: Callable[[Target], Answer], build: Build, target: Target, found: Answer) -> Answer:
+def _reopen_at_data_sizes(claim: Callable[[Target], Answer], build: Build, target: Target, found: Answer) -> Answer:
     """Return a refutation at some number of data; open where the claim holds with as many as the build has.
 
     It is not proved then: a module takes other data as well.
@@ -190,11 +190,11 @@ class Numbers:
     """By name, what it is as text: of what says which part of the target is moved, one for each part."""
     declared: frozenset[str]
 
-    def named(self, witness: Witness) -> frozenset[str]:
+    def find_named(self, witness: Witness) -> frozenset[str]:
         """Return the sizes and parameters that a witness names."""
-        return self.declared & {_name(entry) for entry, _ in witness}
+        return self.declared & {_strip_position(entry) for entry, _ in witness}
 
-    def others(self, witness: Witness) -> tuple[str, ...]:
+    def find_other_values(self, witness: Witness) -> tuple[str, ...]:
         """Return the entries of a witness, `T = 2`, that are not what the build says of them."""
         return tuple(
             f"{entry} = {value}"
@@ -202,9 +202,9 @@ class Numbers:
             if entry in self.declared and value not in self.values.get(entry, frozenset({value}))
         )
 
-    def unknown(self, witness: Witness) -> list[str]:
+    def find_unvalued(self, witness: Witness) -> list[str]:
         """Return the names in a witness of parameters and data that have no value before the build runs."""
-        return sorted(_unvalued(self.document) & {_name(entry) for entry, _ in witness})
+        return sorted(_list_unvalued_names(self.document) & {_strip_position(entry) for entry, _ in witness})
 
 
 def numbers_of(build: Build, bound: Dynamics | Target, valued: Dynamics | Target) -> Numbers:
@@ -213,7 +213,7 @@ def numbers_of(build: Build, bound: Dynamics | Target, valued: Dynamics | Target
     shapes = {p.name: p.shape for p in (*own.parameters, *valued.declarations.parameters)}
     values = {name: {str(n)} for name, n in sizes.items()}
     values |= {p.name: {text(p.default)} for p in own.parameters if p.default is not None}
-    for part in parts_of(build):
+    for part in list_parts(build):
         for name, value in settled(part).values:
             if name in shapes and value.numbers is not None:
                 exact = tuple(tuple(rational(x) for x in row) for row in value.numbers)
@@ -222,15 +222,15 @@ def numbers_of(build: Build, bound: Dynamics | Target, valued: Dynamics | Target
     return Numbers(valued, sizes, frozen, frozenset({*own.sizes, *shapes}))
 
 
-def parts_of(build: Build) -> tuple[Build, ...]:
+def list_parts(build: Build) -> tuple[Build, ...]:
     """Return the build once for each part of the target that a word moves, the first word's mask having its value."""
     use = build.scheme.use
     if use is None or len(use.masks) <= 1:
         return (build,)
-    return tuple(of_part(build, part) for part in range(len(use.parts)))
+    return tuple(select_part(build, part) for part in range(len(use.parts)))
 
 
-def of_part(build: Build, part: int) -> Build:
+def select_part(build: Build, part: int) -> Build:
     """Return a build all words of which move one part of the target."""
     use = build.scheme.use
     if use is None or not use.masks:
@@ -259,17 +259,17 @@ def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, ow
     if isinstance(general.decision, Proved):
         return general
     if at_build is None:
-        return _of_the_build(general, own)
+        return _reopen_foreign_refutation(general, own)
     found = at_build()
-    found = _of_the_build(replace(found, where=found.where or general.where), own)
+    found = _reopen_foreign_refutation(replace(found, where=found.where or general.where), own)
     sizes = own.sizes
     match found.decision:
         case Refuted(witness=witness):
-            decision = replace(found.decision, witness=with_values(witness, sizes, own.document.declarations))
-            return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
+            decision = replace(found.decision, witness=complete_witness(witness, sizes, own.document.declarations))
+            return replace(found, decision=decision, for_d=_join_sizes(found, sizes))
         case Undecided(tried=tried) if isinstance(general.decision, Refuted):
             other = ", ".join(f"{name} = {value}" for name, value in general.decision.witness)
-            own_values = isinstance(_of_the_build(general, own).decision, Refuted)
+            own_values = isinstance(_reopen_foreign_refutation(general, own).decision, Refuted)
             where = (
                 "for some U, not shown for this one" if own_values else "at other values, so nothing follows for these"
             )
@@ -277,17 +277,17 @@ def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, ow
             return replace(found, decision=replace(found.decision, tried=(*tried, hint)))
         case Proved():
             decision = replace(found.decision, by=f"{found.decision.by}{AT_VALUES}")
-            return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
+            return replace(found, decision=decision, for_d=_join_sizes(found, sizes))
         case _:
             return found
 
 
-def _of_the_build(found: Answer, own: Numbers) -> Answer:
+def _reopen_foreign_refutation(found: Answer, own: Numbers) -> Answer:
     """Return an answer; undecided instead of a refutation at numbers that the build does not have."""
     if not isinstance(found.decision, Refuted):
         return found
     witness = found.decision.witness
-    unknown, others = own.unknown(witness), own.others(witness)
+    unknown, others = own.find_unvalued(witness), own.find_other_values(witness)
     if not unknown and not others:
         return found
     at = ", ".join(f"{name} = {value}" for name, value in witness)
@@ -296,9 +296,9 @@ def _of_the_build(found: Answer, own: Numbers) -> Answer:
     return replace(found, decision=Undecided((f"wrong at {at}, and {why}",)), for_d="all", checked_at=())
 
 
-def with_values(witness: Witness, sizes: Sizes, declared: Declarations) -> Witness:
+def complete_witness(witness: Witness, sizes: Sizes, declared: Declarations) -> Witness:
     """Return a witness that begins with the sizes and values of the build; many numbers are named, not listed."""
-    values = {p.name: shown_value(p) for p in declared.parameters if p.value is not None or p.default is not None}
+    values = {p.name: format_value(p) for p in declared.parameters if p.value is not None or p.default is not None}
     own = {**{name: str(n) for name, n in sizes.items()}, **values}
     many = {p.name for p in declared.parameters if p.value is not None and _is_long(p)}
     own |= {name: value for name, value in witness if name in own and name not in many}
@@ -310,7 +310,7 @@ def _is_long(parameter: Parameter) -> bool:
     return len(rows) * len(rows[0]) > LISTED
 
 
-def shown_value(parameter: Parameter) -> str:
+def format_value(parameter: Parameter) -> str:
     """Return the value of a parameter as text: its numbers where they are few, else how many they are."""
     if parameter.value is None:
         return "" if parameter.default is None else text(parameter.default)
@@ -321,23 +321,23 @@ def shown_value(parameter: Parameter) -> str:
     return written(exact, parameter.shape)
 
 
-def _unvalued(document: Dynamics | Target) -> set[str]:
+def _list_unvalued_names(document: Dynamics | Target) -> set[str]:
     """Return the parameters and data in the formulas of a document that have no value."""
     declared = document.declarations
-    return set().union(*(unknown_names(formula, declared) for formula in stated_formulas(document)))
+    return set().union(*(find_unvalued_names(formula, declared) for formula in stated_formulas(document)))
 
 
-def unknown_names(formula: Formula, declared: Declarations) -> set[str]:
+def find_unvalued_names(formula: Formula, declared: Declarations) -> set[str]:
     """Return the parameters and data in a formula that have no value."""
     free = {p.name for p in declared.parameters if p.value is None and p.default is None}
     return set(dependence(formula).names) & (free | {datum.name for datum in declared.data})
 
 
-def _sizes_of(found: Answer, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
+def _join_sizes(found: Answer, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
     """Return the sizes an answer is about: those of the build, and any that it names itself."""
     own = dict(found.for_d) if not isinstance(found.for_d, str) else {}
     return tuple({**sizes, **own}.items()) or "all"
 
 
-def _name(entry: str) -> str:
+def _strip_position(entry: str) -> str:
     return entry.partition("(")[0].partition("[")[0]

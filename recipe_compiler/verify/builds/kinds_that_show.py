@@ -17,7 +17,7 @@ Field = Block | Datum | Parameter
 Opened = Callable[[Declarations], Obligations]
 
 
-def kinds_that_show(opened: Opened, declarations: Declarations) -> Iterator[str]:
+def suggest_kinds(opened: Opened, declarations: Declarations) -> Iterator[str]:
     """Yield declarations that are not made and would show more, each with what it would show.
 
     Args:
@@ -29,26 +29,26 @@ def kinds_that_show(opened: Opened, declarations: Declarations) -> Iterator[str]
     if not left or not fields or len(fields) > MOST_FIELDS:
         return
     for kind in (Kind.NONNEGATIVE, Kind.POSITIVE):
-        named = _fewest(opened, declarations, fields, kind)
-        signed = _with_kind(declarations, named, kind)
+        named = _minimise_fields(opened, declarations, fields, kind)
+        signed = _declare_kind(declarations, named, kind)
         still = opened(signed).open
         if len(still) < len(left):
-            stated = ", ".join(f"`{field.name}: {{{_stated(field, kind)}}}`" for field in named)
-            yield f"{stated} would show {_listed(left, still)}"
+            stated = ", ".join(f"`{field.name}: {{{_format_declaration(field, kind)}}}`" for field in named)
+            yield f"{stated} would show {_join_gained(left, still)}"
             declarations, left = signed, still
     for small, large in permutations([x.name for x in fields if isinstance(x, Datum) and x.shape == SCALAR], 2):
         order = Compare("<=", *(Symbol(name, SCALAR, Role.DATUM) for name in (small, large)), SCALAR)
         still = opened(replace(declarations, assume=(*declarations.assume, order))).open if left else left
         if len(still) < len(left):
-            yield f'`assume: ["{small} <= {large}"]` would show {_listed(left, still)}'
+            yield f'`assume: ["{small} <= {large}"]` would show {_join_gained(left, still)}'
             left = still
 
 
-def _listed(left: Sequence[str], still: Sequence[str]) -> str:
+def _join_gained(left: Sequence[str], still: Sequence[str]) -> str:
     return "; ".join(what for what in left if what not in still)
 
 
-def _stated(field: Field, kind: Kind) -> str:
+def _format_declaration(field: Field, kind: Kind) -> str:
     return "constraint: positive" if isinstance(field, Block) else f"is: {kind.value}"
 
 
@@ -60,25 +60,27 @@ def _has_no_sign(field: Field) -> bool:
     return field.value is None and len(field.shape.sizes) < 2 and not SIGNS & set(field.kinds)
 
 
-def _fewest(opened: Opened, declarations: Declarations, fields: Sequence[Field], kind: Kind) -> list[Field]:
+def _minimise_fields(opened: Opened, declarations: Declarations, fields: Sequence[Field], kind: Kind) -> list[Field]:
     """Return the fields that have to be of a kind for as much to be shown as if all were."""
     kept = list(fields)
-    least = len(opened(_with_kind(declarations, kept, kind)).open)
+    least = len(opened(_declare_kind(declarations, kept, kind)).open)
     for field in fields:
         others = [one for one in kept if one is not field]
-        if len(opened(_with_kind(declarations, others, kind)).open) == least:
+        if len(opened(_declare_kind(declarations, others, kind)).open) == least:
             kept = others
     return kept
 
 
-def _with_kind(declarations: Declarations, fields: Sequence[Field], kind: Kind) -> Declarations:
+def _declare_kind(declarations: Declarations, fields: Sequence[Field], kind: Kind) -> Declarations:
     names = {field.name for field in fields}
-    data = (replace(x, kinds=_of(x.kinds, kind)) if x.name in names else x for x in declarations.data)
-    parameters = (replace(x, kinds=_of(x.kinds, kind)) if x.name in names else x for x in declarations.parameters)
+    data = (replace(x, kinds=_replace_sign(x.kinds, kind)) if x.name in names else x for x in declarations.data)
+    parameters = (
+        replace(x, kinds=_replace_sign(x.kinds, kind)) if x.name in names else x for x in declarations.parameters
+    )
     positive = Domain(DomainName.POSITIVE)
     blocks = (replace(x, domain=positive) if x.name in names else x for x in declarations.blocks)
     return replace(declarations, data=tuple(data), parameters=tuple(parameters), blocks=tuple(blocks))
 
 
-def _of(kinds: tuple[Kind, ...], kind: Kind) -> tuple[Kind, ...]:
+def _replace_sign(kinds: tuple[Kind, ...], kind: Kind) -> tuple[Kind, ...]:
     return (*(one for one in kinds if one is not Kind.REAL and one not in SIGNS), kind)

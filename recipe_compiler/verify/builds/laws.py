@@ -58,10 +58,10 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.discrete_rows import (
     Configuration,
     configurations,
+    format_configuration,
+    map_entries_to_values,
     neighbours,
-    put,
-    seen_up_to,
-    text_of,
+    require_counts_in_range,
 )
 from recipe_compiler.verify.core.conjunction import conjunction, open_reasons
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
@@ -80,7 +80,7 @@ def laws(target: Target) -> Answer:
     domain of b, smooth U and E. (Gelfand and Smith 1990.)
     """
     target = standard(target)
-    found = [(f"law of {name}", law_of(target, name)) for name, _ in target.laws]
+    found = [(f"law of {name}", decide_law(target, name)) for name, _ in target.laws]
     kinds = (Refuted, Undecided)
     first = next((answer for kind in kinds for _, answer in found if isinstance(answer.decision, kind)), None)
     if first is not None:
@@ -92,30 +92,33 @@ def laws(target: Target) -> Answer:
     return replace(whole, decision=replace(whole.decision, data=data), where=target.source.place("laws"))
 
 
-def law_of(target: Target, name: str) -> Answer:
+def decide_law(target: Target, name: str) -> Answer:
     """Decide that the claimed law exp(-E) of one block b: [n] is its law given all others, and all data.
 
     d(U - E)/db = 0 on its domain, as `laws` says (Gelfand and Smith 1990).
     """
     target = standard(target)
-    return _law(target, _named(target, name), dict(target.laws)[name])
+    return _decide_block_law(target, _find_block(target, name), dict(target.laws)[name])
 
 
-def _law(target: Target, block: Block, law: Law) -> Answer:
+def _decide_block_law(target: Target, block: Block, law: Law) -> Answer:
     where = target.source.place(f"laws.{block.name}")
     if target.gradient is not None:
         reason = f"U is known only by its gradient, which is code: {target.gradient}"
         return Answer(Undecided((reason,)), where=where)
-    undefined = values(stated(target), with_ends(target.declarations))
+    undefined = values(list_formulas(target), with_ends(target.declarations))
     try:
-        left = _residual_of(target, law, block)
-        needed = undefined | _premises(target, block, law)
-        identities = (Identity(_says(law, block), where, left, _left(target, law, block)), *_ends(target, law, block))
+        left = _compute_index_residual(target, law, block)
+        needed = undefined | _collect_premises(target, block, law)
+        identities = (
+            Identity(_name_residual(law, block), where, left, _make_scalar_residuals(target, law, block)),
+            *_compare_ends(target, law, block),
+        )
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
-    reads = _without_rows(target, (*_without_data(target), energy(law, block), *law.arguments))
-    question = Question(identities, _drawn(target), sizes_of(target), needed, "", reads=reads)
-    found = _with_rows(decide(question), target, law, block)
+    reads = _drop_discrete_formulas(target, (*_list_data_free_formulas(target), energy(law, block), *law.arguments))
+    question = Question(identities, _declare_drawn_names(target), choose_sizes(target), needed, "", reads=reads)
+    found = _add_rows_to_witness(decide(question), target, law, block)
     sets = tuple(
         f"{b.name} is {b.constraint}"
         for b in target.declarations.blocks
@@ -127,7 +130,7 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     return replace(found, where=where)
 
 
-def _residual_of(target: Target, law: Law, block: Block) -> Tensor:
+def _compute_index_residual(target: Target, law: Law, block: Block) -> Tensor:
     """Return what index calculus finds left of U - E. Raises ModelError."""
     if is_of_rows(law):
         return discrete_residual(target, law, block)
@@ -136,8 +139,8 @@ def _residual_of(target: Target, law: Law, block: Block) -> Tensor:
     return residual(potential_of(target), law, block, of_all_data(target.declarations))
 
 
-def _says(law: Law, block: Block) -> str:
-    """Name what vanishes, as `_left` has it."""
+def _name_residual(law: Law, block: Block) -> str:
+    """Name what vanishes, as `_make_scalar_residuals` has it."""
     b = block.name
     if is_of_counts(law):
         one = f"a count of {b}" if block.shape.sizes else b
@@ -145,36 +148,37 @@ def _says(law: Law, block: Block) -> str:
     if is_of_rows(law):
         row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
         return f"U - E with {row} at one place minus that at another, for {law_text(law)}"
-    if _is_joint(law, block):
+    if _is_vector_normal(law, block):
         return f"an entry of cov dU/d{b} - ({b} - m) for {law_text(law)}"
     if is_on_simplex(block):
         return f"d(U - E)/d{b} along the simplex for {law_text(law)}"
     return f"d(U - E)/d{b} for {law_text(law)}"
 
 
-def _is_joint(law: Law, block: Block) -> bool:
+def _is_vector_normal(law: Law, block: Block) -> bool:
     return law.name == "N" and block.shape != SCALAR
 
 
-def _premises(target: Target, block: Block, law: Law) -> Obligations:
+def _collect_premises(target: Target, block: Block, law: Law) -> Obligations:
     """Return what must hold besides the identity: a smooth U, valid parameters of a law, the whole domain of b.
 
     Where both are smooth, also in what else they hold, what vanishes off kinks vanishes everywhere.
     """
     declared, every = target.declarations, of_all_data(target.declarations)
     whole = replace(every, assume=(*every.assume, *ends_of_all(declared)))
-    own = (term for formula in stated(target) for term in terms_of(formula))
+    own = (term for formula in list_formulas(target) for term in terms_of(formula))
     smooth = smoothness((term for term in own if block.name in dependence(term).blocks), with_ends(declared))
     of_law = smoothness((energy(law, block), *needs(law, block)), whole)
     left = [
-        f"{text(c.left)} {c.op} {text(c.right)} leaves {block.name} its whole domain" for c in _about(block, declared)
+        f"{text(c.left)} {c.op} {text(c.right)} leaves {block.name} its whole domain"
+        for c in _find_restrictions(block, declared)
     ]
     if law.name == "N" and not is_symmetric(law.arguments[1], whole):
         left.append(f"{text(law.arguments[1])} is symmetric")
-    return smooth | replace(of_law, given=_as_of_one(of_law.given, declared)) | Obligations(open=tuple(left))
+    return smooth | replace(of_law, given=_restate_for_one_row(of_law.given, declared)) | Obligations(open=tuple(left))
 
 
-def _as_of_one(given: frozenset[str], declared: Declarations) -> frozenset[str]:
+def _restate_for_one_row(given: frozenset[str], declared: Declarations) -> frozenset[str]:
     """Return what is given, conditions on all rows said as they are of one: `y <= n` for `n - y >= 0`."""
     one = with_ends(declared).assume
     every = (*(of_all_rows(condition, declared) for condition in declared.assume), *ends_of_all(declared))
@@ -182,12 +186,12 @@ def _as_of_one(given: frozenset[str], declared: Declarations) -> frozenset[str]:
     return frozenset(said.get(fact, fact) for fact in given)
 
 
-def _about(block: Block, declared: Declarations) -> Iterator[Compare]:
+def _find_restrictions(block: Block, declared: Declarations) -> Iterator[Compare]:
     """Yield the assumptions that restrict a block."""
     return (c for c in declared.assume if block.name in dependence(c).blocks)
 
 
-def _ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
+def _compare_ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
     """Yield that a uniform law has the ends of its block's domain, and a binomial one the largest count of it."""
     declared = target.declarations
     ends: tuple[tuple[str, Formula, Formula], ...] = ()
@@ -199,98 +203,108 @@ def _ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
         off = minus(stated, bound)
         says = f"the {end} end of {law_text(law)} minus that of the domain of {block.name}"
         where, slots = target.source.place(f"laws.{block.name}"), tuple(Index(n, "n") for n in off.shape.sizes)
-        yield Identity(says, where, convert(off, of_all_data(declared), *slots), partial(_entries, off, declared))
+        yield Identity(
+            says, where, convert(off, of_all_data(declared), *slots), partial(_scalarise_entries, off, declared)
+        )
 
 
-def _entries(formula: Formula, declared: Declarations, sizes: Sizes) -> Sequence[Expr]:
-    return [x for row in rows(formula, Setting(drawn_data(declared), sizes)) for x in row]
+def _scalarise_entries(formula: Formula, declared: Declarations, sizes: Sizes) -> Sequence[Expr]:
+    return [x for row in rows(formula, Setting(declare_all_rows(declared), sizes)) for x in row]
 
 
-def _left(target: Target, law: Law, block: Block) -> Scalars:
+def _make_scalar_residuals(target: Target, law: Law, block: Block) -> Scalars:
     """Return what the second engine finds left: d(U - E)/db, of N(m, cov) cov dU/db - (b - m), of shares those less."""
     return lambda sizes: [
         entry
         for configuration in configurations(discrete_blocks(target.declarations), sizes)
-        for entry in _left_at(target, law, block, sizes, configuration)
+        for entry in _list_scalar_residuals(target, law, block, sizes, configuration)
     ]
 
 
-def _left_at(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
+def _list_scalar_residuals(
+    target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration
+) -> Iterator[Expr]:
     """Yield what is left where all rows of discrete blocks stand as they are given."""
-    last = _last_shares(target, sizes)
+    last = _eliminate_last_shares(target, sizes)
     if is_of_rows(law) or is_of_counts(law):
-        differences = _differences(target, law, block, sizes, configuration)
+        differences = _list_differences(target, law, block, sizes, configuration)
         yield from (cast(Expr, entry.xreplace(last)) for entry in differences) if last else differences
         return
-    entries, own = _slopes(target, law, block, tuple(sizes.items())), {**put(configuration, sizes), **last}
+    entries, own = (
+        _compute_slopes(target, law, block, tuple(sizes.items())),
+        {**map_entries_to_values(configuration, sizes), **last},
+    )
     yield from (cast(Expr, entry.xreplace(own)) for entry in entries) if own else entries
 
 
-def _last_shares(target: Target, sizes: Sizes) -> dict[Expr, Expr]:
+def _eliminate_last_shares(target: Target, sizes: Sizes) -> dict[Expr, Expr]:
     """Return the last of the shares of a whole as 1 less the others."""
     blocks = filter(is_on_simplex, target.declarations.blocks)
     shares = (coordinates(block, sizes) for block in blocks)
     return {last: 1 - Add(*others) for *others, last in shares}
 
 
-def _differences(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
+def _list_differences(
+    target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration
+) -> Iterator[Expr]:
     """Yield U - E with a row at each other place less that at the first, or with a count one larger less U - E."""
-    V = _difference_of(target, law, block, tuple(sizes.items()))
-    there = put(configuration, sizes)
+    V = _compute_energy_difference(target, law, block, tuple(sizes.items()))
+    there = map_entries_to_values(configuration, sizes)
     for other in neighbours(configuration, block, sizes):
-        yield cast(Expr, V.xreplace(put(other, sizes))) - cast(Expr, V.xreplace(there))
+        yield cast(Expr, V.xreplace(map_entries_to_values(other, sizes))) - cast(Expr, V.xreplace(there))
 
 
 @lru_cache(maxsize=KEPT)
-def _difference_of(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Expr:
+def _compute_energy_difference(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Expr:
     """Return U - E at fixed sizes."""
-    setting = Setting(drawn_data(target.declarations), dict(sizes))
+    setting = Setting(declare_all_rows(target.declarations), dict(sizes))
     return scalar_potential(target, dict(sizes)) - rows(energy(law, block), setting)[0][0]
 
 
-def _with_rows(found: Answer, target: Target, law: Law, block: Block) -> Answer:
+def _add_rows_to_witness(found: Answer, target: Target, law: Law, block: Block) -> Answer:
     """Return an answer whose witness says how the rows of discrete blocks stand there, too."""
     blocks = discrete_blocks(target.declarations)
     if not blocks or not isinstance(found.decision, Refuted):
         return found
     sizes = dict(found.for_d) if not isinstance(found.for_d, str) else {}
-    reads = _without_rows(target, (*_without_data(target), *law.arguments))
+    reads = _drop_discrete_formulas(target, (*_list_data_free_formulas(target), *law.arguments))
     for configuration in configurations(blocks, sizes):
-        entries = _left_at(target, law, block, sizes, configuration)
+        entries = _list_scalar_residuals(target, law, block, sizes, configuration)
         if any(
-            not is_zero(entry) and witness(off_kinks(entry), _drawn(target), sizes, reads) is not None
+            not is_zero(entry) and witness(off_kinks(entry), _declare_drawn_names(target), sizes, reads) is not None
             for entry in entries
         ):
             *at, value = found.decision.witness
             return replace(
-                found, decision=replace(found.decision, witness=(*at, *text_of(configuration, sizes), value))
+                found,
+                decision=replace(found.decision, witness=(*at, *format_configuration(configuration, sizes), value)),
             )
     return found
 
 
-def _drawn(target: Target) -> Declarations:
+def _declare_drawn_names(target: Target) -> Declarations:
     """Return what a witness draws: data as data, and no discrete blocks, whose rows are written out."""
-    declared, discrete = drawn_data(target.declarations), discrete_blocks(target.declarations)
-    ends = tuple(end for block in discrete if (end := seen_up_to(block, declared)) is not None)
+    declared, discrete = declare_all_rows(target.declarations), discrete_blocks(target.declarations)
+    ends = tuple(end for block in discrete if (end := require_counts_in_range(block, declared)) is not None)
     blocks = tuple(block for block in declared.blocks if block not in discrete)
     return replace(declared, blocks=blocks, assume=(*declared.assume, *ends))
 
 
-def _without_rows(target: Target, formulas: Sequence[Formula]) -> tuple[Formula, ...]:
+def _drop_discrete_formulas(target: Target, formulas: Sequence[Formula]) -> tuple[Formula, ...]:
     """Return the formulas in which no discrete block stands."""
     names = {block.name for block in discrete_blocks(target.declarations)}
     return tuple(formula for formula in formulas if not names & {*dependence(formula).blocks})
 
 
 @lru_cache(maxsize=KEPT)
-def _slopes(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Sequence[Expr]:
+def _compute_slopes(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Sequence[Expr]:
     """Return d(U - E)/db entry by entry, and of N(m, cov) cov dU/db - (b - m).
 
     Of shares that of each less that of the last.
     """
-    at = Setting(drawn_data(target.declarations), dict(sizes))
+    at = Setting(declare_all_rows(target.declarations), dict(sizes))
     U, b = off_kinks(scalar_potential(target, dict(sizes))), coordinates(block, at.sizes)
-    if not _is_joint(law, block):
+    if not _is_vector_normal(law, block):
         E = off_kinks(rows(energy(law, block), at)[0][0])
         slopes = [slope(U - E, x) for x in b]
         return [x - slopes[-1] for x in slopes[:-1]] if is_on_simplex(block) else slopes
@@ -306,7 +320,7 @@ def scalar_potential(target: Target, sizes: Sizes) -> Expr:
         ModelError: the target has a recursion.
     """
     demand_apart(target)
-    declared, whole = target.declarations, drawn_data(target.declarations)
+    declared, whole = target.declarations, declare_all_rows(target.declarations)
     if target.potential is not None:
         return rows(target.potential, Setting(declared, sizes))[0][0]
     prior = Integer(0) if target.log_prior is None else rows(target.log_prior, Setting(declared, sizes))[0][0]
@@ -331,22 +345,22 @@ def scalar_potential(target: Target, sizes: Sizes) -> Expr:
     return -Add(*found)
 
 
-def drawn_data(declared: Declarations) -> Declarations:
+def declare_all_rows(declared: Declarations) -> Declarations:
     """Return declarations whose data fields are all of their rows, and are drawn as data: of the values allowed."""
     assume = tuple(of_all_rows(condition, declared) for condition in declared.assume)
     return replace(declared, data=tuple(replace(field, shape=rows_of(field)) for field in declared.data), assume=assume)
 
 
-def stated(target: Target) -> tuple[Formula, ...]:
+def list_formulas(target: Target) -> tuple[Formula, ...]:
     """Return the formulas of a target."""
-    return (*_without_data(target), *(() if target.log_likelihood is None else (target.log_likelihood,)))
+    return (*_list_data_free_formulas(target), *(() if target.log_likelihood is None else (target.log_likelihood,)))
 
 
-def _without_data(target: Target) -> tuple[Formula, ...]:
+def _list_data_free_formulas(target: Target) -> tuple[Formula, ...]:
     return tuple(formula for formula in (target.potential, target.log_prior) if formula is not None)
 
 
-def sizes_of(target: Target) -> tuple[Sizes, ...]:
+def choose_sizes(target: Target) -> tuple[Sizes, ...]:
     """Return the sizes at which the second engine looks: 1 and 2 in all combinations, and three data."""
     declared = target.declarations
     smallest = smallest_sizes(declared, stated_formulas(target))
@@ -360,5 +374,5 @@ def sizes_of(target: Target) -> tuple[Sizes, ...]:
     return tuple(sorted(found, key=lambda sizes: sum(sizes.values())))
 
 
-def _named(target: Target, name: str) -> Block:
+def _find_block(target: Target, name: str) -> Block:
     return next(block for block in target.declarations.blocks if block.name == name)

@@ -58,7 +58,7 @@ def independence(build: Build, bound: Dynamics) -> Answer:
     if bound.D is None or bound.Q is None or name is None:
         reason = "D, Q or the potential is not given"
         return Answer(Undecided((reason,)), where=where)
-    return Answer(_decided(bound, name), where=where)
+    return Answer(_decide_matrices(bound, name), where=where)
 
 
 def independent_update(subject: Subject) -> Answer:
@@ -73,7 +73,7 @@ def independent_update(subject: Subject) -> Answer:
     tried: list[str] = []
     new = dict(subject.dynamics.claims.update or ())
     for block, formula in new.items():
-        reused = (text(part) for part in _reuses(formula, new))
+        reused = (text(part) for part in _find_reuses(formula, new))
         tried += [f"the update of {block} reuses the gradient's minibatch in {part}" for part in reused]
     decision: Decision = Undecided(tuple(dict.fromkeys(tried))) if tried else Proved("structure of the update")
     return Answer(decision, where=where)
@@ -81,26 +81,26 @@ def independent_update(subject: Subject) -> Answer:
 
 def estimates_gradients(dynamics: Dynamics) -> bool:
     """Whether a claimed update uses an estimate of a gradient."""
-    return any(_degree(formula, {}) for _, formula in dynamics.claims.update or ())
+    return any(_count_estimates(formula, {}) for _, formula in dynamics.claims.update or ())
 
 
-def _decided(bound: Dynamics, name: str) -> Decision:
+def _decide_matrices(bound: Dynamics, name: str) -> Decision:
     derivation = derive(bound)
     guilty = [
         place
         for matrix, of in (("D", derivation.D), ("Q", derivation.Q))
-        for place in _holding(matrix, of, bound, name)
+        for place in _find_entries_with(matrix, of, bound, name)
     ]
     if not guilty:
         return Proved(f"no entry of D or Q contains {name}")
     for entry, formula in guilty:
-        found = _witness(formula, bound, name)
+        found = _find_witness(formula, bound, name)
         if found is not None:
             return Refuted("exact witness", found, f"{entry} = {text(formula)} changes with the minibatch of {name}")
     return Undecided(tuple(f"{entry} = {text(formula)} holds {name}" for entry, formula in guilty))
 
 
-def _holding(matrix: str, of: Sequence[Sequence[Tensor]], bound: Dynamics, name: str) -> Iterator[Place]:
+def _find_entries_with(matrix: str, of: Sequence[Sequence[Tensor]], bound: Dynamics, name: str) -> Iterator[Place]:
     """Yield the entries of a matrix whose canonical form holds a function or one of its derivatives."""
     blocks = bound.declarations.blocks
     written = (bound.D if matrix == "D" else bound.Q) or ()
@@ -110,7 +110,7 @@ def _holding(matrix: str, of: Sequence[Sequence[Tensor]], bound: Dynamics, name:
                 yield f"{matrix}[{row.name},{col.name}]", formula
 
 
-def _witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[str, str], ...] | None:
+def _find_witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[str, str], ...] | None:
     """Return an exact point at which an entry has a slope in the value of a function, or in one of its derivatives."""
     declarations = bound.declarations
     for sizes in checked_sizes(bound):
@@ -119,19 +119,21 @@ def _witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[str, s
         except (NotScalarisableError, TooLargeError):
             continue
         for entry in entries:
-            found = _slope(entry, name, bound, sizes)
+            found = _find_moving_point(entry, name, bound, sizes)
             if found is not None:
                 return found
     return None
 
 
-def _slope(entry: Expr, name: str, bound: Dynamics, sizes: dict[str, int]) -> tuple[tuple[str, str], ...] | None:
+def _find_moving_point(
+    entry: Expr, name: str, bound: Dynamics, sizes: dict[str, int]
+) -> tuple[tuple[str, str], ...] | None:
     """Return where an entry changes with the value of a function, or of one of its derivatives."""
-    jets: dict[Expr, Expr] = {atom: sympy.Dummy(real=True) for atom in _jets(entry, name)}
+    jets: dict[Expr, Expr] = {atom: sympy.Dummy(real=True) for atom in _list_jets(entry, name)}
     back = {value: jet for jet, value in jets.items()}
-    free = _replaced(entry, jets)
+    free = _substitute(entry, jets)
     for jet, value in jets.items():
-        slope = _replaced(sympy.diff(free, value), back)
+        slope = _substitute(sympy.diff(free, value), back)
         try:
             found = None if is_zero(slope) else witness(slope, bound.declarations, sizes)
         except (NoNormalFormError, NoInstanceError):
@@ -141,45 +143,45 @@ def _slope(entry: Expr, name: str, bound: Dynamics, sizes: dict[str, int]) -> tu
     return None
 
 
-def _jets(entry: Expr, name: str) -> list[Expr]:
+def _list_jets(entry: Expr, name: str) -> list[Expr]:
     """Return a function and its derivatives, as they stand in an entry."""
     calls = [call for call in entry.atoms(AppliedUndef) if type(call).__name__ == name]
     slopes = [d for d in entry.atoms(sympy.Derivative) if type(d.args[0]).__name__ == name]
     return sorted([*calls, *slopes], key=str)
 
 
-def _replaced(e: Expr, new: dict[Expr, Expr]) -> Expr:
+def _substitute(e: Expr, new: dict[Expr, Expr]) -> Expr:
     found = e.xreplace(new)
     return found if isinstance(found, Expr) else e
 
 
-def _reuses(formula: Formula, new: Update) -> Iterator[Formula]:
+def _find_reuses(formula: Formula, new: Update) -> Iterator[Formula]:
     """Yield the smallest parts of an update in which the estimate is more than one factor of a term."""
-    own = _degree(formula, new)
+    own = _count_estimates(formula, new)
     if own <= 1:
         return
-    inner = [found for part in parts(formula) for found in _reuses(part, new)]
+    inner = [found for part in parts(formula) for found in _find_reuses(part, new)]
     yield from inner or [formula]
 
 
-def _degree(formula: Formula, new: Update) -> int:
+def _count_estimates(formula: Formula, new: Update) -> int:
     """Return how often a gradient estimate is a factor: 2 stands for more than once, and for any function of it."""
     match formula:
         case GradTilde():
             return 1
         case Add(terms):
-            return max(_degree(term, new) for term in terms)
+            return max(_count_estimates(term, new) for term in terms)
         case Multiply() | MatMul() | Transpose() | Apply("sum" | "trace" | "outer" | "dot"):
-            return min(2, sum(_degree(part, new) for part in parts(formula)))
+            return min(2, sum(_count_estimates(part, new) for part in parts(formula)))
         case Next(block) if block in new:
-            return 0 if _is_small(new[block], new) else 1  # what that update itself reuses is said of it
+            return 0 if _is_of_order_eps(new[block], new) else 1  # what that update itself reuses is said of it
         case FunctionAt():
             return 0
         case _:
-            return 2 if any(_degree(part, new) for part in parts(formula)) else 0
+            return 2 if any(_count_estimates(part, new) for part in parts(formula)) else 0
 
 
-def _is_small(formula: Formula, new: Update) -> bool:
+def _is_of_order_eps(formula: Formula, new: Update) -> bool:
     """Whether every term of an update that holds the estimate is of order eps at least."""
-    holding = [orders(term) for term in terms_of(formula) if _degree(term, new)]
+    holding = [orders(term) for term in terms_of(formula) if _count_estimates(term, new)]
     return all(own is not None and min(own) >= 1 for own in holding)

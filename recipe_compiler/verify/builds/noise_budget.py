@@ -24,8 +24,8 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.splitting.subtraction import LOST, NothingGivenUp, subtraction
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
-from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, budget_at
-from recipe_compiler.verify.builds.noise_budget_word import decided_at
+from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
+from recipe_compiler.verify.builds.noise_budget_word import decide_word_at
 from recipe_compiler.verify.core.build_values import at_values, formula_at, from_files
 from recipe_compiler.verify.core.premises import values
 
@@ -49,21 +49,21 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
     if is_zero(build.V):
         return Answer(Proved("V = 0: no gradient noise is subtracted", remarks=lost), where=where)
     if build.scheme.split:
-        decision = _of_word(build, bound)
+        decision = _decide_word(build, bound)
         remarked = isinstance(decision, Proved)
         return Answer(replace(decision, remarks=(*decision.remarks, *lost)) if remarked else decision, where=where)
-    budget = _budget(build, bound)
+    budget = _assemble_budget(build, bound)
     if budget is None:
         reason = "D, Q or the potential's block is not given, so B_hat is unknown"
         return Answer(Undecided((reason,)), where=where)
     if not budget.blocks:
         return Answer(Proved("the gradient enters no block, so B_hat = 0"), where=where)
     if build.estimated is not None:
-        return Answer(_left_to_the_run(budget, build.estimated), where=where)
-    return Answer(_with_double(lambda eps: _decided(replace(budget, eps=eps), build), build), where=where)
+        return Answer(_defer_to_run(budget, build.estimated), where=where)
+    return Answer(_compare_with_double(lambda eps: _decide_budget(replace(budget, eps=eps), build), build), where=where)
 
 
-def _of_word(build: Build, bound: Dynamics) -> Decision:
+def _decide_word(build: Build, bound: Dynamics) -> Decision:
     """Return the decision about what the letters of a word give up; nothing where that is not derived."""
     derivation, declarations = derive(bound), bound.declarations
     try:
@@ -72,7 +72,7 @@ def _of_word(build: Build, bound: Dynamics) -> Decision:
         return Undecided((f"the word is not a step: {fault}",))
     if isinstance(found, NothingGivenUp):
         return Proved(f"nothing is subtracted: {found.why}", (), (), (NOT_GIVEN_UP,))
-    budget = _budget(build, bound)
+    budget = _assemble_budget(build, bound)
     needed = values(
         [] if budget is None else [*(x for row in budget.D for x in row), *budget.W, budget.V], declarations
     )
@@ -81,11 +81,11 @@ def _of_word(build: Build, bound: Dynamics) -> Decision:
     if build.estimated is not None:
         given = f"the {build.estimated} that is estimated leaves it so: the emitted module refuses any other"
         return Proved("the emitted module checks it before the first step", (*sorted(needed.given), given))
-    decided = _with_double(lambda eps: decided_at(found, build, bound, eps), build)
+    decided = _compare_with_double(lambda eps: decide_word_at(found, build, bound, eps), build)
     return replace(decided, given=(*sorted(needed.given), *decided.given))
 
 
-def _left_to_the_run(budget: Budget, name: str) -> Decision:
+def _defer_to_run(budget: Budget, name: str) -> Decision:
     """Return the decision where V is known only when a run begins: it stands on a condition that the run enforces.
 
     `prepare` computes sqrt(eps (2D - eps B_hat)) before the first step and refuses an eps at which that is not real;
@@ -100,7 +100,7 @@ def _left_to_the_run(budget: Budget, name: str) -> Decision:
     return Proved("the emitted module checks it before the first step", given)
 
 
-def _with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:
+def _compare_with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:
     """Return the decision about the step size as it is stated, with what is different of the double that runs."""
     stated = decide(build.eps)
     runs = Fraction(build.run.eps)
@@ -117,17 +117,17 @@ def _with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decisi
     return replace(stated, residual=f"{stated.residual}; {remark}")
 
 
-def _decided(budget: Budget, build: Build) -> Decision:
+def _decide_budget(budget: Budget, build: Build) -> Decision:
     """Return the decision: at exact values first, then by structure for every state and size."""
     formulas = [*(x for row in budget.D for x in row), *budget.W, budget.V]
     needed = values(formulas, budget.declarations)
     given = tuple(sorted(needed.given))
     if needed.open:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=given)
-    exact = budget_at(budget)
+    exact = decide_exact_budget(budget)
     if not isinstance(exact, str):
         return exact
-    core = _core(budget)
+    core = _factor_out(budget)
     if core is not None:
         found = semidefinite(core, budget.declarations)
         if found is not None:
@@ -142,7 +142,7 @@ def _decided(budget: Budget, build: Build) -> Decision:
     return Undecided(tuple(tried), given=given)
 
 
-def _budget(build: Build, bound: Dynamics) -> Budget | None:
+def _assemble_budget(build: Build, bound: Dynamics) -> Budget | None:
     """Return D, W and V at the build's values, in the blocks concerned; None where something is missing."""
     bound = at_values(build) or bound
     D, Q = bound.D, bound.Q
@@ -151,8 +151,8 @@ def _budget(build: Build, bound: Dynamics) -> Budget | None:
     at = [n for n, block in enumerate(blocks) if potential is not None and block.name in potential.of]
     if D is None or Q is None or len(at) != 1:
         return None
-    W = [_sum(D[a][at[0]], Q[a][at[0]]) for a in range(len(blocks))]
-    group = _tied(D, {a for a, w in enumerate(W) if not is_zero(w)})
+    W = [_add_nonzero(D[a][at[0]], Q[a][at[0]]) for a in range(len(blocks))]
+    group = _extend_by_D(D, {a for a, w in enumerate(W) if not is_zero(w)})
     return Budget(
         tuple(blocks[a] for a in group),
         tuple(tuple(D[a][b] for b in group) for a in group),
@@ -163,7 +163,7 @@ def _budget(build: Build, bound: Dynamics) -> Budget | None:
     )
 
 
-def _tied(D: Matrix, group: set[int]) -> tuple[int, ...]:
+def _extend_by_D(D: Matrix, group: set[int]) -> tuple[int, ...]:
     """Return a group of blocks with all that D ties to them: elsewhere 2D - eps B_hat is 2D."""
     while True:
         more = {b for a in group for b in range(len(D)) if not (is_zero(D[a][b]) and is_zero(D[b][a]))} | group
@@ -172,12 +172,12 @@ def _tied(D: Matrix, group: set[int]) -> tuple[int, ...]:
         group = more
 
 
-def _sum(left: Formula, right: Formula) -> Formula:
+def _add_nonzero(left: Formula, right: Formula) -> Formula:
     terms = [term for term in (left, right) if not is_zero(term)]
     return add(terms, left.shape) if terms else left
 
 
-def _core(budget: Budget) -> Formula | None:
+def _factor_out(budget: Budget) -> Formula | None:
     """Return 2 s X - eps w**2 V where D = s L X L^T and W = w L in one block: its sign is that of 2D - eps B_hat.
 
     None where D and W do not share a left factor L as written.
@@ -188,14 +188,14 @@ def _core(budget: Budget) -> Formula | None:
     D, W, V = (plain(formula, declarations) for formula in (budget.D[0][0], budget.W[0], budget.V))
     square = Shape(V.shape.rows, V.shape.cols)
     if not D.shape.sizes:
-        rest = _factors(D)
-        for factor in _factors(W) * 2:
+        rest = _list_factors(D)
+        for factor in _list_factors(W) * 2:
             if factor == Number(Fraction(-1)):
                 continue  # it is the square of W that counts
             if factor not in rest:
                 return None
             rest.remove(factor)
-        return _less(_scaled(rest, Number(Fraction(1)), square), V, budget.eps)
+        return _subtract_noise(_multiply_scalars(rest, Number(Fraction(1)), square), V, budget.eps)
     (scale, factors), (share, left) = chain(D), chain(W)
     left = tuple(factor for factor in left if not isinstance(factor, Identity))
     factors = tuple(factor for factor in factors if not isinstance(factor, Identity))
@@ -206,30 +206,30 @@ def _core(budget: Budget) -> Formula | None:
     size = V.shape.rows
     inside = factors[len(left) : len(left) + inner]
     X = reduce(partial(matmul, shape=square), inside) if inside else Identity(size or 1)
-    drawn = _scaled(scale, X, square)
-    return _less(drawn, _scaled((*share, *share), V, square), budget.eps)
+    drawn = _multiply_scalars(scale, X, square)
+    return _subtract_noise(drawn, _multiply_scalars((*share, *share), V, square), budget.eps)
 
 
-def _factors(formula: Formula) -> list[Formula]:
+def _list_factors(formula: Formula) -> list[Formula]:
     """Return the factors of a scalar, ones left out."""
     match formula:
         case Multiply(left, right):
-            return [*_factors(left), *_factors(right)]
+            return [*_list_factors(left), *_list_factors(right)]
         case Power(base, Number(exponent)) if exponent.denominator == 1 and 0 < exponent <= LARGEST_POWER:
-            return _factors(base) * int(exponent)
+            return _list_factors(base) * int(exponent)
         case Number(value):
             return [formula] if value != 1 else []
         case _:
             return [formula]
 
 
-def _less(drawn: Formula, taken: Formula, eps: Fraction) -> Formula:
+def _subtract_noise(drawn: Formula, taken: Formula, eps: Fraction) -> Formula:
     """Return `2 drawn - eps taken`."""
     shape = taken.shape
     return add([multiply(Number(c), x, shape) for c, x in ((Fraction(2), drawn), (-eps, taken))], shape)
 
 
-def _scaled(scalars: Iterable[Formula], matrix: Formula, shape: Shape) -> Formula:
+def _multiply_scalars(scalars: Iterable[Formula], matrix: Formula, shape: Shape) -> Formula:
     for scalar in scalars:
         matrix = multiply(scalar, matrix, shape)
     return matrix

@@ -45,7 +45,7 @@ class Budget:
     declarations: Declarations
 
 
-def budget_at(budget: Budget) -> Proved | Refuted | str:
+def decide_exact_budget(budget: Budget) -> Proved | Refuted | str:
     """Decide 2D - eps B_hat >= 0 at a build's exact values, with the largest eps; or why there are no such values.
 
     It holds if and only if range(B_hat) is in range(D) and eps <= 2/lambda_max(D^(+1/2) B_hat D^(+1/2)) (Ma, Chen, Fox
@@ -54,27 +54,27 @@ def budget_at(budget: Budget) -> Proved | Refuted | str:
     every size (Kronecker). D = diag(1, 2) with B_hat = I allows eps <= 2.
     """
     try:
-        two_D, B_hat, names = _numbers(budget)
+        two_D, B_hat, names = _read_budget(budget)
     except NotExactError as reason:
         return str(reason)
     step = ("eps", str(budget.eps))
-    outside = _outside(two_D, B_hat)
+    outside = _find_uncovered_direction(two_D, B_hat)
     if outside is not None:
-        value = form(_fractions(B_hat), outside)
-        shown = (("v", _written(outside)), ("v.T @ D @ v", "0"), ("v.T @ B_hat @ v", str(value)))
+        value = form(_to_fractions(B_hat), outside)
+        shown = (("v", _format_vector(outside)), ("v.T @ D @ v", "0"), ("v.T @ B_hat @ v", str(value)))
         residual = f"B_hat of {names} leaves the range of D: no step size makes 2D - eps B_hat positive semidefinite"
         return Refuted("exact values", (step, *shown), residual)
-    whole = _fractions(two_D - _fmpq(budget.eps) * B_hat)
+    whole = _to_fractions(two_D - _to_fmpq(budget.eps) * B_hat)
     v = negative_direction(whole)
-    limit, words = _limit(_largest_step(two_D, B_hat), budget.eps)
+    limit, words = _format_largest_step(_find_largest_step(two_D, B_hat), budget.eps)
     if v is None:
         return Proved(f"exact values{words}", (), (step, *limit))
-    shown = (("v", _written(v)), ("v.T @ (2D - eps B_hat) @ v", str(form(whole, v))))
+    shown = (("v", _format_vector(v)), ("v.T @ (2D - eps B_hat) @ v", str(form(whole, v))))
     residual = f"2D - eps B_hat of {names} is not positive semidefinite"
     return Refuted("exact values", (step, *shown, *limit), residual)
 
 
-def _limit(largest: LeastRoot | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
+def _format_largest_step(largest: LeastRoot | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
     """Return the largest step size for a table and for a sentence; of an irrational one, decimals on either side."""
     if largest is None:
         return (), ""
@@ -85,32 +85,34 @@ def _limit(largest: LeastRoot | None, eps: Fraction) -> tuple[tuple[tuple[str, s
     return (("eps_max", str(largest)), ("where", between)), f": eps <= eps_max = {largest}, {between}"
 
 
-def _numbers(budget: Budget) -> tuple[fmpq_mat, fmpq_mat, str]:
+def _read_budget(budget: Budget) -> tuple[fmpq_mat, fmpq_mat, str]:
     """Return 2D and B_hat as numbers, and the names of their blocks."""
     names = ", ".join(block.name for block in budget.blocks)
     setting = Setting(budget.declarations, {})
     places = [*(place for row in budget.D for place in row), *budget.W, budget.V]
-    if all(_multiple(place) is not None for place in places):
-        return *_assembled(budget, lambda place: _read(_multiple(place) or place, setting)), f"{names} (times I)"
+    if all(_read_multiple(place) is not None for place in places):
+        return *_assemble_matrices(
+            budget, lambda place: _read_matrix(_read_multiple(place) or place, setting)
+        ), f"{names} (times I)"
     missing = [size for block in budget.blocks for size in block.shape.sizes if isinstance(size, str)]
     if missing:
         raise NotExactError(f"the size {missing[0]} is not known before the data are read")
     total = sum(size for block in budget.blocks for size in block.shape.sizes or (1,) if isinstance(size, int))
     if total > LARGEST:
         raise NotExactError(f"{total} coordinates, more than {LARGEST}")
-    return *_assembled(budget, lambda place: _read(place, setting)), names
+    return *_assemble_matrices(budget, lambda place: _read_matrix(place, setting)), names
 
 
-def _read(formula: Formula, setting: Setting) -> fmpq_mat:
+def _read_matrix(formula: Formula, setting: Setting) -> fmpq_mat:
     try:
-        return _rational(rows(formula, setting))
+        return _convert_entries(rows(formula, setting))
     except (NotScalarisableError, TooLargeError) as reason:
         raise NotExactError(str(reason)) from None
     except KeyError as size:
         raise NotExactError(f"the size {size} is not known before the data are read") from None
 
 
-def _multiple(place: Formula) -> Formula | None:
+def _read_multiple(place: Formula) -> Formula | None:
     """Return c of a place `c I`; None of any other."""
     match place:
         case Identity():
@@ -118,16 +120,16 @@ def _multiple(place: Formula) -> Formula | None:
         case Filled(0, _):
             return Number(Fraction(0))
         case Multiply(left, right) if not left.shape.sizes and right.shape.sizes:
-            inner = _multiple(right)
+            inner = _read_multiple(right)
             return None if inner is None else Multiply(left, inner, left.shape)
         case Multiply(left, right) if not right.shape.sizes and left.shape.sizes:
-            inner = _multiple(left)
+            inner = _read_multiple(left)
             return None if inner is None else Multiply(right, inner, right.shape)
         case _:
             return None
 
 
-def _assembled(budget: Budget, read: Read) -> tuple[fmpq_mat, fmpq_mat]:
+def _assemble_matrices(budget: Budget, read: Read) -> tuple[fmpq_mat, fmpq_mat]:
     drawn = [[read(place).tolist() for place in row] for row in budget.D]
     two_D = fmpq_mat([[2 * x for place in line for x in place[i]] for line in drawn for i in range(len(line[0]))])
     W = fmpq_mat([row for w in budget.W for row in read(w).tolist()])
@@ -137,7 +139,7 @@ def _assembled(budget: Budget, read: Read) -> tuple[fmpq_mat, fmpq_mat]:
     return two_D, W * V * W.transpose()
 
 
-def _rational(entries: Rows) -> fmpq_mat:
+def _convert_entries(entries: Rows) -> fmpq_mat:
     guilty = next((x for row in entries for x in row if not isinstance(x, sympy.Rational)), None)
     if guilty is not None:
         raise NotExactError(f"{guilty} is not a rational number there")
@@ -145,14 +147,14 @@ def _rational(entries: Rows) -> fmpq_mat:
     return fmpq_mat(len(entries), len(entries[0]), exact)
 
 
-def _outside(two_D: fmpq_mat, B_hat: fmpq_mat) -> tuple[Fraction, ...] | None:
+def _find_uncovered_direction(two_D: fmpq_mat, B_hat: fmpq_mat) -> tuple[Fraction, ...] | None:
     """Return v with D v = 0 and v.T B_hat v > 0; None where range(B_hat) is in range(D)."""
-    exact = _fractions(B_hat)
+    exact = _to_fractions(B_hat)
     directions = (tuple(fraction(x) for x in v) for v in null_vectors(two_D))
     return next((v for v in directions if form(exact, v) > 0), None)
 
 
-def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> LeastRoot | None:
+def _find_largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> LeastRoot | None:
     """Return the largest eps with 2D - eps B_hat positive semidefinite; None if any eps does, or it is not found.
 
     It is the least positive root of det(2D - eps B_hat) on the range of D, which the columns of its leading ones span:
@@ -162,7 +164,7 @@ def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> LeastRoot | None:
     if all(i == j or (two_D[i, j] == 0 and B_hat[i, j] == 0) for i in n for j in n):
         ratios = [fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
         return LeastRoot((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
-    if len(n) > DENSE or negative_direction(_fractions(two_D)) is not None:
+    if len(n) > DENSE or negative_direction(_to_fractions(two_D)) is not None:
         return None
     kept = echelon(two_D)[1]
     inner = fmpq_mat([[two_D[i, j] for j in kept] for i in kept])
@@ -171,13 +173,13 @@ def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> LeastRoot | None:
     return least_positive_root(tuple(int(c) for c in reversed(reciprocal.coeffs())))
 
 
-def _fmpq(x: Fraction) -> fmpq:
+def _to_fmpq(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-def _fractions(a: fmpq_mat) -> Numbers:
+def _to_fractions(a: fmpq_mat) -> Numbers:
     return tuple(tuple(fraction(x) for x in row) for row in a.tolist())
 
 
-def _written(v: tuple[Fraction, ...]) -> str:
+def _format_vector(v: tuple[Fraction, ...]) -> str:
     return "[" + ", ".join(map(str, v)) + "]"

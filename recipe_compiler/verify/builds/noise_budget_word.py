@@ -57,7 +57,7 @@ class Numbers:
         return all(M[i][j] == 0 for M in (self.F, self.D, self.B) for i in n for j in n if i != j)
 
 
-def decided_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction) -> Decision:
+def decide_word_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction) -> Decision:
     """Decide that every letter of O has the noise that it gives up for the gradient's noise, at a step size.
 
     Sigma - eps**2 B_hat >= 0 for each letter, Sigma = int_0^t exp(-u F) 2D exp(-u F).T du (Van Loan 1978), in ball
@@ -71,39 +71,43 @@ def decided_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction)
         eps: the step size.
     """
     try:
-        numbers = _numbers(found, _Values(build, bound, known_sizes(build, bound)))
+        numbers = _read_numbers(found, _Values(build, bound, known_sizes(build, bound)))
     except NotExactError as reason:
         why = (f"at exact values: {reason}", "the emitted module rejects a step that subtracts more, before its first")
         return Undecided(why)
-    holds = _holds(numbers, found, eps)
+    holds = _is_noise_enough(numbers, found, eps)
     if holds is None:
         return Undecided((f"at exact values: no sign was found with {PRECISIONS[-1]} bits",))
-    limit, words = _limit(numbers, found, eps, holds=holds)
+    limit, words = _format_bracket(numbers, found, eps, holds=holds)
     says = given_up_text(build.scheme, found)
     names = f"{found.block}{' (times I)' if numbers.of_any_size else ''}"
     if holds:
         return Proved(f"exact values: {says}{words}", (), (("eps", str(eps)), *limit))
-    shown = _direction(numbers, found, eps)
+    shown = _find_negative_direction(numbers, found, eps)
     residual = f"{says}: it subtracts more noise of {names} than there is{words}"
     return Refuted("exact values", (("eps", str(eps)), *shown, *limit), residual)
 
 
-def _limit(
+def _format_bracket(
     numbers: Numbers, found: Subtraction, eps: Fraction, *, holds: bool
 ) -> tuple[tuple[tuple[str, str], ...], str]:
     """Return two steps close to each other, one that holds and one that does not, for a table and for a sentence."""
-    pair = _between(lambda step: _holds(numbers, found, step), eps, holds=holds) if _is_short(numbers) else None
+    pair = (
+        _bracket_largest_step(lambda step: _is_noise_enough(numbers, found, step), eps, holds=holds)
+        if _is_small_enough(numbers)
+        else None
+    )
     if pair is None:
         return (), ""
     good, bad = pair
     return (("holds at", str(good)), ("fails at", str(bad))), f"; it holds at eps = {good}, and not at {bad}"
 
 
-def _is_short(numbers: Numbers) -> bool:
+def _is_small_enough(numbers: Numbers) -> bool:
     return numbers.diagonal or len(numbers.F) <= DENSE
 
 
-def _between(
+def _bracket_largest_step(
     test: Callable[[Fraction], bool | None], start: Fraction, *, holds: bool
 ) -> tuple[Fraction, Fraction] | None:
     """Return a step at which a test holds and one at which it fails, within `CLOSE`; None where none is found."""
@@ -140,14 +144,14 @@ class _Values:
     def entry(self, tensor: Tensor, at: Mapping[Index, int]) -> Fraction:
         """Return an entry of a tensor. Raises NotExactError where that is not known, or no rational number."""
         try:
-            value = scalarise(tensor, self.sizes, at, self._leaf)
+            value = scalarise(tensor, self.sizes, at, self._read_leaf)
         except (CompilerError, KeyError) as reason:
             raise NotExactError(str(reason)) from None
         if not isinstance(value, sympy.Rational):
             raise NotExactError(f"{value} is not a rational number")
         return Fraction(int(value.p), int(value.q))
 
-    def _leaf(self, atom: Atom) -> Scalar | None:
+    def _read_leaf(self, atom: Atom) -> Scalar | None:
         if not isinstance(atom, Component):
             return None
         parameter = self.bound.declarations.find(atom.name)
@@ -160,14 +164,14 @@ class _Values:
         return rational(known[i][j])
 
 
-def _numbers(found: Subtraction, values: _Values) -> Numbers:
+def _read_numbers(found: Subtraction, values: _Values) -> Numbers:
     """Return F, D and B as numbers.
 
     Raises:
         NotExactError: a size or an entry is not known, or is no rational number.
     """
     tensors = (found.F, found.D, found.B)
-    scalars = [_multiple(tensor) for tensor in tensors]
+    scalars = [_read_multiple(tensor) for tensor in tensors]
     known = [one for one in scalars if one is not None]
     if len(known) == len(tensors):
         F, D, B = (((values.entry(one, {}),),) for one in known)
@@ -179,13 +183,13 @@ def _numbers(found: Subtraction, values: _Values) -> Numbers:
     count = next((values.sizes[size] if isinstance(size, str) else size for size in block.shape.sizes), 1)
     if count > LARGEST:
         raise NotExactError(f"{count} coordinates, more than {LARGEST}")
-    numbers = Numbers(*(_matrix(tensor, count, values) for tensor in tensors), of_any_size=False)
+    numbers = Numbers(*(_read_matrix(tensor, count, values) for tensor in tensors), of_any_size=False)
     if any(tuple(zip(*M, strict=True)) != M for M in (numbers.D, numbers.B)):
         raise NotExactError("D or V is not symmetric")
     return numbers
 
 
-def _multiple(tensor: Tensor) -> Tensor | None:
+def _read_multiple(tensor: Tensor) -> Tensor | None:
     """Return c of a tensor c delta[i,j], or of a scalar; None of any other."""
     if not tensor.free:
         return tensor
@@ -196,7 +200,7 @@ def _multiple(tensor: Tensor) -> Tensor | None:
     return Tensor((), own.terms)
 
 
-def _matrix(tensor: Tensor, count: int, values: _Values) -> Rational:
+def _read_matrix(tensor: Tensor, count: int, values: _Values) -> Rational:
     def at(i: int, j: int) -> dict[Index, int]:
         return {index: i if index.label == "i" else j for index in tensor.free}
 
@@ -204,11 +208,11 @@ def _matrix(tensor: Tensor, count: int, values: _Values) -> Rational:
     return tuple(tuple(values.entry(tensor, at(i, j)) for j in n) for i in n)
 
 
-def _holds(numbers: Numbers, found: Subtraction, eps: Fraction) -> bool | None:
+def _is_noise_enough(numbers: Numbers, found: Subtraction, eps: Fraction) -> bool | None:
     """Whether what is left of the noise of every letter is positive semidefinite; None where no sign is found."""
     for bits in PRECISIONS:
         with ctx.workprec(bits):
-            signs = {_is_semidefinite(A) for A in _left(numbers, found.given_up, eps)}
+            signs = {_is_semidefinite(A) for A in _list_remainders(numbers, found.given_up, eps)}
         if False in signs:
             return False
         if None not in signs:
@@ -216,40 +220,40 @@ def _holds(numbers: Numbers, found: Subtraction, eps: Fraction) -> bool | None:
     return None
 
 
-def _left(numbers: Numbers, own: GivenUp, eps: Fraction) -> list[arb_mat]:
+def _list_remainders(numbers: Numbers, own: GivenUp, eps: Fraction) -> list[arb_mat]:
     """Return Sigma - eps^2 B_hat of a letter: one matrix, or one number for each coordinate where none touch."""
     if numbers.diagonal:
         parts = [[((M[k][k],),) for M in (numbers.F, numbers.D, numbers.B)] for k in range(len(numbers.F))]
-        return [_left_of(F, D, B, own, eps) for F, D, B in parts]
-    return [_left_of(numbers.F, numbers.D, numbers.B, own, eps)]
+        return [_compute_remainder(F, D, B, own, eps) for F, D, B in parts]
+    return [_compute_remainder(numbers.F, numbers.D, numbers.B, own, eps)]
 
 
-def _left_of(F: Rational, D: Rational, B: Rational, own: GivenUp, eps: Fraction) -> arb_mat:
-    left = _covariance(F, D, own.share * eps)
-    V = _balls(B)
+def _compute_remainder(F: Rational, D: Rational, B: Rational, own: GivenUp, eps: Fraction) -> arb_mat:
+    left = _enclose_covariance(F, D, own.share * eps)
+    V = _to_balls(B)
     for response in own.responses:
-        powers = ((_balls(F) * _ball(-o * eps)).exp() * _ball(c) for o, c in response.items())
+        powers = ((_to_balls(F) * _to_ball(-o * eps)).exp() * _to_ball(c) for o, c in response.items())
         K = sum(powers, arb_mat(len(F), len(F)))
-        left -= K * V * K.transpose() * _ball(eps**2)
+        left -= K * V * K.transpose() * _to_ball(eps**2)
     return left
 
 
-def _covariance(F: Rational, D: Rational, t: Fraction) -> arb_mat:
+def _enclose_covariance(F: Rational, D: Rational, t: Fraction) -> arb_mat:
     """Return int_0^t exp(-u F) 2D exp(-u F)^T du, by the exponential of t [[F, 2D], [0, -F^T]]."""
     n = range(len(F))
     rows = [[*F[i], *(2 * D[i][j] for j in n)] for i in n] + [
         [*(Fraction(0) for _ in n), *(-F[j][i] for j in n)] for i in n
     ]
-    whole = (_balls(rows) * _ball(t)).exp()
+    whole = (_to_balls(rows) * _to_ball(t)).exp()
     E = arb_mat([[whole[len(F) + j, len(F) + i] for j in n] for i in n])
     return E * arb_mat([[whole[i, len(F) + j] for j in n] for i in n])
 
 
-def _balls(rows: Sequence[Sequence[Fraction]]) -> arb_mat:
-    return arb_mat([[_ball(x) for x in row] for row in rows])
+def _to_balls(rows: Sequence[Sequence[Fraction]]) -> arb_mat:
+    return arb_mat([[_to_ball(x) for x in row] for row in rows])
 
 
-def _ball(x: Fraction) -> arb:
+def _to_ball(x: Fraction) -> arb:
     return arb(fmpq(x.numerator, x.denominator))
 
 
@@ -271,15 +275,15 @@ def _is_semidefinite(A: arb_mat) -> bool | None:
     return True
 
 
-def _direction(numbers: Numbers, found: Subtraction, eps: Fraction) -> tuple[tuple[str, str], ...]:
+def _find_negative_direction(numbers: Numbers, found: Subtraction, eps: Fraction) -> tuple[tuple[str, str], ...]:
     """Return a direction in which what is left is negative, proposed by floats and shown by balls."""
     n = len(numbers.F)
-    A = _left_of(numbers.F, numbers.D, numbers.B, found.given_up, eps)
+    A = _compute_remainder(numbers.F, numbers.D, numbers.B, found.given_up, eps)
     import numpy as np
 
     floats = np.array([[float(A[i, j].mid()) for j in range(n)] for i in range(n)])
     v = [Fraction(float(x)).limit_denominator(DIRECTION) for x in np.linalg.eigh(floats)[1][:, 0]]
-    value = sum((_ball(v[i] * v[j]) * A[i, j] for i in range(n) for j in range(n)), arb(0))
+    value = sum((_to_ball(v[i] * v[j]) * A[i, j] for i in range(n) for j in range(n)), arb(0))
     if not value < 0:
         return ()
     written = "[" + ", ".join(map(str, v)) + "]"

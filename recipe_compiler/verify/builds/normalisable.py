@@ -24,10 +24,10 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Applied, Component, Index, Tensor
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
-from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
-from recipe_compiler.verify.builds.proper_prior import ALMOST, by_proper_prior, has_proper_prior
-from recipe_compiler.verify.builds.recursion import read_alike
-from recipe_compiler.verify.builds.summed import summed, without_counts
+from recipe_compiler.verify.builds.one_datum import choose_small_sizes, compare_with_tensor, make_datum_index
+from recipe_compiler.verify.builds.proper_prior import ALMOST, has_proper_prior, prove_by_proper_prior
+from recipe_compiler.verify.builds.recursion import decide_same_reading
+from recipe_compiler.verify.builds.summed import sum_all_counts, sum_over_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes, other_forms, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
@@ -36,8 +36,8 @@ from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.growth.bounds import UNCONFINED
 from recipe_compiler.verify.growth.integral import EndCondition, Finite, finite
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
-from recipe_compiler.verify.integrability.infinite import fails
-from recipe_compiler.verify.integrability.marginal_law import restricts
+from recipe_compiler.verify.integrability.infinite import refute_end_condition
+from recipe_compiler.verify.integrability.marginal_law import list_restricted_blocks
 from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable
 
 _ENDS = {name: row.ends for name, row in FUNCTIONS.items() if row.ends is not None}
@@ -65,17 +65,17 @@ def normalisable_target(target: Target) -> Answer:
     Transformed blocks are decided as they are declared: with its Jacobian the integral is the same. Counts without an
     end are summed over first, other discrete blocks held.
     """
-    fewer = summed(target)
+    fewer = sum_over_counts(target)
     if fewer.left:
         return Answer(Undecided(fewer.left), where=target.source.place("state"))
-    found = _of_values(held(fewer.target))
+    found = _decide_continuous(held(fewer.target))
     if not (fewer.data and isinstance(found.decision, Proved)):
         return found
     given = tuple(sorted({*found.decision.given, *fewer.given}))
     return replace(found, decision=replace(found.decision, given=given, data=(*fewer.data, *found.decision.data)))
 
 
-def _of_values(stated: Target) -> Answer:
+def _decide_continuous(stated: Target) -> Answer:
     """Decide it of a target whose blocks are of real numbers, sampled as stated.
 
     Increasing columns are a part of all columns, of as many dimensions: an integral over all is at least as large.
@@ -86,22 +86,22 @@ def _of_values(stated: Target) -> Answer:
         return Answer(reason, where=target.source.place("gradient"))
     is_plain = not (target.recursion or constrained(target))
     if is_plain and target.potential is not None and not target.declarations.data:
-        return _of_potential(target, target.potential)
-    parts = [] if target.recursion else parts_of(target)
-    found, kept = _by_growth(target, parts) if is_plain else (Finite((_why_open(target),)), parts)
-    proof = by_proper_prior(stated) if found.reasons else Proved(METHOD, (), found.data)
+        return _decide_potential(target, target.potential)
+    parts = [] if target.recursion else list_target_parts(target)
+    found, kept = _try_growth(target, parts) if is_plain else (Finite((_explain_open(target),)), parts)
+    proof = prove_by_proper_prior(stated) if found.reasons else Proved(METHOD, (), found.data)
     places = dict(target.source.places)
     where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
     if proof is not None:
         is_read = not found.reasons or target.recursion or stated.stated.others
-        return replace(_as_read(target, kept, proof) if is_read else Answer(proof), where=where)
-    ways = (lambda: _of_prior(target, stated, parts), lambda: _fails(target, stated, found.needed))
+        return replace(_require_agreement(target, kept, proof) if is_read else Answer(proof), where=where)
+    ways = (lambda: _decide_prior(target, stated, parts), lambda: _refute_at_ends(target, stated, found.needed))
     others = (way() for way in ways) if is_plain else ()
-    other = next((one for one in others if one is not None), Answer(Undecided(_reasons(stated, found.reasons))))
+    other = next((one for one in others if one is not None), Answer(Undecided(_list_reasons(stated, found.reasons))))
     return replace(other, where=where)
 
 
-def _why_open(target: Target) -> str:
+def _explain_open(target: Target) -> str:
     """Return what is said where a target with sets or a recursion has no proper prior beside densities of the data."""
     if target.recursion:
         return f"{OPEN}, and it is not shown to be bounded, or a density of the data, beside a proper prior"
@@ -109,26 +109,26 @@ def _why_open(target: Target) -> str:
     return f"no proper prior of all blocks was found beside {names}, with a likelihood of densities or bounded"
 
 
-def _as_read(target: Target, parts: list[TargetPart], proof: Proved) -> Answer:
+def _require_agreement(target: Target, parts: list[TargetPart], proof: Proved) -> Answer:
     """Return a proof where both engines read the formulas alike; what it rests on is theirs if it has nothing of it."""
-    answer = read_alike(target) if target.recursion else agreed(target, parts)
+    answer = decide_same_reading(target) if target.recursion else decide_agreement(target, parts)
     if not isinstance(answer.decision, Proved):
         return answer
     return replace(answer, decision=proof if proof.given else replace(proof, given=answer.decision.given))
 
 
-def _by_growth(target: Target, parts: list[TargetPart]) -> tuple[Finite, list[TargetPart]]:
+def _try_growth(target: Target, parts: list[TargetPart]) -> tuple[Finite, list[TargetPart]]:
     """Return whether growth shows it, without what only helps if need be, and the parts that are then used."""
-    found = _finite(target, [part.energy for part in parts])
-    for fewer, helping in _fewer(parts) if found.reasons else ():
-        without = _finite(target, [part.energy for part in fewer])
+    found = _decide_growth(target, [part.energy for part in parts])
+    for fewer, helping in _drop_bounded_parts(parts) if found.reasons else ():
+        without = _decide_growth(target, [part.energy for part in fewer])
         if not without.reasons:
             kept = [*parts, *(part for part in fewer if part not in parts)]
             return Finite((), (*without.data, helping)), kept
     return found, parts
 
 
-def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer | None:
+def _decide_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer | None:
     """Decide a prior alone, or beside a likelihood that is bounded above, as the energy of dynamics; None where open.
 
     A prior without a finite integral may have one with its likelihood.
@@ -141,7 +141,7 @@ def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer
     match found.decision:
         case Proved(data=data) as proof if not alone:
             helps = ("log_likelihood", "bounded above, so it can only help")
-            return _as_read(target, parts, replace(proof, data=(*data, helps)))
+            return _require_agreement(target, parts, replace(proof, data=(*data, helps)))
         case Refuted() if not alone or not lies_in_supports(stated):
             return None
         case Undecided():
@@ -150,15 +150,15 @@ def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer
             return found
 
 
-def _fails(target: Target, stated: Target, needed: Sequence[EndCondition]) -> Answer | None:
+def _refute_at_ends(target: Target, stated: Target, needed: Sequence[EndCondition]) -> Answer | None:
     """Return the refutation of an integral by a necessary condition at an end of a domain; None says nothing."""
-    if restricts(target.declarations) or not lies_in_supports(stated):
+    if list_restricted_blocks(target.declarations) or not lies_in_supports(stated):
         return None
-    found = ((fails(target.declarations, needed, at), at) for at in looked_at(target))
+    found = ((refute_end_condition(target.declarations, needed, at), at) for at in choose_small_sizes(target))
     return next((Answer(refuted, tuple(at.items()) or "all") for refuted, at in found if refuted is not None), None)
 
 
-def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
+def _list_reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
     """Return why an integral is not shown: beside a proper prior it is the likelihood that may have no bound."""
     if stated.log_likelihood is None or not has_proper_prior(stated) or not lies_in_supports(stated):
         return tuple(dict.fromkeys(reasons))
@@ -167,7 +167,7 @@ def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((first, *about_likelihood)))
 
 
-def _fewer(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[str, str]]]:
+def _drop_bounded_parts(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[str, str]]]:
     """Yield the parts without what only helps, all of one or some of its summands, with what is said of that.
 
     U >= V + c, where what is left out is bounded below by c: exp(-U) <= exp(-c) exp(-V).
@@ -181,18 +181,18 @@ def _fewer(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[st
             yield fewer, (part.entry, "it has a part that is bounded above")
 
 
-def agreed(target: Target, parts: list[TargetPart]) -> Answer:
+def decide_agreement(target: Target, parts: list[TargetPart]) -> Answer:
     """Return whether both engines read the same formulas of a target, defined everywhere, so that they may be used."""
     zero = Tensor((), ())
     identities = tuple(
         Identity(f"{p.entry} in index notation minus it entry by entry", target.source.place(p.entry), zero, p.less)
         for p in parts
     )
-    needed = off_kinks((formula for _, formula in _formulas(target)), target.declarations)
-    return decide(Question(identities, target.declarations, looked_at(target), needed, ""))
+    needed = off_kinks((formula for _, formula in _list_formulas(target)), target.declarations)
+    return decide(Question(identities, target.declarations, choose_small_sizes(target), needed, ""))
 
 
-def _finite(target: Target, energies: list[Tensor]) -> Finite:
+def _decide_growth(target: Target, energies: list[Tensor]) -> Finite:
     """Return whether the sum of energies has a finite integral, directly or after Gaussian integrals."""
     declarations = target.declarations
     c = calculus(declarations)
@@ -207,7 +207,7 @@ def _finite(target: Target, energies: list[Tensor]) -> Finite:
     return Finite((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
 
 
-def _of_potential(target: Target, potential: Formula) -> Answer:
+def _decide_potential(target: Target, potential: Formula) -> Answer:
     """Decide a potential without data as the energy of dynamics."""
     found = normalisable(subject_of(Dynamics(target.name, target.declarations, potential, None, None)))
     return replace(found, where=target.source.place("potential"))
@@ -221,20 +221,20 @@ def normalisable_build(build: Build, bound: Dynamics) -> Answer:
     make parameters positive or definite. A witness at other sizes, values or data says nothing about the build. What
     the author states under `assume` is given, and listed.
     """
-    found = _of_build(build, bound)
-    if not isinstance(found.decision, Refuted) or _is_about(build, bound, found.for_d, found.decision):
+    found = _decide_build(build, bound)
+    if not isinstance(found.decision, Refuted) or _is_witness_of_build(build, bound, found.for_d, found.decision):
         return found
     at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
     reason = f"infinite at other sizes, values or data than those of the build: {at}"
     return Answer(Undecided((reason,)), where=found.where)
 
 
-def _as_stated(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
+def _accept_stated_integral(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
     """Return an answer that is open, or wrong elsewhere, as given where the author of target or build states it."""
     decision = posterior.decision
     if not (build.assumes_integral or build.target.assumes_integral):
         return posterior
-    here = isinstance(decision, Refuted) and _is_about(build, bound, posterior.for_d, decision)
+    here = isinstance(decision, Refuted) and _is_witness_of_build(build, bound, posterior.for_d, decision)
     return posterior if here or isinstance(decision, Proved) else replace(posterior, decision=STATED)
 
 
@@ -248,14 +248,16 @@ def normalisable_alone(target: Target) -> Answer:
         return found
     if target.assumes_integral:
         return replace(found, decision=STATED)
-    from recipe_compiler.verify.builds.of_data import asked_of_data  # brings SciPy
+    from recipe_compiler.verify.builds.of_data import list_data_questions  # brings SciPy
 
-    plain = without_counts(target)
-    asked = () if plain is None else asked_of_data(plain)
+    plain = sum_all_counts(target)
+    asked = () if plain is None else list_data_questions(plain)
     return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, *asked)))
 
 
-def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
+def _is_witness_of_build(
+    build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted
+) -> bool:
     """Whether a witness is about sizes and values of a build: those known, sizes left free; it takes no data."""
     sizes = {**known_sizes(build, build.target), **known_sizes(build, bound)}
     values = {name for name, value in settled(build).values if value.numbers is not None}
@@ -264,11 +266,11 @@ def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int],
     named = {name.partition("(")[0].partition("[")[0] for name, _ in refuted.witness}
     if named & free or isinstance(for_d, str):
         return not named & free
-    smallest = _free_sizes(build, bound)
+    smallest = _find_free_sizes(build, bound)
     return all(sizes[name] == n if name in sizes else name in smallest and smallest[name] <= n for name, n in for_d)
 
 
-def _free_sizes(build: Build, bound: Dynamics) -> dict[str, int]:
+def _find_free_sizes(build: Build, bound: Dynamics) -> dict[str, int]:
     """Return the sizes that may have any value, of blocks alone, with the smallest: claims are about all of these."""
     target = build.target
     own = (*bound.declarations.parameters, *target.declarations.parameters, *target.declarations.data)
@@ -279,7 +281,7 @@ def _free_sizes(build: Build, bound: Dynamics) -> dict[str, int]:
     return {name: least for name, least in smallest.items() if name not in fixed}
 
 
-def _of_build(build: Build, bound: Dynamics) -> Answer:
+def _decide_build(build: Build, bound: Dynamics) -> Answer:
     of_dynamics = decided_in(normalisable, Stages(build, sharpened(build, bound)))
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
@@ -287,7 +289,7 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
     if not rests_on:
         return of_dynamics
     other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
-    share = _share_of_potential(build, bound) if other else Fraction(1)
+    share = _find_potential_factor(build, bound) if other else Fraction(1)
     if share is None or share <= 0 or (share != 1 and not _is_plain(build.target)):
         reason = f"assumed, but not shown by the target: {'; '.join(other)}"
         return Answer(Undecided((reason,)), where=of_dynamics.where)
@@ -295,10 +297,10 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, gradient_given(build.target.gradient))))
     if share == 1:
-        posterior = _as_stated(build, bound, _of_target(build, _at_values(build)))
+        posterior = _accept_stated_integral(build, bound, _decide_by_data(build, _decide_at_values(build)))
     else:
-        scaled = replace(build, target=_scaled(build.target, share))
-        posterior = _at_values(scaled)
+        scaled = replace(build, target=_scale_target(build.target, share))
+        posterior = _decide_at_values(scaled)
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision
@@ -313,7 +315,7 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
 
 
-def _at_values(build: Build) -> Answer:
+def _decide_at_values(build: Build) -> Answer:
     """Decide the target at the values of a build: proved only if it is both at the doubles and at what is written."""
     found = target_decided_in(normalisable_target, build)
     if not isinstance(found.decision, Proved) or AT_VALUES not in found.decision.by:
@@ -328,7 +330,7 @@ def _at_values(build: Build) -> Answer:
     return replace(found, decision=Undecided((reason,)))
 
 
-def _share_of_potential(build: Build, bound: Dynamics) -> Fraction | None:
+def _find_potential_factor(build: Build, bound: Dynamics) -> Fraction | None:
     """Return k where H holds the potential U as k U at the values of the build, None where it does not, or has none."""
     stages = Stages(build, bound)
     valued = stages.valued or stages.declared
@@ -361,7 +363,7 @@ def _is_plain(target: Target) -> bool:
     return not (moved or discrete_blocks(target.declarations) or target.recursion or target.gradient is not None)
 
 
-def _scaled(target: Target, share: Fraction) -> Target:
+def _scale_target(target: Target, share: Fraction) -> Target:
     """Return the plain target of U times a number; named densities are then none."""
 
     def times(formula: Formula | None) -> Formula | None:
@@ -376,18 +378,18 @@ def _scaled(target: Target, share: Fraction) -> Target:
     )
 
 
-def _of_target(build: Build, general: Answer) -> Answer:
+def _decide_by_data(build: Build, general: Answer) -> Answer:
     """Return what is decided of the target at the data of the build, by the answer for all data as declared."""
     decision, file = general.decision, build.data
     if isinstance(decision, Proved) and decision.by != ALMOST and (file is None or not file.made):
         return general
-    from recipe_compiler.verify.builds.of_data import decided_by_data  # brings SciPy
+    from recipe_compiler.verify.builds.of_data import decide_by_data  # brings SciPy
 
-    plain = without_counts(build.target)
-    return general if plain is None else decided_by_data(replace(build, target=plain), general)
+    plain = sum_all_counts(build.target)
+    return general if plain is None else decide_by_data(replace(build, target=plain), general)
 
 
-def _formulas(target: Target) -> list[tuple[str, Formula]]:
+def _list_formulas(target: Target) -> list[tuple[str, Formula]]:
     named = (
         ("potential", target.potential),
         ("log_prior", target.log_prior),
@@ -396,23 +398,23 @@ def _formulas(target: Target) -> list[tuple[str, Formula]]:
     return [(entry, formula) for entry, formula in named if formula is not None]
 
 
-def parts_of(target: Target) -> list[TargetPart]:
+def list_target_parts(target: Target) -> list[TargetPart]:
     """Return the formulas of a target, one about data as that of one datum."""
-    return [_part(target, entry, formula) for entry, formula in _formulas(target)]
+    return [_make_part(target, entry, formula) for entry, formula in _list_formulas(target)]
 
 
-def _part(target: Target, entry: str, formula: Formula) -> TargetPart:
+def _make_part(target: Target, entry: str, formula: Formula) -> TargetPart:
     c = calculus(target.declarations)
     way = 1 if entry == "potential" else -1
-    datum = datum_of(target.declarations) if entry == "log_likelihood" else None
+    datum = make_datum_index(target.declarations) if entry == "log_likelihood" else None
     tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
     one = c.scale(tensor, way)
     helps = bounded_below if way > 0 else bounded_above
     bounded = helps(formula, target.declarations) or (datum is not None and _is_outgrown(target, one, datum))
     terms = terms_of(formula)
     left = [term for term in terms if not helps(term, target.declarations)]
-    rest = _part(target, entry, add(left, SCALAR)) if 0 < len(left) < len(terms) else None
-    less = difference(formula, tensor, target.declarations)
+    rest = _make_part(target, entry, add(left, SCALAR)) if 0 < len(left) < len(terms) else None
+    less = compare_with_tensor(formula, tensor, target.declarations)
     return TargetPart(entry, c.total(one, *one.free), bounded, less, rest)
 
 
@@ -428,7 +430,7 @@ def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
         match term.factors:
             case ((Applied(fn, (arg,)), exponent),) if term.coefficient == exponent == 1 and fn in _ENDS:
                 rest = c.subtract(one, c.collect([term], one.free))
-                shares = (c.component(y.name, datum) for y in declarations.data if _is_within(y, *_ENDS[fn]))
+                shares = (c.component(y.name, datum) for y in declarations.data if _has_values_within(y, *_ENDS[fn]))
                 if any(c.is_zero(c.add(rest, c.multiply(y, arg))) for y in shares):
                     return True
             case _:
@@ -436,5 +438,5 @@ def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
     return False
 
 
-def _is_within(datum: Datum, low: int, high: int) -> bool:
+def _has_values_within(datum: Datum, low: int, high: int) -> bool:
     return bool(datum.values) and not datum.shape.sizes and min(datum.values) >= low and max(datum.values) <= high

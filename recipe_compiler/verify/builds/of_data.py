@@ -16,11 +16,11 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, DataFile, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.builds.at_data import why_bounded, why_open
+from recipe_compiler.verify.builds.at_data import explain_bound, explain_unbounded
 from recipe_compiler.verify.builds.flat import decide_flat
 from recipe_compiler.verify.builds.flat_model import Infinite, Shown
-from recipe_compiler.verify.builds.flat_scale import infinite_at_zero
-from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, outcome, posterior
+from recipe_compiler.verify.builds.flat_scale import refute_at_zero_scale
+from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, find_outcome, read_posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.columns import CLEAR, NotReadError, Rows
@@ -41,7 +41,7 @@ ROUNDED = 1e-12
 """Made numbers below this much of what they are made of may be zeros as they are written."""
 
 
-def decided_by_data(build: Build, general: Answer) -> Answer:
+def decide_by_data(build: Build, general: Answer) -> Answer:
     """Return what the data of a build decide; if nothing, the answer for all data.
 
     A proof for almost every data set becomes one for these where residuals bound its densities, and is open where they
@@ -55,68 +55,72 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     if not isinstance(observed, Observed):
         if is_proved and general.decision.by == ALMOST and build.data is not None and observed.startswith(UNREAD):
             return replace(general, decision=Undecided((observed,)))
-        return _more(general, observed) if observed else general
-    if is_proved and (reason := _excluded(build, target, observed)):
+        return _add_tried(general, observed) if observed else general
+    if is_proved and (reason := _explain_excluded_zero(build, target, observed)):
         return replace(general, decision=Undecided((reason,)))
     if isinstance(general.decision, Proved) and general.decision.by != ALMOST:
         return general
     try:
-        rows = _rows(build, target, observed)
+        rows = _read_rows(build, target, observed)
     except NotReadError as error:
-        return _more(general, f"at its data: {error}")
-    found = posterior(build.target) or posterior(build.target, rows)
+        return _add_tried(general, f"at its data: {error}")
+    found = read_posterior(build.target) or read_posterior(build.target, rows)
     if found is not None:
-        return _of_posterior(build, general, found, rows, observed)
+        return _decide_posterior(build, general, found, rows, observed)
     if general.decision is None or is_proved or not isinstance(defined(build.target).decision, Proved):
         return general
-    return _of_flat(build, general, target, rows, observed)
+    return _decide_flat_posterior(build, general, target, rows, observed)
 
 
-def _of_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, observed: Observed) -> Answer:
+def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, observed: Observed) -> Answer:
     """Return the answer about a proper prior beside densities of data, at the data."""
     facts: dict[str, str] = {}
     left = []
     for product, law in found.unbounded:
-        why = why_bounded(product, law, rows)
+        why = explain_bound(product, law, rows)
         if why:
             facts[why] = "exact numbers and ranks"
         else:
             left.append((product, law))
     if not left and facts:
         data = (*found.data, *facts.items())
-        return Answer(Proved(METHOD, (*found.given, _said(observed, tuple(facts))), data), "all", (), general.where)
-    if isinstance(general.decision, Undecided) and (proof := found.proved()) is not None:
+        return Answer(
+            Proved(METHOD, (*found.given, _describe_data(observed, tuple(facts))), data), "all", (), general.where
+        )
+    if isinstance(general.decision, Undecided) and (proof := found.prove()) is not None:
         general = Answer(proof, "all", (), general.where)
     if left and lies_in_supports(build.target) and not found.target.declarations.assume:
-        infinite = infinite_at_zero(standard(build.target), rows)
+        infinite = refute_at_zero_scale(standard(build.target), rows)
         if infinite is not None:
             return replace(general, decision=Refuted(infinite.by, infinite.witness), for_d="all", checked_at=())
-    why, is_exact = why_open(found, left, rows)
+    why, is_exact = explain_unbounded(found, left, rows)
     if left and is_exact:
         of = ", ".join(dict.fromkeys(text(law.stated.arguments[0]) for _, law in left))
         facts[f"residuals of {of} that vanish together only where they are independent"] = "exact ranks"
         data = (*found.data, *facts.items())
-        return Answer(Proved(METHOD, (*found.given, _said(observed, tuple(facts))), data), "all", (), general.where)
-    why = why or _shared_columns(build, found)
+        return Answer(
+            Proved(METHOD, (*found.given, _describe_data(observed, tuple(facts))), data), "all", (), general.where
+        )
+    why = why or _find_shared_column(build, found)
     if not isinstance(general.decision, Proved) or not why:
         return general
     reason = f"proved for almost every data set, and {observed.file} may be one of the others: {why}"
     return replace(general, decision=Undecided((reason,)))
 
 
-def _shared_columns(build: Build, found: Posterior) -> str:
+def _find_shared_column(build: Build, found: Posterior) -> str:
     """Return which column of the file is both an outcome and in what its density is given; empty where none is."""
     if build.data is None:
         return ""
-    slots = (outcome(law, found.target.declarations) for _, law in found.unbounded)
+    slots = (find_outcome(law, found.target.declarations) for _, law in found.unbounded)
     own = {slot[0] for slot in slots if slot is not None}
     columns = dict(build.data.columns)
-    of = {name: _sources(build.data, columns.get(name, ())) for name in columns}
+    of = {name: _find_source_columns(build.data, columns.get(name, ())) for name in columns}
     pairs = ((name, other) for name in own for other in of if other != name and of.get(name, set()) & of[other])
     return next((f"`{name}` and `{other}` are made of the same column" for name, other in pairs), "")
 
 
-def _sources(file: DataFile, names: tuple[str, ...]) -> set[str]:
+def _find_source_columns(file: DataFile, names: tuple[str, ...]) -> set[str]:
     """Return columns of the file that columns are made of."""
     made = {column.name: column.uses for column in file.made}
     found, left = set[str](), list(names)
@@ -129,12 +133,12 @@ def _sources(file: DataFile, names: tuple[str, ...]) -> set[str]:
     return found
 
 
-def _of_flat(build: Build, general: Answer, target: Target, rows: Rows, observed: Observed) -> Answer:
+def _decide_flat_posterior(build: Build, general: Answer, target: Target, rows: Rows, observed: Observed) -> Answer:
     match decide_flat(target, rows):
         case Shown(facts):
             given = defined(build.target).decision
             own = given.given if isinstance(given, Proved) else ()
-            said = _said(observed, tuple(words for words, _ in facts))
+            said = _describe_data(observed, tuple(words for words, _ in facts))
             return Answer(Proved(METHOD, tuple(sorted({*own, said})), facts), "all", (), general.where)
         case Infinite(by, witness) if rows.is_whole and _are_doubles(build) and lies_in_supports(build.target):
             return replace(general, decision=Refuted(by, witness), for_d="all", checked_at=())
@@ -142,19 +146,19 @@ def _of_flat(build: Build, general: Answer, target: Target, rows: Rows, observed
             return general
 
 
-def _said(observed: Observed, words: tuple[str, ...]) -> str:
+def _describe_data(observed: Observed, words: tuple[str, ...]) -> str:
     """Return what the data show, as what is given."""
     return f"the {observed.rows} data of {observed.file}: {', '.join(words)}"
 
 
-def _more(general: Answer, reason: str) -> Answer:
+def _add_tried(general: Answer, reason: str) -> Answer:
     """Return an answer that is open, with more of what was tried."""
     if not isinstance(general.decision, Undecided):
         return general
     return replace(general, decision=replace(general.decision, tried=(*general.decision.tried, reason)))
 
 
-def _excluded(build: Build, target: Target, observed: Observed) -> str:
+def _explain_excluded_zero(build: Build, target: Target, observed: Observed) -> str:
     """Return which made numbers may be, as they are written, of another kind than declared; empty where none is."""
     if build.data is None:
         return ""
@@ -171,7 +175,7 @@ def _excluded(build: Build, target: Target, observed: Observed) -> str:
     return ""
 
 
-def _rows(build: Build, target: Target, observed: Observed) -> Rows:
+def _read_rows(build: Build, target: Target, observed: Observed) -> Rows:
     """Return the data of a build, and its sizes and parameters, as the rational numbers that their doubles are.
 
     Raises:
@@ -186,15 +190,15 @@ def _rows(build: Build, target: Target, observed: Observed) -> Rows:
     clear = CLEAR_SINGLE if single or (build.data is not None and build.data.dtype == "float32") else CLEAR
     kept = np.linspace(0, observed.rows - 1, count).astype(np.intp)
     arrays = dict(observed.fields)
-    data = {datum.name: _columns(datum, arrays[datum.name][kept], sizes) for datum in target.declarations.data}
+    data = {datum.name: _read_columns(datum, arrays[datum.name][kept], sizes) for datum in target.declarations.data}
     return Rows(
-        target.declarations, sizes, _parameters(build, target, sizes), data, count, count == observed.rows, clear
+        target.declarations, sizes, _read_parameters(build, target, sizes), data, count, count == observed.rows, clear
     )
 
 
-def _parameters(build: Build, target: Target, sizes: Mapping[str, int]) -> dict[str, Any]:
+def _read_parameters(build: Build, target: Target, sizes: Mapping[str, int]) -> dict[str, Any]:
     values = {name: value.numbers for name, value in build.values if value.numbers is not None}
-    found = {name: [[_as_double(x) for x in row] for row in rows] for name, rows in values.items()}
+    found = {name: [[_round_to_double(x) for x in row] for row in rows] for name, rows in values.items()}
     plain = Rows(Declarations(), sizes, {}, {}, 1)
     for parameter in target.declarations.parameters:
         if parameter.name in found or parameter.default is None:
@@ -215,28 +219,28 @@ def _are_doubles(build: Build) -> bool:
     return all(abs(x) < 2**1000 and Fraction(float(x)) == x for x in numbers)
 
 
-def _as_double(x: Fraction) -> fmpq:
+def _round_to_double(x: Fraction) -> fmpq:
     try:
         return fmpq(*float(x).as_integer_ratio())
     except OverflowError:
         raise NotReadError("a parameter that no double holds") from None
 
 
-def _columns(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> list[list[Any]]:
+def _read_columns(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> list[list[Any]]:
     """Return the entries of a field, each with its numbers; a position is a one at its place, zeros elsewhere."""
     shape = [size if isinstance(size, int) else sizes[size] for size in datum.shape.sizes]
     if datum.is_index:
         entries = [(array == k).astype(int) for k in range(shape[0])]
     else:
         entries = list(array.reshape(len(array), -1).T)
-    exact = [np.array([_exact(x) for x in entry.tolist()], dtype=object) for entry in entries]
+    exact = [np.array([_to_fmpq(x) for x in entry.tolist()], dtype=object) for entry in entries]
     if datum.shape.rows is None:
         return [exact]
     width = shape[1] if len(shape) > 1 else 1
     return [exact[k : k + width] for k in range(0, len(exact), width)]
 
 
-def _exact(x: float) -> fmpq:
+def _to_fmpq(x: float) -> fmpq:
     try:
         return fmpq(*x.as_integer_ratio())
     except (OverflowError, ValueError):
@@ -246,18 +250,18 @@ def _exact(x: float) -> fmpq:
 # What a report says of data
 
 
-def asked_of_data(target: Target) -> tuple[str, ...]:
+def list_data_questions(target: Target) -> tuple[str, ...]:
     """Return what the data of a build would have to show; empty where they decide nothing."""
     own = standard(target)
     blocks = [block.name for block in own.declarations.blocks]
     uses = dependence(own.log_likelihood).blocks if own.log_likelihood is not None else ()
-    flat = [name for name in blocks if name in uses and not _has_term(own, name)]
+    flat = [name for name in blocks if name in uses and not _has_prior_term(own, name)]
     if not flat or not own.declarations.data or own.recursion or own.gradient is not None:
         return ()
     return (f"the data of a build may decide it: the ranks of the columns of {', '.join(flat)}",)
 
 
-def _has_term(target: Target, name: str) -> bool:
+def _has_prior_term(target: Target, name: str) -> bool:
     return target.log_prior is not None and name in dependence(target.log_prior).blocks
 
 

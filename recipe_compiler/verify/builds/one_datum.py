@@ -18,27 +18,27 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import LARGEST, Sizes
 
 
-def datum_of(declarations: Declarations) -> Index | None:
+def make_datum_index(declarations: Declarations) -> Index | None:
     """Return the index of a datum; None without data."""
     data = declarations.data
     return Index(data[0].size, "n") if data else None
 
 
-def difference(formula: Formula, tensor: Tensor, declarations: Declarations) -> Scalars:
+def compare_with_tensor(formula: Formula, tensor: Tensor, declarations: Declarations) -> Scalars:
     """Return what the second engine finds different between a formula and its tensor, entry by entry."""
     c = calculus(declarations)
-    datum = datum_of(declarations)
+    datum = make_datum_index(declarations)
     first = c.rename(tensor, {datum: 0}) if datum in tensor.free else tensor
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = _leaf(declarations, sizes)
+        leaf = _make_leaf(declarations, sizes)
         own = [entry for row in rows(formula, Setting(declarations, sizes)) for entry in row]
         return [a - b for a, b in zip(written_out(first, sizes, leaf), own, strict=True)]
 
     return entries
 
 
-def _leaf(declarations: Declarations, sizes: Sizes) -> Leaf:
+def _make_leaf(declarations: Declarations, sizes: Sizes) -> Leaf:
     """Return the names of the second engine, a data field being that of the one datum it knows."""
     plain = leaf_of(declarations, sizes)
 
@@ -52,7 +52,7 @@ def _leaf(declarations: Declarations, sizes: Sizes) -> Leaf:
     return leaf
 
 
-def looked_at(target: Target) -> tuple[Sizes, ...]:
+def choose_small_sizes(target: Target) -> tuple[Sizes, ...]:
     """Return the sizes the second engine looks at: all symbolic ones alike, from the smallest allowed."""
     smallest = smallest_sizes(target.declarations, stated_formulas(target))
     if not smallest:

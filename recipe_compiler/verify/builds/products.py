@@ -79,14 +79,14 @@ def products(formula: Formula, densities: Iterable[StatedDensity], declarations:
         if row.of_entry and any(argument.shape != SCALAR for argument in one.arguments):
             named[log_density(row, one.arguments, declarations, entries=True)] = Law(one, is_of_entries=True)
     found: list[Product] = []
-    for product in _expanded([(ONE, formula)], Product(), named, declarations):
+    for product in _expand([(ONE, formula)], Product(), named, declarations):
         found.append(product)
         if len(found) > MOST:
             raise TooManyError
     return tuple(found)
 
 
-def _expanded(
+def _expand(
     pending: list[tuple[Fraction, Formula]], done: Product, named: Mapping[Formula, Law], declarations: Declarations
 ) -> Iterator[Product]:
     """Yield the products of the summands that are pending, beside those that are done."""
@@ -97,27 +97,27 @@ def _expanded(
         if c == ONE and term in named:
             done = replace(done, laws=(*done.laws, named[term]))
             continue
-        number, core = numbered(term)
+        number, core = split_number(term)
         if isinstance(core, Add):
             pending += [(c * number, summand) for summand in core.terms]
             continue
         if number != ONE:
             pending.append((c * number, core))
             continue
-        if (field := _field_of_few_values(core, declarations)) is not None:
-            yield from _in_cases(field, [*pending, (c, core)], done, named, declarations)
+        if (field := _find_field_of_few_values(core, declarations)) is not None:
+            yield from _split_by_field(field, [*pending, (c, core)], done, named, declarations)
             return
-        if c == ONE and (choices := _choices(core, declarations)) is not None:
+        if c == ONE and (choices := _list_choices(core, declarations)) is not None:
             for terms, guards in choices:
                 mixed = done.is_mixed or (len(choices) > 1 and not guards)
                 own = replace(done, guards=(*done.guards, *guards), is_mixed=mixed)
-                yield from _expanded([*pending, *((ONE, one) for one in terms)], own, named, declarations)
+                yield from _expand([*pending, *((ONE, one) for one in terms)], own, named, declarations)
             return
         done = replace(done, rest=(*done.rest, (c, core)))
     yield done
 
 
-def _in_cases(
+def _split_by_field(
     field: str, pending: list[tuple[Fraction, Formula]], done: Product, named: Mapping[Formula, Law],
     declarations: Declarations,
 ) -> Iterator[Product]:  # fmt: skip
@@ -137,38 +137,38 @@ def _in_cases(
             rest=tuple((c, substitute(term, put)) for c, term in done.rest),
             guards=(*done.guards, guard),
         )
-        terms = [(c, chosen(substitute(term, put))) for c, term in pending]
-        yield from _expanded(terms, own, {substitute(f, put): at(law) for f, law in named.items()}, declarations)
+        terms = [(c, choose_pieces(substitute(term, put))) for c, term in pending]
+        yield from _expand(terms, own, {substitute(f, put): at(law) for f, law in named.items()}, declarations)
 
 
-def written_out(summands: Summands) -> Iterator[tuple[Fraction, Formula]]:
+def flatten_sums(summands: Summands) -> Iterator[tuple[Fraction, Formula]]:
     """Yield the summands of sums in them, each with the number in front."""
     for c, term in summands:
-        number, core = numbered(term)
+        number, core = split_number(term)
         if isinstance(core, Add):
-            yield from written_out(tuple((c * number, one) for one in core.terms))
+            yield from flatten_sums(tuple((c * number, one) for one in core.terms))
         else:
             yield c * number, core
 
 
-def chosen(formula: Formula) -> Formula:
+def choose_pieces(formula: Formula) -> Formula:
     """Return a formula with the piece of each `where` whose condition numbers decide."""
     match formula:
         case Apply("where", (Compare(op, Number(left), Number(right)), yes, no)):
-            return chosen(yes if HOLDS[op](left, right) else no)
+            return choose_pieces(yes if HOLDS[op](left, right) else no)
         case _ if parts(formula):
-            return rebuild(formula, [chosen(part) for part in parts(formula)], lambda shape: shape)
+            return rebuild(formula, [choose_pieces(part) for part in parts(formula)], lambda shape: shape)
         case _:
             return formula
 
 
-def numbered(formula: Formula) -> tuple[Fraction, Formula]:
+def split_number(formula: Formula) -> tuple[Fraction, Formula]:
     """Return a number and a formula whose product a formula is: -2 and x*y of `(-x)*(2*y)`."""
     match formula:
         case Number(value):
             return value, Number(ONE)
         case Multiply(left, right):
-            (a, one), (b, other) = numbered(left), numbered(right)
+            (a, one), (b, other) = split_number(left), split_number(right)
             if isinstance(one, Number) and other.shape == formula.shape:
                 return a * b, other
             if isinstance(other, Number) and one.shape == formula.shape:
@@ -178,7 +178,7 @@ def numbered(formula: Formula) -> tuple[Fraction, Formula]:
             return ONE, formula
 
 
-def _field_of_few_values(term: Formula, declarations: Declarations) -> str | None:
+def _find_field_of_few_values(term: Formula, declarations: Declarations) -> str | None:
     """Return a field of few values in a factor that the data alone decide, of a product with the state."""
     match term:
         case Multiply(left, right) if depends_on_state(left) != depends_on_state(right):
@@ -192,7 +192,7 @@ def _field_of_few_values(term: Formula, declarations: Declarations) -> str | Non
 Choices = list[tuple[list[Formula], Guards]]
 
 
-def _choices(term: Formula, declarations: Declarations) -> Choices | None:
+def _list_choices(term: Formula, declarations: Declarations) -> Choices | None:
     """Return the summands of each product in a term, and the conditions of each; None where it is no sum."""
     match term:
         case Apply("where", (Compare() as condition, yes, no)) if is_of_data(condition) and condition.shape == SCALAR:
@@ -208,10 +208,10 @@ def _choices(term: Formula, declarations: Declarations) -> Choices | None:
                 one for one in terms if not any(isinstance(node, Apply) and node.fn == "exp" for node in nodes(one))
             ]
             others = [one for one in terms if one not in plain]
-            read = [_logarithms(one, declarations) for one in (*others, *([add(plain, SCALAR)] if plain else []))]
+            read = [_split_logarithm(one, declarations) for one in (*others, *([add(plain, SCALAR)] if plain else []))]
             return None if not others or any(one is None for one in read) else [(one or [], ()) for one in read]
         case Apply("log", (Multiply() as inner,)):
-            read = _logarithms(inner, declarations)
+            read = _split_logarithm(inner, declarations)
             return None if read is None or read == [term] else [(read, ())]
         case Apply("log", (Apply("exp", (arg,)),)):
             return [([arg], ())]
@@ -219,11 +219,11 @@ def _choices(term: Formula, declarations: Declarations) -> Choices | None:
             return None
 
 
-def _logarithms(formula: Formula, declarations: Declarations) -> list[Formula] | None:
+def _split_logarithm(formula: Formula, declarations: Declarations) -> list[Formula] | None:
     """Return the logarithms of the factors of a nonnegative product; None where a factor may be negative."""
     match formula:
         case Multiply(left, right):
-            one, other = _logarithms(left, declarations), _logarithms(right, declarations)
+            one, other = _split_logarithm(left, declarations), _split_logarithm(right, declarations)
             return None if one is None or other is None else [*one, *other]
         case Apply("exp", (arg,)):
             return [arg]

@@ -39,8 +39,8 @@ from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.bounded_terms import Limits, Moments
 from recipe_compiler.verify.builds.products import Law, Product, Summands, TooManyError, overlap, products, slots
-from recipe_compiler.verify.builds.target import beside_states, defined
-from recipe_compiler.verify.builds.written_densities import with_laws
+from recipe_compiler.verify.builds.target import defined, drop_state_domains
+from recipe_compiler.verify.builds.written_densities import recognise_laws
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.from_data.columns import NotReadError, Rows
@@ -84,7 +84,7 @@ class Posterior:
     absorbed: frozenset[str]
     """Blocks whose moments show that what stands beside is bounded."""
 
-    def proved(self) -> Proved | None:
+    def prove(self) -> Proved | None:
         """Return the proof for every data set, or for almost every one; None where there is none."""
         if not self.unbounded:
             return Proved(BOUNDED, self.given, self.data)
@@ -93,7 +93,7 @@ class Posterior:
         return Proved(ALMOST, tuple(sorted({*self.given, OUTSIDE})), self.data)
 
 
-def posterior(target: Target, rows: Rows | None = None) -> Posterior | None:
+def read_posterior(target: Target, rows: Rows | None = None) -> Posterior | None:
     """Return a posterior with a proper prior and a likelihood of densities and bounded factors; None for any other.
 
     int int prior(z) p(y | z) dz dy <= 1 where each block has one proper law, arguments free of cycles, or lies in a
@@ -104,13 +104,13 @@ def posterior(target: Target, rows: Rows | None = None) -> Posterior | None:
         target: as it is sampled; its densities are about the blocks as they are declared.
         rows: its data, where a block may have its law in the likelihood: one entry for each row.
     """
-    plain, stated = _without_potential(target.declared or target), target.stated
+    plain, stated = _move_potential_to_prior(target.declared or target), target.stated
     if plain.potential is not None or target.gradient is not None:
         return None
     try:
-        latent = frozenset[str]() if rows is None else latent_blocks(plain, stated.densities, rows)
-        prior = prior_of(plain, stated.densities, latent)
-        found = None if prior is None else _unbounded(plain, stated.densities, prior, latent)
+        latent = frozenset[str]() if rows is None else find_latent_blocks(plain, stated.densities, rows)
+        prior = prove_prior(plain, stated.densities, latent)
+        found = None if prior is None else _find_unbounded(plain, stated.densities, prior, latent)
     except TooManyError:
         return None
     if prior is None or found is None:
@@ -128,26 +128,26 @@ def posterior(target: Target, rows: Rows | None = None) -> Posterior | None:
         data += [("bounded", ", ".join(bounded) or "likelihood")] if bounded or not of_data else []
     moments = ", ".join(sorted(prior.absorbed | absorbed))
     data += [("moments of the prior", moments)] if moments else []
-    given = beside_states((*shown.given, *prior.given), target)
+    given = drop_state_domains((*shown.given, *prior.given), target)
     likelihood = likelihood_products(plain, stated.densities)
     return Posterior(plain, given, tuple(data), tuple(unbounded), prior.parts, likelihood, prior.absorbed | absorbed)
 
 
-def _without_potential(target: Target) -> Target:
+def _move_potential_to_prior(target: Target) -> Target:
     """Return a target whose potential, without data, is the negative logarithm of a prior."""
     if target.potential is None or target.declarations.data:
         return target
     return replace(target, potential=None, log_prior=negate(target.potential))
 
 
-def by_proper_prior(target: Target) -> Proved | None:
-    """Return the proof of `posterior`, for every data set or almost every one; None where there is none.
+def prove_by_proper_prior(target: Target) -> Proved | None:
+    """Return the proof of `read_posterior`, for every data set or almost every one; None where there is none.
 
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
     """
-    found = posterior(target)
-    return None if found is None else found.proved()
+    found = read_posterior(target)
+    return None if found is None else found.prove()
 
 
 def has_proper_prior(target: Target) -> bool:
@@ -158,7 +158,7 @@ def has_proper_prior(target: Target) -> bool:
     """
     plain = target.declared or target
     try:
-        return plain.potential is None and prior_of(plain, target.stated.densities) is not None
+        return plain.potential is None and prove_prior(plain, target.stated.densities) is not None
     except TooManyError:
         return False
 
@@ -182,17 +182,19 @@ class Parts:
     """Summands beside them, and those of the groups."""
 
 
-def prior_of(target: Target, densities: Sequence[StatedDensity], latent: frozenset[str] = frozenset()) -> Prior | None:
+def prove_prior(
+    target: Target, densities: Sequence[StatedDensity], latent: frozenset[str] = frozenset()
+) -> Prior | None:
     """Return the proof that a log prior has a finite integral over all blocks but some; None where there is none."""
     every: list[Parts] = []
     given: set[str] = set()
     order: list[str] = []
     for product in prior_products(target, densities):
-        own = parts_of(product, target.declarations)
+        own = split_prior(product, target.declarations)
         if own is None or any(latent & {*dependence(x).blocks} for law in own.laws.values() for x in law.arguments):
             return None
         groups = [(blocks, terms) for blocks, terms in own.groups if terms or not {b.name for b in blocks} <= latent]
-        finite = [finite_group(group, target.declarations) for group in groups]
+        finite = [prove_group(group, target.declarations) for group in groups]
         if any(one is None for one in finite):
             return None
         given = given.union(*(one or frozenset[str]() for one in finite))
@@ -216,13 +218,13 @@ Laws = dict[Slot, StatedDensity]
 Group = tuple[list[Block], list[tuple[Fraction, Formula]]]
 
 
-def parts_of(product: Product, declared: Declarations) -> Parts | None:
+def split_prior(product: Product, declared: Declarations) -> Parts | None:
     """Return the laws of blocks, without cycles, and the blocks without one; None where the rest is not bounded."""
     sets = {block.name: block for block in declared.blocks}
     laws: Laws = {}
     others: list[Law] = []
     for law in product.laws:
-        slot = _slot(law, sets)
+        slot = _find_slot(law, sets)
         if slot is None or overlap({slot}, laws):
             others.append(law)
         else:
@@ -230,22 +232,22 @@ def parts_of(product: Product, declared: Declarations) -> Parts | None:
     covered = {name for name in sets if _is_covered(sets[name], laws)}
     others += [Law(law) for slot, law in laws.items() if slot[0] not in covered]
     laws = {slot: law for slot, law in laws.items() if slot[0] in covered}
-    groups, rest = _grouped(product.rest, [block for name, block in sets.items() if name not in covered])
-    order = _order(laws)
+    groups, rest = _group_summands(product.rest, [block for name, block in sets.items() if name not in covered])
+    order = _order_blocks(laws)
     moments = {
         name: DENSITIES[law.name].moments
         for (name, at), law in laws.items()
         if at is None and not any(map(depends_on_state, law.arguments[1:]))
     }
     limits = Limits(declared, moments)
-    shown = [limits.absorbed(rest), *(limits.of_law(law) for law in others)]
+    shown = [limits.find_absorbing_blocks(rest), *(limits.bound_law(law) for law in others)]
     if order is None or any(one is None for one in shown):
         return None
     absorbed = frozenset[str]().union(*(one or frozenset[str]() for one in shown))
     return Parts(laws, order, tuple(groups), moments, absorbed, tuple(others), rest)
 
 
-def _slot(law: Law, blocks: dict[str, Block]) -> Slot | None:
+def _find_slot(law: Law, blocks: dict[str, Block]) -> Slot | None:
     """Return the block, or the entry of one, that a law is proper for; None where it is no proper law of one."""
     row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
     match first:
@@ -256,7 +258,7 @@ def _slot(law: Law, blocks: dict[str, Block]) -> Slot | None:
         case _:
             return None
     inside = blocks.get(name)
-    if inside is None or row.discrete or row.index or law.is_of_entries or not _fits(law.stated):
+    if inside is None or row.discrete or row.index or law.is_of_entries or not _has_law_shapes(law.stated):
         return None
     if any(overlap({slot}, slots(argument)) for argument in law.stated.arguments[1:]):
         return None
@@ -269,7 +271,7 @@ _PARTS = (None, Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
 """Sets that are of as many dimensions as entries, measured as all columns are: an integral is at most that over all."""
 
 
-def _fits(one: StatedDensity) -> bool:
+def _has_law_shapes(one: StatedDensity) -> bool:
     """Whether the other arguments are numbers, or of the shape of the first, as those of a law are."""
     row, own = DENSITIES[one.name], one.arguments[0].shape
     beside = {*row.matrices} - {row.arguments[0]}
@@ -290,7 +292,7 @@ def _is_covered(block: Block, laws: Iterable[Slot]) -> bool:
     return bool(own) and len(numbers) == len(sizes) and len(own) == count
 
 
-def _order(laws: Laws) -> tuple[str, ...] | None:
+def _order_blocks(laws: Laws) -> tuple[str, ...] | None:
     """Return an order in which blocks are integrated out, each standing in no law that is left; None without one."""
     needed = {slot: frozenset().union(*map(slots, law.arguments[1:])) for slot, law in laws.items()}
     order: list[str] = []
@@ -303,7 +305,7 @@ def _order(laws: Laws) -> tuple[str, ...] | None:
     return tuple(order)
 
 
-def _grouped(rest: Summands, lawless: Sequence[Block]) -> tuple[list[Group], Summands]:
+def _group_summands(rest: Summands, lawless: Sequence[Block]) -> tuple[list[Group], Summands]:
     """Return the blocks without a law by the groups that summands join, with these summands; and all others."""
     names = {block.name for block in lawless}
     uses = [(c, term, frozenset(dependence(term).blocks)) for c, term in rest]
@@ -319,14 +321,14 @@ def _grouped(rest: Summands, lawless: Sequence[Block]) -> tuple[list[Group], Sum
     return found, tuple((c, term) for c, term, own in uses if not (own and own <= names))
 
 
-def finite_group(group: Group, declared: Declarations) -> frozenset[str] | None:
+def prove_group(group: Group, declared: Declarations) -> frozenset[str] | None:
     """Return what is given where exp of a sum has a finite integral; None where that is not shown.
 
     A bounded one has over sets of finite measure, and Dirichlet's; others by growth.
     """
     blocks, terms = group
     unbounded = [(c, term) for c, term in terms if not bounded_above(multiply(Number(c), term, term.shape), declared)]
-    if all(_is_small(block) for block in blocks):
+    if all(_has_finite_measure(block) for block in blocks):
         if not unbounded:
             return frozenset()
         simplices = [block for block in blocks if block.constraint is Constraint.SIMPLEX]
@@ -342,7 +344,7 @@ def finite_group(group: Group, declared: Declarations) -> frozenset[str] | None:
     return frozenset(found.given) if isinstance(found, Proved) else None
 
 
-def _is_small(block: Block) -> bool:
+def _has_finite_measure(block: Block) -> bool:
     """Whether a block lies in a set of finite measure: a bounded one, or an interval whose ends are numbers."""
     if block.constraint is not None:
         return block.constraint in THIN
@@ -352,19 +354,19 @@ def _is_small(block: Block) -> bool:
 
 def _is_dirichlet(c: Fraction, term: Formula, block: Block, declared: Declarations) -> bool:
     """Whether a summand is sum_i c_i log b_i with all c_i > -1."""
-    for factor, logs in _with_logarithm(term):
+    for factor, logs in _split_log_factor(term):
         match logs:
             case Apply("log", (Symbol(name) | Entry(Symbol(name)) as arg,)) if name == block.name:
                 if isinstance(arg, Entry) and factor.shape != SCALAR:
                     continue  # a sum over copies of one logarithm
-                if _is_above(multiply(Number(c), factor, factor.shape), declared):
+                if _is_above_minus_one(multiply(Number(c), factor, factor.shape), declared):
                     return True
             case _:
                 pass
     return False
 
 
-def _with_logarithm(term: Formula) -> Iterator[tuple[Formula, Formula]]:
+def _split_log_factor(term: Formula) -> Iterator[tuple[Formula, Formula]]:
     """Yield c and log b of a summand that is c times log b, summed over entries."""
     match term:
         case Apply("sum", (Multiply(left, right),)):
@@ -381,7 +383,7 @@ def _with_logarithm(term: Formula) -> Iterator[tuple[Formula, Formula]]:
             yield Number(Fraction(1)), term
 
 
-def _is_above(c: Formula, declared: Declarations) -> bool:
+def _is_above_minus_one(c: Formula, declared: Declarations) -> bool:
     """Whether every entry of a constant is above -1."""
     if dependence(c).blocks:
         return False
@@ -395,29 +397,32 @@ def _is_above(c: Formula, declared: Declarations) -> bool:
 def likelihood_products(target: Target, densities: Sequence[StatedDensity]) -> tuple[Product, ...]:
     """Return the products whose sum the likelihood of a datum is at most, written-out densities by their names."""
     own = [one for one in densities if one.entry == "log_likelihood"]
-    return tuple(map(with_laws, products(target.log_likelihood or ZERO, own, of_rows(target))))
+    return tuple(map(recognise_laws, products(target.log_likelihood or ZERO, own, of_rows(target))))
 
 
-def _unbounded(
+def _find_unbounded(
     target: Target, densities: Sequence[StatedDensity], prior: Prior, latent: frozenset[str]
 ) -> tuple[frozenset[str], list[tuple[Product, Law]]] | None:
     """Return blocks whose moments a likelihood rests on, and its densities without a bound; None if not shown."""
     declared = of_rows(target)
-    limits = Limits(declared, prior.moments, frozenset(_bounded_states(target)), dict(_floors(target)))
+    limits = Limits(declared, prior.moments, frozenset(_list_bounded_states(target)), dict(_list_floors(target)))
     absorbed: frozenset[str] = frozenset()
     unbounded: list[tuple[Product, Law]] = []
     for product in likelihood_products(target, densities):
-        beside = limits.absorbed(product.rest)
+        beside = limits.find_absorbing_blocks(product.rest)
         if beside is None:
-            beside, product = limits.absorbed(_written_out(product, declared)), replace(product, laws=())
+            beside, product = (
+                limits.find_absorbing_blocks(_write_out_laws(product, declared)),
+                replace(product, laws=()),
+            )
         if beside is None:
             return None
         absorbed |= beside
         outcomes: list[Law] = []
         for law in product.laws:
-            if entry_of_rows(law) in latent:
+            if find_row_block(law) in latent:
                 continue
-            shown = limits.of_law(law)
+            shown = limits.bound_law(law)
             if shown is None:
                 outcomes.append(law)
             else:
@@ -426,7 +431,7 @@ def _unbounded(
     return absorbed, unbounded
 
 
-def _written_out(product: Product, declared: Declarations) -> Summands:
+def _write_out_laws(product: Product, declared: Declarations) -> Summands:
     """Return the summands of a product with those of its laws, which may cancel others."""
     laws = [law.stated for law in product.laws if not law.is_of_entries]
     whole = laws if len(laws) == len(product.laws) else []
@@ -440,16 +445,16 @@ def are_densities(target: Target, unbounded: Sequence[tuple[Product, Law]]) -> b
     for product, law in unbounded:
         by_product.setdefault(product, []).append(law)
     for laws in by_product.values():
-        outcomes = [outcome(law, target.declarations) for law in laws]
+        outcomes = [find_outcome(law, target.declarations) for law in laws]
         known = {slot: law.stated for slot, law in zip(outcomes, laws, strict=True) if slot is not None}
         if len(known) < len(laws) or any(overlap({a}, {b}) for a in known for b in known if a != b):
             return False
-        if _order(known) is None:
+        if _order_blocks(known) is None:
             return False
     return True
 
 
-def outcome(law: Law, declared: Declarations) -> Slot | None:
+def find_outcome(law: Law, declared: Declarations) -> Slot | None:
     """Return the field of the data, or its entry, that a law is a density of; None where it is a density of none.
 
     Of a y + b it is one but for a constant factor, of log(y) but for one of the data.
@@ -457,8 +462,8 @@ def outcome(law: Law, declared: Declarations) -> Slot | None:
     row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
     if not row.proper or row.discrete or row.index or row.of_set is not None:
         return None
-    slot = _variable(first, entries=law.is_of_entries)
-    if slot is None or not (law.is_of_entries or _fits(law.stated)):
+    slot = _find_variable(first, entries=law.is_of_entries)
+    if slot is None or not (law.is_of_entries or _has_law_shapes(law.stated)):
         return None
     datum = next((one for one in declared.data if one.name == slot[0]), None)
     if datum is None or datum.values or datum.is_index or Kind.INTEGER in datum.known:
@@ -466,7 +471,7 @@ def outcome(law: Law, declared: Declarations) -> Slot | None:
     return None if any(overlap({slot}, slots(argument)) for argument in law.stated.arguments[1:]) else slot
 
 
-def _variable(formula: Formula, *, entries: bool) -> Slot | None:
+def _find_variable(formula: Formula, *, entries: bool) -> Slot | None:
     """Return the field of which a formula is an invertible function."""
     match formula:
         case Symbol(name, _, Role.DATUM) | Transpose(Symbol(name, _, Role.DATUM)):
@@ -474,18 +479,18 @@ def _variable(formula: Formula, *, entries: bool) -> Slot | None:
         case Entry(Symbol(name, _, Role.DATUM), at):
             return name, at
         case Apply("log", (arg,)):
-            return _variable(arg, entries=entries)
+            return _find_variable(arg, entries=entries)
         case Multiply(Number(value), arg) | Multiply(arg, Number(value)) if value != 0:
-            return _variable(arg, entries=entries)
+            return _find_variable(arg, entries=entries)
         case Multiply(arg, Filled()) | Multiply(Filled(), arg) if entries:
-            return _variable(arg, entries=entries)
+            return _find_variable(arg, entries=entries)
         case Add((arg, Number())) | Add((Number(), arg)):
-            return _variable(arg, entries=entries)
+            return _find_variable(arg, entries=entries)
         case _:
             return None
 
 
-def latent_blocks(target: Target, densities: Sequence[StatedDensity], rows: Rows) -> frozenset[str]:
+def find_latent_blocks(target: Target, densities: Sequence[StatedDensity], rows: Rows) -> frozenset[str]:
     """Return the blocks each entry of which has one law in the likelihood, given entries with laws of their own.
 
     With t = (0, 1, 2) and before = (0, 0, 1), `where(first, normal(h[t], m, 1), normal(h[t], h[before], s))` is the law
@@ -495,7 +500,7 @@ def latent_blocks(target: Target, densities: Sequence[StatedDensity], rows: Rows
     outcomes = fields & {name for one in densities for name in dependence(one.arguments[0]).data}
     needed: dict[str, set[str]] = {}
     for one in densities:
-        if name := entry_of_rows(Law(one)):
+        if name := find_row_block(Law(one)):
             given = [dependence(argument) for argument in one.arguments[1:]]
             if any(outcomes & {*on.data} for on in given):
                 return frozenset()  # a law given data that have one given the block
@@ -515,7 +520,7 @@ def _has_cycle(needed: Mapping[K, Set[K]]) -> bool:
     return bool(needed)
 
 
-def entry_of_rows(law: Law) -> str:
+def find_row_block(law: Law) -> str:
     """Return the block of whose entry, at the position of a row, a density is; empty for any other."""
     match law.stated.arguments[0]:
         case MatMul(Symbol(_, _, Role.INDEX), Symbol(name, _, Role.BLOCK)) if not law.is_of_entries:
@@ -529,17 +534,22 @@ def _has_row_laws(name: str, likelihood: Sequence[Product], rows: Rows) -> bool:
     if not rows.is_whole:
         return False
     for product in likelihood:
-        own = [law for law in product.laws if entry_of_rows(law) == name]
-        part = rows.under(product.guards)
+        own = [law for law in product.laws if find_row_block(law) == name]
+        part = rows.select_rows(product.guards)
         if part.count == 0:
             continue
-        if len(own) != 1 or product.is_mixed or not _fits(own[0].stated) or not DENSITIES[own[0].stated.name].proper:
+        if (
+            len(own) != 1
+            or product.is_mixed
+            or not _has_law_shapes(own[0].stated)
+            or not DENSITIES[own[0].stated.name].proper
+        ):
             return False
         first, *others = own[0].stated.arguments
         if DENSITIES[own[0].stated.name].discrete or not isinstance(first, MatMul):
             return False
-        givens = [positions(one, name, part) for one in others]
-        for k, place in enumerate(positions(first, name, part)[0]):
+        givens = [list_positions(one, name, part) for one in others]
+        for k, place in enumerate(list_positions(first, name, part)[0]):
             if place in needed:
                 return False
             needed[place] = {given[k] for lists in givens for given in lists}
@@ -549,7 +559,7 @@ def _has_row_laws(name: str, likelihood: Sequence[Product], rows: Rows) -> bool:
     return not _has_cycle(needed)
 
 
-def positions(formula: Formula, name: str, rows: Rows) -> list[list[int]]:
+def list_positions(formula: Formula, name: str, rows: Rows) -> list[list[int]]:
     """Return the positions of a block's entries in a formula, row by row, for each index field that it stands behind.
 
     Raises:
@@ -562,10 +572,10 @@ def positions(formula: Formula, name: str, rows: Rows) -> list[list[int]]:
         case Symbol(block, _, Role.BLOCK) if block == name:
             raise NotReadError(f"{name} as a whole")
         case _:
-            return [one for part in parts(formula) for one in positions(part, name, rows)]
+            return [one for part in parts(formula) for one in list_positions(part, name, rows)]
 
 
-def _bounded_states(target: Target) -> Iterator[str]:
+def _list_bounded_states(target: Target) -> Iterator[str]:
     """Yield states of a recursion that are bounded: means of bounded numbers with positive weights, in every row."""
     declared = of_rows(target)
     for state in target.recursion:
@@ -578,7 +588,7 @@ def _bounded_states(target: Target) -> Iterator[str]:
                 continue
 
 
-def _floors(target: Target) -> Iterator[tuple[str, tuple[Formula, ...]]]:
+def _list_floors(target: Target) -> Iterator[tuple[str, tuple[Formula, ...]]]:
     """Yield positive states with their start, and what is left of `next` without what is nonnegative in every row."""
     declared = of_rows(target)
     states = {state.block.name for state in target.recursion}

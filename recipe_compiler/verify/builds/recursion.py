@@ -14,8 +14,8 @@ from recipe_compiler.spec.recursion import entry_of, in_domains, of_rows
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
-from recipe_compiler.verify.builds.target import beside_states, stated_of
+from recipe_compiler.verify.builds.one_datum import choose_small_sizes, compare_with_tensor, make_datum_index
+from recipe_compiler.verify.builds.target import drop_state_domains, list_stated_formulas
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.premises import holds, off_kinks
 
@@ -38,33 +38,33 @@ def recursion(target: Target) -> Answer:
     shown = holds(in_domains(target), of_rows(target))
     if shown.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in shown.open)), where=where)
-    alike = read_alike(target)
+    alike = decide_same_reading(target)
     if not isinstance(alike.decision, Proved):
         return replace(alike, where=where)
-    given = beside_states((*shown.given, *alike.decision.given), target)
+    given = drop_state_domains((*shown.given, *alike.decision.given), target)
     return replace(alike, decision=Proved(f"{METHOD}; {alike.decision.by}", given), where=where)
 
 
-def read_alike(target: Target) -> Answer:
+def decide_same_reading(target: Target) -> Answer:
     """Return whether the engines agree on the formulas of a target with a recursion, which are defined."""
     declared = of_rows(target)
-    identities = tuple(_identities(target))
-    needed = off_kinks(stated_of(target), declared) | holds(in_domains(target), declared)
-    return decide(Question(identities, declared, looked_at(target), needed, ""))
+    identities = tuple(_list_identities(target))
+    needed = off_kinks(list_stated_formulas(target), declared) | holds(in_domains(target), declared)
+    return decide(Question(identities, declared, choose_small_sizes(target), needed, ""))
 
 
-def _identities(target: Target) -> Iterator[Identity]:
+def _list_identities(target: Target) -> Iterator[Identity]:
     declared = of_rows(target)
-    for entry, formula, is_of_row in _formulas(target):
+    for entry, formula, is_of_row in _list_formulas(target):
         slots = tuple(Index(size, "i") for size in formula.shape.sizes)
-        datum = datum_of(declared) if is_of_row else None
+        datum = make_datum_index(declared) if is_of_row else None
         where = target.source.place(entry)
         tensor = convert(formula, declared, *slots, datum=datum, entry=entry, where=where)
         says = f"{entry} in index notation minus it entry by entry"
-        yield Identity(says, where, Tensor((), ()), difference(formula, tensor, declared))
+        yield Identity(says, where, Tensor((), ()), compare_with_tensor(formula, tensor, declared))
 
 
-def _formulas(target: Target) -> Iterator[tuple[str, Formula, bool]]:
+def _list_formulas(target: Target) -> Iterator[tuple[str, Formula, bool]]:
     """Yield the formulas of U by their entries, and whether each is of a row."""
     if target.log_prior is not None:
         yield "log_prior", target.log_prior, False

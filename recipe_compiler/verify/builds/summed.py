@@ -43,7 +43,7 @@ from recipe_compiler.spec.laws import law_text
 from recipe_compiler.spec.model import Law, Stated, StatedDensity, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.builds.laws import law_of
+from recipe_compiler.verify.builds.laws import decide_law
 from recipe_compiler.verify.core.premises import holds
 from recipe_compiler.verify.core.subject import KEPT
 
@@ -63,26 +63,28 @@ class Summed:
     def left(self) -> tuple[str, ...]:
         """Why a sum over counts is not known, for each block that is left."""
         expected = "expected a named density of it with all other terms free of it, or a proved law Poisson(mean)"
-        return tuple(f"the sum over all {block.name} is not known: {expected}" for block in endless(self.target))
+        return tuple(
+            f"the sum over all {block.name} is not known: {expected}" for block in list_endless_counts(self.target)
+        )
 
 
-def endless(target: Target) -> tuple[Block, ...]:
+def list_endless_counts(target: Target) -> tuple[Block, ...]:
     """Return the blocks of counts without an end, over which a sum has infinitely many terms."""
     return tuple(b for b in target.declarations.blocks if is_counts(b) and not b.domain.bounds)
 
 
-def without_counts(target: Target) -> Target | None:
+def sum_all_counts(target: Target) -> Target | None:
     """Return a target whose counts are summed over; None where some are left, with or without an end."""
-    fewer = summed(target).target
+    fewer = sum_over_counts(target).target
     return None if any(map(is_counts, fewer.declarations.blocks)) else fewer
 
 
-def _counts(target: Target) -> tuple[Block, ...]:
+def _list_count_blocks(target: Target) -> tuple[Block, ...]:
     return tuple(filter(is_counts, target.declarations.blocks))
 
 
 @lru_cache(maxsize=KEPT)
-def summed(target: Target) -> Summed:
+def sum_over_counts(target: Target) -> Summed:
     """Return a target with its counts summed over, as far as the sums are known: exp(-V(x)) = sum_z exp(-U(x, z)).
 
     exp(-U) has a finite integral and sum if and only if exp(-V) has a finite integral (Tonelli). A named law of z adds
@@ -90,18 +92,22 @@ def summed(target: Target) -> Summed:
     Poisson(m), exp(-U(x, 0)) (1 - p)**-n of Binomial(n, p). Of one that has any counts the blocks are as it declares
     them; any other target is returned as it is.
     """
-    if not _counts(target) or target.gradient is not None or target.recursion:
+    if not _list_count_blocks(target) or target.gradient is not None or target.recursion:
         return Summed(target)
     found = Summed(standard(target))
     while True:
-        ways = (way(found, block) for block in _counts(found.target) for way in (_by_name, _by_law))
+        ways = (
+            way(found, block)
+            for block in _list_count_blocks(found.target)
+            for way in (_sum_named_law, _sum_claimed_law)
+        )
         fewer = next((one for one in ways if one is not None), None)
         if fewer is None:
             return found
         found = fewer
 
 
-def _by_name(found: Summed, block: Block) -> Summed | None:
+def _sum_named_law(found: Summed, block: Block) -> Summed | None:
     """Return what is left without the named law of a block; None where it has none, or more is made of it."""
     target, stated = found.target, found.target.stated
     # as log p, and once: summed over the data, the law of a block without rows would be a power of it
@@ -110,19 +116,19 @@ def _by_name(found: Summed, block: Block) -> Summed | None:
     if len(own) != 1 or not isinstance(own[0].arguments[0], Symbol):
         return None
     law, row = own[0], DENSITIES[own[0].name]
-    if not _is_over_all(law, block) or any(arg.shape not in _fitting(law) for arg in law.arguments):
+    if not _is_over_all(law, block) or any(arg.shape not in _list_fitting_shapes(law) for arg in law.arguments):
         return None
     others = tuple(one for one in stated.densities if one is not law)
     arguments = (*law.arguments[1:], *(arg for one in others for arg in one.arguments))
-    if any(_holds(formula, block) for formula in (*arguments, *(rest for _, rest in stated.others))):
+    if any(_has_block(formula, block) for formula in (*arguments, *(rest for _, rest in stated.others))):
         return None
     needs = holds(comparisons(row, law.arguments), with_ends(target.declarations))
     if needs.open:
         return None
-    left = [condition for condition in stated.needs if not _holds(condition, block)]
+    left = [condition for condition in stated.needs if not _has_block(condition, block)]
     fewer = replace(stated, densities=others, needs=tuple(left))
     data = (*found.data, (f"summed over {block.name}", f"{row.name}, whose sum is 1"))
-    return Summed(_as_stated(replace(_without(target, block), stated=fewer)), data, found.given | needs.given)
+    return Summed(_rebuild_formulas(replace(_drop_block(target, block), stated=fewer)), data, found.given | needs.given)
 
 
 def _is_over_all(law: StatedDensity, block: Block) -> bool:
@@ -135,40 +141,40 @@ def _is_over_all(law: StatedDensity, block: Block) -> bool:
             return row.discrete and row.support == FROM_ZERO
 
 
-def _fitting(law: StatedDensity) -> tuple[Shape, ...]:
+def _list_fitting_shapes(law: StatedDensity) -> tuple[Shape, ...]:
     """Return the shapes of arguments beside which each count has one law: of one count many parameters make no law."""
     return (SCALAR, law.arguments[0].shape)
 
 
-def _by_law(found: Summed, block: Block) -> Summed | None:
+def _sum_claimed_law(found: Summed, block: Block) -> Summed | None:
     """Return what is left by the law of a block given all others; None where that is not shown."""
     target, law = found.target, dict(found.target.laws).get(block.name)
     if law is None:
         return None
-    shown = law_of(target, block.name).decision
-    total = _log_sum(target, law, block)
+    shown = decide_law(target, block.name).decision
+    total = _place_log_sum(target, law, block)
     if not isinstance(shown, Proved) or total is None:
         return None
     entry, formula = total
     way = formula if entry != "potential" else negate(formula)
     at_zero = {
-        "potential": _put(target.potential, target, block),
-        "log_prior": _put(target.log_prior, target, block),
-        "log_likelihood": _put(target.log_likelihood, target, block),
+        "potential": _put_zero(target.potential, target, block),
+        "log_prior": _put_zero(target.log_prior, target, block),
+        "log_likelihood": _put_zero(target.log_likelihood, target, block),
     }
     own = at_zero[entry]
     at_zero[entry] = way if own is None else add([way, own], SCALAR)
-    left = _stated_at_zero(target, block, entry, way)
+    left = _state_at_zero(target, block, entry, way)
     data = (*found.data, (f"summed over {block.name}", f"by its law {law_text(law)}"))
-    fewer = replace(_without(target, block), stated=left, **at_zero)
+    fewer = replace(_drop_block(target, block), stated=left, **at_zero)
     return Summed(fewer, data, found.given | frozenset(shown.given))
 
 
-def _log_sum(target: Target, law: Law, block: Block) -> tuple[str, Formula] | None:
+def _place_log_sum(target: Target, law: Law, block: Block) -> tuple[str, Formula] | None:
     """Return log sum_z exp(-U(z) + U(0)), and the entry that it belongs into: of one datum where it is about data."""
-    every = _log_sums(law)
+    every = _write_log_sums(law)
     if block in of_data(target.declarations):
-        one = _of_one(every, target.declarations)
+        one = _read_one_datum(every, target.declarations)
         return None if one is None else ("log_likelihood", one)
     if {field.name for field in target.declarations.data} & {*dependence(every).names}:
         return None
@@ -176,7 +182,7 @@ def _log_sum(target: Target, law: Law, block: Block) -> tuple[str, Formula] | No
     return entry, every if every.shape == SCALAR else Apply("sum", (every,), SCALAR)
 
 
-def _log_sums(law: Law) -> Formula:
+def _write_log_sums(law: Law) -> Formula:
     """Return the logarithm of the sum over each count: its mean, or -n log(1 - p)."""
     if law.name == "Poisson":
         return law.arguments[0]
@@ -185,7 +191,7 @@ def _log_sums(law: Law) -> Formula:
     return negate(multiply(n, left, p.shape))
 
 
-def _of_one(formula: Formula, declared: Declarations) -> Formula | None:
+def _read_one_datum(formula: Formula, declared: Declarations) -> Formula | None:
     """Return the entry of one datum of a column that a law has, in the names of one datum; None of any other form."""
     fields, size = {field.name: field for field in declared.data}, declared.data[0].size
     rows = {block.name for block in of_data(declared)}
@@ -201,43 +207,43 @@ def _of_one(formula: Formula, declared: Declarations) -> Formula | None:
         case Filled() | Add() | Multiply() | Power() | Apply() if formula.shape == Shape(size):
             if isinstance(formula, Apply) and formula.fn not in ELEMENTWISE:
                 return None
-            found = [_of_one(part, declared) for part in parts(formula)]
+            found = [_read_one_datum(part, declared) for part in parts(formula)]
             whole = [one for one in found if one is not None]
             return rebuild(formula, whole, lambda shape: SCALAR) if len(whole) == len(found) else None
         case MatMul(Symbol(name) as left, right) if name in fields and right.shape == Shape(fields[name].shape.cols):
-            row = _of_one(left, declared)
+            row = _read_one_datum(left, declared)
             reads = {*fields, *rows} & {*dependence(right).names}
             return None if row is None or reads else matmul(row, right, SCALAR)
         case _:
             return None
 
 
-def _stated_at_zero(target: Target, block: Block, entry: str, total: Formula) -> Stated:
+def _state_at_zero(target: Target, block: Block, entry: str, total: Formula) -> Stated:
     """Return what is stated with a block put to 0; named laws in which it stood have no name there."""
     parts: dict[str, list[Formula]] = {entry: [total]}
     for one in target.stated.densities:
-        if _is_told(one, block):
+        if _is_law_with_block(one, block):
             told = log_density(DENSITIES[one.name], one.arguments, target.declarations)
-            parts.setdefault(one.entry, []).append(_put(told, target, block))
+            parts.setdefault(one.entry, []).append(_put_zero(told, target, block))
     for name, formula in target.stated.others:
-        parts.setdefault(name, []).append(_put(formula, target, block))
-    named = (one for one in target.stated.densities if not _is_told(one, block))
-    densities = (replace(one, arguments=tuple(_put(a, target, block) for a in one.arguments)) for one in named)
-    needs = (_put(condition, target, block) for condition in target.stated.needs)
+        parts.setdefault(name, []).append(_put_zero(formula, target, block))
+    named = (one for one in target.stated.densities if not _is_law_with_block(one, block))
+    densities = (replace(one, arguments=tuple(_put_zero(a, target, block) for a in one.arguments)) for one in named)
+    needs = (_put_zero(condition, target, block) for condition in target.stated.needs)
     others = tuple((name, add(terms, SCALAR)) for name, terms in parts.items())
     return Stated(tuple(densities), others, tuple(one for one in needs if isinstance(one, Compare)))
 
 
-def _is_told(one: StatedDensity, block: Block) -> bool:
+def _is_law_with_block(one: StatedDensity, block: Block) -> bool:
     """Whether a summand is a named law in which a block stands, so that it is none of a name at 0."""
-    return one.is_term and any(_holds(argument, block) for argument in one.arguments)
+    return one.is_term and any(_has_block(argument, block) for argument in one.arguments)
 
 
 @overload
-def _put(formula: Formula, target: Target, block: Block) -> Formula: ...
+def _put_zero(formula: Formula, target: Target, block: Block) -> Formula: ...
 @overload
-def _put(formula: None, target: Target, block: Block) -> None: ...
-def _put(formula: Formula | None, target: Target, block: Block) -> Formula | None:
+def _put_zero(formula: None, target: Target, block: Block) -> None: ...
+def _put_zero(formula: Formula | None, target: Target, block: Block) -> Formula | None:
     """Return a formula of a target with a block put to 0, that of one datum where it has a row for each."""
     if formula is None:
         return None
@@ -245,23 +251,23 @@ def _put(formula: Formula | None, target: Target, block: Block) -> Formula | Non
     return substitute(formula, {block.name: zero(shape)})
 
 
-def _holds(formula: Formula, block: Block) -> bool:
+def _has_block(formula: Formula, block: Block) -> bool:
     return block.name in dependence(formula).blocks
 
 
-def _without(target: Target, block: Block) -> Target:
+def _drop_block(target: Target, block: Block) -> Target:
     """Return a target without a block, and without laws in which it stands."""
     declared = target.declarations
     blocks = tuple(other for other in declared.blocks if other != block)
     laws = tuple(
         (name, law)
         for name, law in target.laws
-        if name != block.name and not any(_holds(argument, block) for argument in law.arguments)
+        if name != block.name and not any(_has_block(argument, block) for argument in law.arguments)
     )
     return replace(target, declarations=replace(declared, blocks=blocks), laws=laws)
 
 
-def _as_stated(target: Target) -> Target:
+def _rebuild_formulas(target: Target) -> Target:
     """Return a target with the formulas that are stated of it."""
     stated = target.stated
 

@@ -25,8 +25,8 @@ from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
 from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
-from recipe_compiler.verify.builds.kinds_that_show import kinds_that_show
-from recipe_compiler.verify.builds.undefined_at import undefined_at
+from recipe_compiler.verify.builds.kinds_that_show import suggest_kinds
+from recipe_compiler.verify.builds.undefined_at import find_undefined_point
 from recipe_compiler.verify.core.premises import gradients, holds, off_kinks
 
 OF_GRADIENTS = frozenset(
@@ -45,7 +45,7 @@ So they hold for a U with a Lipschitz gradient, but where a step is solved for: 
 """
 
 
-def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[], Answer]) -> Answer:
+def demand_smoothness(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[], Answer]) -> Answer:
     """Return a claim's answer in a build, undecided if it rests on a smooth U and the target is only C1.
 
     A proof of a claim that a Lipschitz gradient is enough for stays, and names that in the place of smoothness.
@@ -59,26 +59,26 @@ def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[
     found = decided()
     U = build.dynamics.potential
     smooth = f"{U} is smooth"
-    if not isinstance(found.decision, Proved) or smooth not in found.decision.given or not bends(build.target):
+    if not isinstance(found.decision, Proved) or smooth not in found.decision.given or not is_only_c1(build.target):
         return found
     of_moves = claim in OF_MOVES and EXACTLY not in found.decision.given
-    if not (claim in OF_GRADIENTS or of_moves) or _differentiates(dynamics):
+    if not (claim in OF_GRADIENTS or of_moves) or _has_derivative(dynamics):
         reason = f"not shown: {smooth}; its branches agree there in value and first derivative only"
         return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
     given = tuple(sorted({*found.decision.given, f"{U} has a Lipschitz gradient"} - {smooth}))
     return replace(found, decision=replace(found.decision, given=given))
 
 
-def _differentiates(dynamics: Dynamics) -> bool:
+def _has_derivative(dynamics: Dynamics) -> bool:
     """Whether a formula of dynamics holds a derivative; of claimed drifts, one of second order."""
     matrices = [entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row]
     drifts = [drift for _, drift in dynamics.claims.drift or ()]
-    return any(_holds(formula, CALCULUS) for formula in (dynamics.H, *matrices)) or any(
-        _holds(formula, CALCULUS - {"grad"}) for formula in drifts
+    return any(_has_function(formula, CALCULUS) for formula in (dynamics.H, *matrices)) or any(
+        _has_function(formula, CALCULUS - {"grad"}) for formula in drifts
     )
 
 
-def _holds(formula: Formula, functions: frozenset[str]) -> bool:
+def _has_function(formula: Formula, functions: frozenset[str]) -> bool:
     return any(isinstance(node, Apply) and node.fn in functions for node in nodes(formula))
 
 
@@ -93,17 +93,21 @@ def defined(target: Target) -> Answer:
     declared = of_rows(target)
 
     def opened(declarations: Declarations) -> Obligations:
-        return off_kinks(stated_of(target), declarations) | holds(_needs(target), declarations)
+        return off_kinks(list_stated_formulas(target), declarations) | holds(_list_needs(target), declarations)
 
     premises = opened(declared)
-    hints = tuple(kinds_that_show(opened, declared))
+    hints = tuple(suggest_kinds(opened, declared))
     left = (*(f"not shown: {what}" for what in premises.open), *hints)
     sizes = smallest_sizes(target.declarations, stated_formulas(target)) if left and not target.recursion else None
-    refuted = None if sizes is None else undefined_at(stated_of(target), _needs(target), declared, sizes)
+    refuted = (
+        None
+        if sizes is None
+        else find_undefined_point(list_stated_formulas(target), _list_needs(target), declared, sizes)
+    )
     if refuted is not None and sizes is not None:
         refuted = replace(refuted, by="; ".join((refuted.by, *hints)))
-        return Answer(refuted, tuple(sizes.items()) or "all", where=_place(target))
-    return Answer(_decision(left, premises.given, target), where=_place(target))
+        return Answer(refuted, tuple(sizes.items()) or "all", where=_find_place(target))
+    return Answer(_make_decision(left, premises.given, target), where=_find_place(target))
 
 
 def lies_in_supports(target: Target) -> bool:
@@ -120,33 +124,36 @@ def gradient(target: Target) -> Answer:
     """
     target = held(target)
     if target.gradient is not None:
-        return Answer(Proved("assumption", (gradient_given(target.gradient),)), where=_place(target))
+        return Answer(Proved("assumption", (gradient_given(target.gradient),)), where=_find_place(target))
     declared = of_rows(target)
-    premises = gradients(stated_of(target), declared) | holds(in_domains(target), declared)
+    premises = gradients(list_stated_formulas(target), declared) | holds(in_domains(target), declared)
     left = tuple(f"not shown: {what}" for what in premises.open)
-    return Answer(_decision(left, premises.given | frozenset(_off_centre(target)), target), where=_place(target))
+    return Answer(
+        _make_decision(left, premises.given | frozenset(_assume_nonzero_variables(target)), target),
+        where=_find_place(target),
+    )
 
 
-def _off_centre(target: Target) -> Iterator[str]:
+def _assume_nonzero_variables(target: Target) -> Iterator[str]:
     """Yield what is assumed of variables of a direction: they have none at 0, in more than one dimension never met."""
     for block, moved in zip(target.declarations.blocks, sampled_blocks(target), strict=True):
         if block.constraint is Constraint.UNIT_VECTOR:
             yield f"{moved.name} is never 0, where its direction is undefined"
 
 
-def bends(target: Target) -> bool:
+def is_only_c1(target: Target) -> bool:
     """Whether a target is C1 but not shown to be smooth: pieces of a `where` meet in it.
 
     What rests on a smooth U, such as brackets of vector fields, is then not shown.
     """
     target = held(target)
-    formulas, declared = tuple(stated_of(target)), of_rows(target)
+    formulas, declared = tuple(list_stated_formulas(target)), of_rows(target)
     if not any(isinstance(node, Apply) and node.fn == "where" for formula in formulas for node in nodes(formula)):
         return False
     return bool(off_kinks(formulas, declared).kinks) and not gradients(formulas, declared).open
 
 
-def stated_of(target: Target) -> Iterator[Formula]:
+def list_stated_formulas(target: Target) -> Iterator[Formula]:
     """Yield the formulas that U is made of, in the names that `of_rows` declares."""
     for formula in (target.potential, target.log_prior, target.log_likelihood):
         if formula is not None:
@@ -154,25 +161,25 @@ def stated_of(target: Target) -> Iterator[Formula]:
     yield from (formula for state in target.recursion for formula in (state.start, state.next))
 
 
-def _needs(target: Target) -> tuple[Compare, ...]:
+def _list_needs(target: Target) -> tuple[Compare, ...]:
     """Return what the named densities need, of the blocks as they are sampled, and the domains of states."""
     replacements = {one.block.name: value(one) for one in target.transforms}
     made = (substitute(condition, replacements) for condition in target.stated.needs)
     return (*(condition for condition in made if isinstance(condition, Compare)), *in_domains(target))
 
 
-def beside_states(given: Iterable[str], target: Target) -> tuple[str, ...]:
+def drop_state_domains(given: Iterable[str], target: Target) -> tuple[str, ...]:
     """Return what is given, without the domains of states, which are shown (`verify/builds/recursion.py`)."""
     shown = {f"{state.block.name} > 0 inside its domain" for state in target.recursion}
     return tuple(sorted({*given} - shown))
 
 
-def _decision(left: tuple[str, ...], given: frozenset[str], target: Target) -> Decision:
-    reasons = beside_states(given, target)
+def _make_decision(left: tuple[str, ...], given: frozenset[str], target: Target) -> Decision:
+    reasons = drop_state_domains(given, target)
     by = "rules of definedness and smoothness"
     return Undecided(left, given=reasons) if left else Proved(f"{by}, row by row" if target.recursion else by, reasons)
 
 
-def _place(target: Target) -> Place | None:
+def _find_place(target: Target) -> Place | None:
     places = dict(target.source.places)
     return next((places[e] for e in ("log_likelihood", "potential", "log_prior", "gradient") if e in places), None)

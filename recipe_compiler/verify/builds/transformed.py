@@ -30,13 +30,13 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.builds.laws import drawn_data, scalar_potential, sizes_of, stated
+from recipe_compiler.verify.builds.laws import choose_sizes, declare_all_rows, list_formulas, scalar_potential
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.core.premises import values
 from recipe_compiler.verify.core.sizes import Sizes
 
 
-def law_is_kept(target: Target) -> Answer:
+def decide_transformed_law(target: Target) -> Answer:
     """Decide that what is sampled in unbounded variables u has the law of the blocks b = g(u) as declared.
 
     exp(-V(g(u))) |det dg/du| du, dg/du: [n, n] diagonal, is exp(-U(u)) du then: J = V(g(u)) - U(u) has to be sum_i log
@@ -48,23 +48,23 @@ def law_is_kept(target: Target) -> Answer:
     """
     where = target.source.place("state")
     try:
-        composed = _composed(target)
-        if target.recursion or _solves(composed.log_likelihood):
-            if not _rows_are_alike(target, composed):
+        composed = _compose_target(target)
+        if target.recursion or _has_state_inverse(composed.log_likelihood):
+            if not _has_same_rows(target, composed):
                 return Answer(
                     Undecided(("not shown: formulas of a row are the declared ones, with g(u) put in",)), where=where
                 )
-            target, composed = _without_rows(target), _without_rows(composed)
-        identities = tuple(_identities(target, composed))
+            target, composed = _drop_rows(target), _drop_rows(composed)
+        identities = tuple(_list_identities(target, composed))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
-    read = (*stated(target), *stated(composed))
+    read = (*list_formulas(target), *list_formulas(composed))
     premises = values(read, target.declarations)
-    question = Question(identities, drawn_data(target.declarations), sizes_of(target), premises, "")
+    question = Question(identities, declare_all_rows(target.declarations), choose_sizes(target), premises, "")
     return replace(decide(question), where=where)
 
 
-def _composed(target: Target) -> Target:
+def _compose_target(target: Target) -> Target:
     """Return the target as declared with b = g(u) put in: V(g(u)), no Jacobian in it."""
     own = target.declared or target
     put_in = {one.block.name: value(one) for one in target.transforms}
@@ -81,24 +81,24 @@ def _composed(target: Target) -> Target:
     )
 
 
-def _solves(formula: Formula | None) -> bool:
+def _has_state_inverse(formula: Formula | None) -> bool:
     """Whether a formula solves with a matrix of the state, which no engine multiplies out at the sizes of a target."""
     inverses = () if formula is None else (node for node in nodes(formula) if isinstance(node, Apply))
     return any(node.fn == "inv" and depends_on_state(node) for node in inverses)
 
 
-def _rows_are_alike(target: Target, composed: Target) -> bool:
+def _has_same_rows(target: Target, composed: Target) -> bool:
     """Whether what is stated of a row, and of the states before it, is the same formula: it is the same in V and U."""
     return (target.log_likelihood, target.recursion) == (composed.log_likelihood, composed.recursion)
 
 
-def _without_rows(target: Target) -> Target:
+def _drop_rows(target: Target) -> Target:
     """Return a target without what is stated of rows."""
-    declared = None if target.declared is None else _without_rows(target.declared)
+    declared = None if target.declared is None else _drop_rows(target.declared)
     return replace(target, log_likelihood=None, recursion=(), declared=declared)
 
 
-def _identities(target: Target, composed: Target) -> Iterator[Identity]:
+def _list_identities(target: Target, composed: Target) -> Iterator[Identity]:
     declared = of_all_data(target.declarations)
     c = calculus(declared)
     J = c.subtract(potential_of(composed), potential_of(target))
@@ -108,24 +108,24 @@ def _identities(target: Target, composed: Target) -> Iterator[Identity]:
         left = c.diff(J, Coordinate(block.name, rows_))
         if one is not None:
             g = convert(value(one), declared, *rows_)
-            first = _along(c, g, block)
-            left = c.subtract(c.multiply(first, left), _along(c, first, block))
+            first = _differentiate_entrywise(c, g, block)
+            left = c.subtract(c.multiply(first, left), _differentiate_entrywise(c, first, block))
         says = f"g' dJ/d{block.name} - g''" if one is not None else f"dJ/d{block.name}"
-        yield Identity(says, target.source.place("state"), c.settled(left), _entries(target, block, one))
+        yield Identity(says, target.source.place("state"), c.settled(left), _make_scalar_residuals(target, block, one))
 
 
-def _along(c: Calculus, entry: Tensor, block: Block) -> Tensor:
+def _differentiate_entrywise(c: Calculus, entry: Tensor, block: Block) -> Tensor:
     """Return df_i/du_i of what depends on its own coordinate alone: summed over the others, which give nothing."""
     cols = col_slots(block)
     return c.total(c.diff(entry, Coordinate(block.name, cols)), *cols)
 
 
-def _entries(target: Target, block: Block, one: Transform | None) -> Scalars:
+def _make_scalar_residuals(target: Target, block: Block, one: Transform | None) -> Scalars:
     """Return the same entry by entry: V of the second engine, with g(u) in the place of b."""
     own = target.declared or target
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        put_in = _by_coordinates(target, sizes)
+        put_in = _map_coordinates(target, sizes)
         V = cast(Expr, scalar_potential(own, sizes).xreplace(put_in))
         J = off_kinks(V) - off_kinks(scalar_potential(target, sizes))
         u = coordinates(block, sizes)
@@ -137,9 +137,9 @@ def _entries(target: Target, block: Block, one: Transform | None) -> Scalars:
     return entries
 
 
-def _by_coordinates(target: Target, sizes: Sizes) -> Mapping[Expr, Expr]:
+def _map_coordinates(target: Target, sizes: Sizes) -> Mapping[Expr, Expr]:
     """Return what each coordinate of a transformed block is as a function of its unbounded variable."""
-    setting = Setting(drawn_data(target.declarations), sizes)
+    setting = Setting(declare_all_rows(target.declarations), sizes)
     found: dict[Expr, Expr] = {}
     for one in target.transforms:
         entries = [x for row in rows(value(one), setting) for x in row]

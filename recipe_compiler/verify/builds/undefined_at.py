@@ -28,7 +28,7 @@ Needed = tuple[str, Formula, str]
 """What is needed in words, and a formula with a sign: all its entries, or its determinant, are positive."""
 
 
-def undefined_at(
+def find_undefined_point(
     formulas: Iterable[Formula], needs: Iterable[Compare], declarations: Declarations, sizes: Sizes
 ) -> Refuted | None:
     """Return the refutation that formulas are defined, and conditions hold, at all points; None if none was found.
@@ -39,12 +39,14 @@ def undefined_at(
         return None
     stated = tuple(formulas)
     in_pieces = any(isinstance(node, Apply) and node.fn == "where" for formula in stated for node in nodes(formula))
-    needed = [one for one in (*_needed(stated), *_compared(() if in_pieces else needs)) if _is_of_state(one[1])]
+    needed = [
+        one for one in (*_list_needed(stated), *_list_compared(() if in_pieces else needs)) if _has_state_alone(one[1])
+    ]
     setting = Setting(declarations, sizes)
     try:
         for at in points(declarations, sizes) if needed else ():
             for words, formula, what in needed:
-                negative = _negative(formula, what, setting, at.leaf)
+                negative = _find_negative_value(formula, what, setting, at.leaf)
                 if negative is not None:
                     named = {node.name for node in nodes(formula) if isinstance(node, Symbol)}
                     failing = f"{what} {text(formula)}".strip()
@@ -56,9 +58,9 @@ def undefined_at(
     return None
 
 
-def _needed(formulas: Iterable[Formula]) -> Iterator[Needed]:
+def _list_needed(formulas: Iterable[Formula]) -> Iterator[Needed]:
     for formula in formulas:
-        for node in _outside_pieces(formula):
+        for node in _list_nodes_outside_pieces(formula):
             for one in conditions(node, smooth=False):
                 offset = Number(Fraction(one.offset))
                 shifted = add([offset, one.arg], one.arg.shape) if one.offset else one.arg
@@ -68,27 +70,27 @@ def _needed(formulas: Iterable[Formula]) -> Iterator[Needed]:
                 yield f"det({text(node.args[0])}) > 0", node.args[0], "det"
 
 
-def _outside_pieces(formula: Formula) -> Iterator[Formula]:
+def _list_nodes_outside_pieces(formula: Formula) -> Iterator[Formula]:
     if isinstance(formula, Apply) and formula.fn == "where":
         return
     yield formula
     for part in parts(formula):
-        yield from _outside_pieces(part)
+        yield from _list_nodes_outside_pieces(part)
 
 
-def _compared(needs: Iterable[Compare]) -> Iterator[Needed]:
+def _list_compared(needs: Iterable[Compare]) -> Iterator[Needed]:
     for condition in needs:
         high, low = (condition.left, condition.right) if ">" in condition.op else (condition.right, condition.left)
         yield text(condition), high if is_zero(low) else add([high, negate(low)], high.shape), ""
 
 
-def _is_of_state(formula: Formula) -> bool:
+def _has_state_alone(formula: Formula) -> bool:
     """Whether it is of blocks, parameters and numbers alone, a block among them."""
     inside = dependence(formula)
     return bool(inside.blocks) and not inside.data
 
 
-def _negative(formula: Formula, what: str, setting: Setting, leaf: Leaf) -> Value | None:
+def _find_negative_value(formula: Formula, what: str, setting: Setting, leaf: Leaf) -> Value | None:
     try:
         entries = rows(formula, setting)
         scalars = [determinant(entries)] if what else [x for row in entries for x in row]

@@ -5,7 +5,7 @@ from functools import partial
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer
-from recipe_compiler.verify.builds.boundary import with_potential
+from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, subject_at_values
 from recipe_compiler.verify.core.build_values import sharpened, sized
 from recipe_compiler.verify.core.subject import subject_of
@@ -19,7 +19,7 @@ def unique_in(build: Build, bound: Dynamics) -> Answer:
     positive semidefinite may be definite at the build's value, and a potential that the target states may make the
     equation linear. Refuted at the build's values by a conserved quantity; undecided else.
     """
-    stated = with_potential(build, bound)
+    stated = bind_potential(build, bound)
     valued = subject_at_values(stated or build)
     if valued is None and stated is not None:
         valued = subject_of(bind(sized(stated)))

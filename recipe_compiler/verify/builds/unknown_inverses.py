@@ -23,9 +23,9 @@ from recipe_compiler.tensor.terms import Coordinate, Determinant, Inverse
 INVERTING = frozenset({"inv", "det", "logdet"})
 
 
-def left_abstract(build: Build) -> Build:
+def leave_abstract(build: Build) -> Build:
     """Return the build without bindings of functions that its dynamics invert, where the inverse has no formula."""
-    inverted = _inverted(build.dynamics)
+    inverted = _find_inverted_functions(build.dynamics)
     declared = bind(build).declarations
     bound = tuple(
         (name, formula) for name, formula in build.bind if name not in inverted or _has_inverse(formula, declared)
@@ -33,7 +33,7 @@ def left_abstract(build: Build) -> Build:
     return build if bound == build.bind else replace(build, bind=bound)
 
 
-def _inverted(dynamics: Dynamics) -> frozenset[str]:
+def _find_inverted_functions(dynamics: Dynamics) -> frozenset[str]:
     """Return the matrices, functions of the state, of which dynamics take an inverse or a determinant."""
     functions = {f.name for f in dynamics.declarations.functions if len(f.shape.sizes) == 2}
     taken = (node for formula in stated_formulas(dynamics) for node in nodes(formula) if isinstance(node, Apply))

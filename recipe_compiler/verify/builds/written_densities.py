@@ -12,7 +12,7 @@ from recipe_compiler.formula.expression import HOLDS, Add, Apply, Formula, Multi
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import StatedDensity
-from recipe_compiler.verify.builds.products import Law, Product, Summands, numbered, written_out
+from recipe_compiler.verify.builds.products import Law, Product, Summands, flatten_sums, split_number
 
 Binding = Mapping[str, Formula]
 """Names of a pattern to the formulas that stand in their place."""
@@ -20,23 +20,23 @@ ANY = "?"
 """What the names of a pattern begin with."""
 
 
-def with_laws(product: Product) -> Product:
+def recognise_laws(product: Product) -> Product:
     """Return a product in which summands that are a named density of data, but for a constant, are that density.
 
     log(tau)/2 - tau*(y - x @ beta)**2/2 is normal(y, x @ beta, tau**(-1/2)).
     """
-    for row, summands, scale in _patterns():
-        while (found := next(_matches(summands, product.rest, {}), None)) is not None:
+    for row, summands, scale in _list_patterns():
+        while (found := next(_match_summands(summands, product.rest, {}), None)) is not None:
             binding, used = found
-            law = _law(row, binding, scale)
+            law = _make_law(row, binding, scale)
             if law is None:
                 break
             rest = tuple(one for k, one in enumerate(product.rest) if k not in used)
             product = replace(product, laws=(*product.laws, law), rest=rest)
-    return _without_zero(_with_student(product))
+    return _absorb_zero_truncation(_recognise_student_t(product))
 
 
-def _without_zero(product: Product) -> Product:
+def _absorb_zero_truncation(product: Product) -> Product:
     """Return a product without probabilities of y given y != 0: p(y)/(1 - p(0)) is at most 1."""
     for law in product.laws:
         row, args = DENSITIES[law.stated.name], law.stated.arguments
@@ -49,18 +49,20 @@ def _without_zero(product: Product) -> Product:
     return product
 
 
-def _with_student(product: Product) -> Product:
+def _recognise_student_t(product: Product) -> Product:
     """Return a product in which -log(s) - a log(1 + b ((y - m)/s)**2) is Student's, nu = 2 a - 1, s times a number."""
     for k, (c, core) in enumerate(product.rest):
-        for b, ratio in _log_of_square(core):
-            for binding in _unified(_RATIO, ratio, {}) if c < -HALF and b > 0 else ():
+        for b, ratio in _match_log_of_square(core):
+            for binding in _unify(_RATIO, ratio, {}) if c < -HALF and b > 0 else ():
                 names = (f"{ANY}x", f"{ANY}nu", f"{ANY}mu", f"{ANY}sigma")
                 scale = binding[names[3]]
                 logs = [j for j, one in enumerate(product.rest) if one == (-1, Apply("log", (scale,), SCALAR))]
-                law = _law(DENSITIES["student_t"], {**binding, names[1]: Number(-2 * c - 1)}, Symbol(names[3], *_FREE))
+                law = _make_law(
+                    DENSITIES["student_t"], {**binding, names[1]: Number(-2 * c - 1)}, Symbol(names[3], *_FREE)
+                )
                 if logs and law is not None:
                     rest = tuple(one for j, one in enumerate(product.rest) if j not in (k, logs[0]))
-                    return _with_student(replace(product, laws=(*product.laws, law), rest=rest))
+                    return _recognise_student_t(replace(product, laws=(*product.laws, law), rest=rest))
     return product
 
 
@@ -73,11 +75,11 @@ _RATIO = Multiply(
 )
 
 
-def _log_of_square(core: Formula) -> Iterator[tuple[Fraction, Formula]]:
+def _match_log_of_square(core: Formula) -> Iterator[tuple[Fraction, Formula]]:
     """Yield b and z of log(1 + b z**2)."""
     match core:
         case Apply("log1p", (inner,)) | Apply("log", (Add((Number(1), inner) | (inner, Number(1))),)):
-            b, square = numbered(inner)
+            b, square = split_number(inner)
             if isinstance(square, Power) and square.exponent == Number(Fraction(2)):
                 yield b, square.base
         case _:
@@ -85,7 +87,7 @@ def _log_of_square(core: Formula) -> Iterator[tuple[Fraction, Formula]]:
 
 
 @cache
-def _patterns() -> tuple[tuple[Density, Summands, Formula], ...]:
+def _list_patterns() -> tuple[tuple[Density, Summands, Formula], ...]:
     """Return how densities of a location and a scale are written, without constants, and their scales."""
     found: list[tuple[Density, Summands, Formula]] = []
     for row in DENSITIES.values():
@@ -93,17 +95,17 @@ def _patterns() -> tuple[tuple[Density, Summands, Formula], ...]:
             continue
         names = [Symbol(f"{ANY}{name}", SCALAR, Role.PARAMETER) for name in row.arguments]
         for text, scale in ((row.value, row.scale), *row.written):
-            summands = written_out(((Fraction(1), at_most(row, text, names)),))
-            moving = tuple((c, core) for c, core in summands if _is_open(core))
+            summands = flatten_sums(((Fraction(1), at_most(row, text, names)),))
+            moving = tuple((c, core) for c, core in summands if _has_pattern_name(core))
             found.append((row, moving, at_most(row, scale, names)))
     return tuple(found)
 
 
-def _is_open(formula: Formula) -> bool:
+def _has_pattern_name(formula: Formula) -> bool:
     return any(isinstance(node, Symbol) and node.name.startswith(ANY) for node in nodes(formula))
 
 
-def _matches(
+def _match_summands(
     pattern: Summands, rest: Summands, binding: Binding, used: frozenset[int] = frozenset()
 ) -> Iterator[tuple[Binding, frozenset[int]]]:
     """Yield bindings for which all summands of a pattern are among others, and the places of these."""
@@ -113,43 +115,43 @@ def _matches(
     (c, core), *others = pattern
     for k, (number, term) in enumerate(rest):
         if k not in used and number == c:
-            for more in _unified(core, term, binding):
-                yield from _matches(tuple(others), rest, more, used | {k})
+            for more in _unify(core, term, binding):
+                yield from _match_summands(tuple(others), rest, more, used | {k})
 
 
-def _unified(pattern: Formula, formula: Formula, binding: Binding) -> Iterator[Binding]:
+def _unify(pattern: Formula, formula: Formula, binding: Binding) -> Iterator[Binding]:
     """Yield the bindings with which a pattern is a formula; `x - mu` is any sum."""
     match pattern:
         case Symbol(name) if name.startswith(ANY):
             if binding.get(name, formula) == formula and formula.shape == SCALAR:
                 yield {**binding, name: formula}
         case Add((Symbol(x), Multiply(Number(minus), Symbol(mu)))) if minus == -1 and x.startswith(ANY):
-            yield from _unified(Symbol(f"{x} - {mu}", SCALAR, Role.PARAMETER), formula, binding)
+            yield from _unify(Symbol(f"{x} - {mu}", SCALAR, Role.PARAMETER), formula, binding)
         case _ if pattern == formula:
             yield binding
         case Multiply(left, right) if isinstance(formula, Multiply):
             for both in ((formula.left, formula.right), (formula.right, formula.left)):
-                yield from _all_unified((left, right), both, binding)
+                yield from _unify_all((left, right), both, binding)
         case _ if type(pattern) is type(formula) and getattr(pattern, "fn", "") == getattr(formula, "fn", ""):
-            yield from _all_unified(parts(pattern), parts(formula), binding)
+            yield from _unify_all(parts(pattern), parts(formula), binding)
         case _:
             return
 
 
-def _all_unified(patterns: Sequence[Formula], formulas: Sequence[Formula], binding: Binding) -> Iterator[Binding]:
+def _unify_all(patterns: Sequence[Formula], formulas: Sequence[Formula], binding: Binding) -> Iterator[Binding]:
     if len(patterns) == len(formulas) == 1:
-        yield from _unified(patterns[0], formulas[0], binding)
+        yield from _unify(patterns[0], formulas[0], binding)
     elif len(patterns) == len(formulas) > 1:
-        for one in _unified(patterns[0], formulas[0], binding):
-            yield from _all_unified(patterns[1:], formulas[1:], one)
+        for one in _unify(patterns[0], formulas[0], binding):
+            yield from _unify_all(patterns[1:], formulas[1:], one)
 
 
-def _law(row: Density, binding: Binding, scale: Formula) -> Law | None:
+def _make_law(row: Density, binding: Binding, scale: Formula) -> Law | None:
     """Return the density of what the data alone decide of a residual; None where that is nothing."""
     x, mu = f"{ANY}{row.arguments[0]}", f"{ANY}{row.location}"
-    residual = list(written_out(((Fraction(1), binding[f"{x} - {mu}"]),)))
-    known = [_times(c, core) for c, core in residual if not depends_on_state(core)]
-    moving = [_times(-c, core) for c, core in residual if depends_on_state(core)]
+    residual = list(flatten_sums(((Fraction(1), binding[f"{x} - {mu}"]),)))
+    known = [_scale_term(c, core) for c, core in residual if not depends_on_state(core)]
+    moving = [_scale_term(-c, core) for c, core in residual if depends_on_state(core)]
     if not known:
         return None
     put = {**binding, x: add(known, SCALAR), mu: add(moving or [Number(Fraction(0))], SCALAR)}
@@ -158,5 +160,5 @@ def _law(row: Density, binding: Binding, scale: Formula) -> Law | None:
     return Law(StatedDensity(row.name, tuple(named[name] for name in row.arguments), "log_likelihood", is_term=True))
 
 
-def _times(c: Fraction, core: Formula) -> Formula:
+def _scale_term(c: Fraction, core: Formula) -> Formula:
     return core if c == 1 else multiply(Number(c), core, SCALAR)

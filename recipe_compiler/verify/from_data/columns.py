@@ -73,7 +73,7 @@ class Rows:
     clear: float = CLEAR
     """Relative size below which a difference may be rounding: larger for floats of 32 bits."""
 
-    def under(self, guards: Guards) -> "Rows":
+    def select_rows(self, guards: Guards) -> "Rows":
         """Return the rows in which conditions on the data are as stated.
 
         Raises:
@@ -89,13 +89,13 @@ class Rows:
         data = {name: [[x[rows] for x in line] for line in lines] for name, lines in self.data.items()}
         return replace(self, data=data, count=len(rows))
 
-    def at_one(self) -> "Rows":
+    def take_one_row(self) -> "Rows":
         """Return one of the rows, for what does not depend on the data."""
         return self.at(np.arange(1))
 
     def truth(self, condition: Compare) -> "np.ndarray[Any, np.dtype[np.bool_]]":
         """Return in which rows a comparison holds; NotReadError where rounding may decide it."""
-        left, right = (full(self.number(side), self.count) for side in (condition.left, condition.right))
+        left, right = (fill_column(self.number(side), self.count) for side in (condition.left, condition.right))
         exact = all(isinstance(side, Symbol | Number) for side in (condition.left, condition.right))
         less = np.array([float(a) - float(b) for a, b in zip(left, right, strict=True)])
         scale = np.array([max(abs(float(a)), abs(float(b))) for a, b in zip(left, right, strict=True)])
@@ -136,86 +136,98 @@ class Rows:
             raise NotReadError("a state of a recursion is another in every row")
         if uses.blocks and not uses.data and not isinstance(formula, _TAKEN_APART):
             shape = self.length(formula.shape.rows), self.length(formula.shape.cols)
-            return _matrix(*shape, lambda i, j: {((text(formula), i, j),): fmpq(1)})
+            return _make_matrix(*shape, lambda i, j: {((text(formula), i, j),): fmpq(1)})
         shape = formula.shape
         match formula:
             case Number(value):
-                return [[_constant(_exact(value))]]
+                return [[_make_constant(_to_fmpq(value))]]
             case Pi():
-                return [[_constant(arb.pi())]]
+                return [[_make_constant(arb.pi())]]
             case Filled(value):
-                one = _constant(fmpq(value))
-                return _matrix(self.length(shape.rows), self.length(shape.cols), lambda i, j: one)
+                one = _make_constant(fmpq(value))
+                return _make_matrix(self.length(shape.rows), self.length(shape.cols), lambda i, j: one)
             case Identity(size):
-                return _matrix(self.length(size), self.length(size), lambda i, j: _constant(fmpq(int(i == j))))
+                return _make_matrix(
+                    self.length(size), self.length(size), lambda i, j: _make_constant(fmpq(int(i == j)))
+                )
             case Symbol(name, _, Role.BLOCK):
-                return _matrix(
+                return _make_matrix(
                     self.length(shape.rows), self.length(shape.cols), lambda i, j: {((name, i, j),): fmpq(1)}
                 )
             case Symbol(name, _, Role.DATUM | Role.INDEX) if name in self.data:
-                return [[_constant(x) for x in line] for line in self.data[name]]
+                return [[_make_constant(x) for x in line] for line in self.data[name]]
             case Symbol(name, _, Role.PARAMETER) if name in self.parameters:
-                return [[_constant(x) for x in line] for line in self.parameters[name]]
+                return [[_make_constant(x) for x in line] for line in self.parameters[name]]
             case Symbol(name, _, Role.SIZE):
-                return [[_constant(fmpq(self.length(name)))]]
+                return [[_make_constant(fmpq(self.length(name)))]]
             case Add(terms):
-                return _summed([self.entries(term) for term in terms])
+                return _add_matrices([self.entries(term) for term in terms])
             case Multiply(left, right):
-                return _entrywise(self.entries(left), self.entries(right))
+                return _multiply_entrywise(self.entries(left), self.entries(right))
             case MatMul(left, right):
-                return _multiplied(self.entries(left), self.entries(right))
+                return _multiply_matrices(self.entries(left), self.entries(right))
             case Transpose(arg):
                 return [list(column) for column in zip(*self.entries(arg), strict=True)]
             case Entry(arg, at):
                 rows = self.entries(arg)
-                return [[_at(rows, at)]]
+                return [[_take_entry(rows, at)]]
             case Explicit(lines):
                 return [[self.sum(entry) for entry in line] for line in lines]
             case Apply(fn, args):
-                return self._applied(fn, args)
+                return self._read_function(fn, args)
             case Power(base, Number(n)):
-                return self._raised(base, n)
+                return self._read_power(base, n)
             case _:
                 raise NotReadError(f"{text(formula)} is not read")
 
-    def _raised(self, base: Formula, n: Fraction) -> Entries:
+    def _read_power(self, base: Formula, n: Fraction) -> Entries:
         if n.denominator > 1 or not 0 < n <= LARGEST_POWER:
-            return self._of_numbers(base, lambda x: _power(x, n))
+            return self._map_numbers(base, lambda x: _raise_number(x, n))
         found = own = self.entries(base)
         for _ in range(int(n) - 1):
-            found = _entrywise(found, own)
+            found = _multiply_entrywise(found, own)
         return found
 
-    def _applied(self, fn: str, args: tuple[Formula, ...]) -> Entries:
+    def _read_function(self, fn: str, args: tuple[Formula, ...]) -> Entries:
         """Return a function of formulas."""
         match fn, args:
             case "sum", (arg,):
-                return [[_total([entry for line in self.entries(arg) for entry in line])]]
+                return [[_add_sums([entry for line in self.entries(arg) for entry in line])]]
             case "trace", (arg,):
-                return [[_total([line[k] for k, line in enumerate(self.entries(arg))])]]
+                return [[_add_sums([line[k] for k, line in enumerate(self.entries(arg))])]]
             case "dot", (left, right):
-                return [[_total([x for line in _entrywise(self.entries(left), self.entries(right)) for x in line])]]
+                return [
+                    [
+                        _add_sums(
+                            [x for line in _multiply_entrywise(self.entries(left), self.entries(right)) for x in line]
+                        )
+                    ]
+                ]
             case "where", (Compare() as condition, yes, no) if condition.shape == SCALAR:
                 holds = np.array([fmpq(int(x)) for x in self.truth(condition)], dtype=object)
                 pieces = [(yes, holds), (no, np.array([1 - x for x in holds], dtype=object))]
-                return _summed([_entrywise(self.entries(piece), [[_constant(mask)]]) for piece, mask in pieces])
+                return _add_matrices(
+                    [_multiply_entrywise(self.entries(piece), [[_make_constant(mask)]]) for piece, mask in pieces]
+                )
             case "maximum" | "minimum", (left, right):
                 pick = max if fn == "maximum" else min
-                pairs = zip(full(self.number(left), self.count), full(self.number(right), self.count), strict=True)
-                return [[_constant(np.array([pick(a, b) for a, b in pairs], dtype=object))]]
+                pairs = zip(
+                    fill_column(self.number(left), self.count), fill_column(self.number(right), self.count), strict=True
+                )
+                return [[_make_constant(np.array([pick(a, b) for a, b in pairs], dtype=object))]]
             case "abs", (arg,):
-                return self._of_numbers(arg, abs)
+                return self._map_numbers(arg, abs)
             case _, (arg,) if hasattr(arb, fn):
-                return self._of_numbers(arg, lambda x: _certain(getattr(arb(x), fn)()))
+                return self._map_numbers(arg, lambda x: _require_finite(getattr(arb(x), fn)()))
             case _:
                 raise NotReadError(f"{fn} is not read")
 
-    def _of_numbers(self, formula: Formula, function: Callable[[Any], Any]) -> Entries:
+    def _map_numbers(self, formula: Formula, function: Callable[[Any], Any]) -> Entries:
         """Return a function of every entry of what the data alone determine."""
         found = self.entries(formula)
         if any(one.keys() - {()} for line in found for one in line):
             raise NotReadError(f"a function of {text(formula)}, which holds state and data, is not read")
-        return [[_constant(_each(one.get((), fmpq(0)), function)) for one in line] for line in found]
+        return [[_make_constant(_map_column(one.get((), fmpq(0)), function)) for one in line] for line in found]
 
 
 _TAKEN_APART = Add | Multiply | MatMul | Transpose | Entry | Explicit | Symbol
@@ -224,46 +236,46 @@ _COMPARED: Mapping[str, Any] = {"<": np.less, "<=": np.less_equal, ">": np.great
                                 "==": np.equal, "!=": np.not_equal}  # fmt: skip
 
 
-def full(x: Column, count: int) -> Any:
+def fill_column(x: Column, count: int) -> Any:
     """Return a column with a number for every row."""
     return x if isinstance(x, np.ndarray) else np.array([x] * count, dtype=object)
 
 
-def _exact(x: Fraction) -> fmpq:
+def _to_fmpq(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-def _certain(x: arb) -> arb:
+def _require_finite(x: arb) -> arb:
     if not x.is_finite():
         raise NotReadError("a number computed from the data that no ball encloses")
     return x
 
 
-def _power(x: Any, n: Fraction) -> Any:
+def _raise_number(x: Any, n: Fraction) -> Any:
     if x == 0 and n < 0:
         raise NotReadError("a quotient by zero")
-    return x ** int(n) if n.denominator == 1 else _certain(arb(x) ** _exact(n))
+    return x ** int(n) if n.denominator == 1 else _require_finite(arb(x) ** _to_fmpq(n))
 
 
-def _each(x: Column, function: Callable[[Any], Any]) -> Column:
+def _map_column(x: Column, function: Callable[[Any], Any]) -> Column:
     return np.array([function(one) for one in x], dtype=object) if isinstance(x, np.ndarray) else function(x)
 
 
-def _constant(x: Column) -> Sum:
+def _make_constant(x: Column) -> Sum:
     return {} if not isinstance(x, np.ndarray) and x == 0 else {(): x}
 
 
-def _matrix(rows: int, cols: int, entry: Callable[[int, int], Sum]) -> Entries:
+def _make_matrix(rows: int, cols: int, entry: Callable[[int, int], Sum]) -> Entries:
     return [[entry(i, j) for j in range(cols)] for i in range(rows)]
 
 
-def _at(rows: Entries, at: tuple[int, ...]) -> Sum:
+def _take_entry(rows: Entries, at: tuple[int, ...]) -> Sum:
     if len(at) == 2:
         return rows[at[0]][at[1]]
     return rows[at[0]][0] if len(rows[0]) == 1 else rows[0][at[0]]
 
 
-def _total(terms: Sequence[Sum]) -> Sum:
+def _add_sums(terms: Sequence[Sum]) -> Sum:
     found: Sum = {}
     for term in terms:
         for key, x in term.items():
@@ -272,27 +284,31 @@ def _total(terms: Sequence[Sum]) -> Sum:
     return found
 
 
-def _product(one: Sum, other: Sum) -> Sum:
-    return _total([
+def _multiply_sums(one: Sum, other: Sum) -> Sum:
+    return _add_sums([
         {tuple(sorted((*key, *more))): x * y if isinstance(x, np.ndarray) else y * x}
         for key, x in one.items() for more, y in other.items()
     ])  # fmt: skip
 
 
-def _summed(terms: Sequence[Entries]) -> Entries:
+def _add_matrices(terms: Sequence[Entries]) -> Entries:
     rows, cols = max(len(one) for one in terms), max(len(one[0]) for one in terms)
-    return _matrix(rows, cols, lambda i, j: _total([_spread(one, i, j) for one in terms]))
+    return _make_matrix(rows, cols, lambda i, j: _add_sums([_broadcast_entry(one, i, j) for one in terms]))
 
 
-def _spread(one: Entries, i: int, j: int) -> Sum:
+def _broadcast_entry(one: Entries, i: int, j: int) -> Sum:
     return one[0][0] if len(one) == len(one[0]) == 1 else one[i][j]
 
 
-def _entrywise(left: Entries, right: Entries) -> Entries:
+def _multiply_entrywise(left: Entries, right: Entries) -> Entries:
     rows, cols = max(len(left), len(right)), max(len(left[0]), len(right[0]))
-    return _matrix(rows, cols, lambda i, j: _product(_spread(left, i, j), _spread(right, i, j)))
+    return _make_matrix(
+        rows, cols, lambda i, j: _multiply_sums(_broadcast_entry(left, i, j), _broadcast_entry(right, i, j))
+    )
 
 
-def _multiplied(left: Entries, right: Entries) -> Entries:
+def _multiply_matrices(left: Entries, right: Entries) -> Entries:
     inner = range(len(right))
-    return _matrix(len(left), len(right[0]), lambda i, j: _total([_product(left[i][k], right[k][j]) for k in inner]))
+    return _make_matrix(
+        len(left), len(right[0]), lambda i, j: _add_sums([_multiply_sums(left[i][k], right[k][j]) for k in inner])
+    )

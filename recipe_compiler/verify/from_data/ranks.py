@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from scipy.linalg import qr
 
-from recipe_compiler.verify.from_data.columns import BITS, CLEAR, full
+from recipe_compiler.verify.from_data.columns import BITS, CLEAR, fill_column
 
 MOST_MINORS = 300_000
 """Sets of rows that are looked at."""
@@ -22,12 +22,12 @@ Matrix = list[list[Any]]
 """Rows of exact numbers."""
 
 
-def matrix(columns: Sequence[Any], count: int) -> Matrix:
+def stack_columns(columns: Sequence[Any], count: int) -> Matrix:
     """Return columns as rows."""
-    return [list(row) for row in zip(*(full(column, count) for column in columns), strict=True)]
+    return [list(row) for row in zip(*(fill_column(column, count) for column in columns), strict=True)]
 
 
-def doubles(rows: Matrix, width: int, last: float = 0.0) -> Any:
+def scale_to_doubles(rows: Matrix, width: int, last: float = 0.0) -> Any:
     """Return rows as doubles, each column over a power of two of its size, that of the last one at least `last`."""
     found = np.array([[float(x) for x in row] for row in rows], dtype=float).reshape(len(rows), width)
     sizes = np.abs(found).max(axis=0, initial=0.0)
@@ -35,14 +35,14 @@ def doubles(rows: Matrix, width: int, last: float = 0.0) -> Any:
     return found / np.array([2.0 ** round(log2(x)) if x > 0 else 1.0 for x in sizes])
 
 
-def pivots(rows: Matrix, width: int, clear: float = CLEAR, last: float = 0.0) -> list[int]:
+def find_pivots(rows: Matrix, width: int, clear: float = CLEAR, last: float = 0.0) -> list[int]:
     """Return rows that are clearly independent, as many as are found in doubles."""
     if not rows or not width:
         return []
-    return _pivot_columns(doubles(rows, width, last).T, clear)
+    return _find_pivot_columns(scale_to_doubles(rows, width, last).T, clear)
 
 
-def _pivot_columns(columns: Any, clear: float) -> list[int]:
+def _find_pivot_columns(columns: Any, clear: float) -> list[int]:
     """Return columns of doubles that are independent beyond rounding."""
     _, triangle, order = qr(columns, pivoting=True, mode="economic")
     sizes = np.abs(np.diag(triangle))
@@ -58,7 +58,7 @@ def are_independent(rows: Matrix, width: int, clear: float = CLEAR, last: float 
         clear: what pivots are at least, relatively; less may be rounding.
         last: the size of what the last column is a difference of.
     """
-    chosen = pivots(rows, width, clear, last)
+    chosen = find_pivots(rows, width, clear, last)
     if len(chosen) < width:
         return False
     before, ctx.prec = ctx.prec, BITS
@@ -69,27 +69,27 @@ def are_independent(rows: Matrix, width: int, clear: float = CLEAR, last: float 
         ctx.prec = before
 
 
-def independent_columns(columns: Sequence[Any], count: int, clear: float = CLEAR) -> list[Any] | None:
+def select_independent_columns(columns: Sequence[Any], count: int, clear: float = CLEAR) -> list[Any] | None:
     """Return columns that span all of some, and are linearly independent; None where that is not certain."""
     if not columns:
         return []
-    rows = matrix(columns, count)
-    chosen = _pivot_columns(doubles(rows, len(columns)), clear) if rows else []
+    rows = stack_columns(columns, count)
+    chosen = _find_pivot_columns(scale_to_doubles(rows, len(columns)), clear) if rows else []
     kept = [columns[k] for k in chosen]
     if not chosen:
         return [] if all(x == 0 for line in rows for x in line) else None
-    if not are_independent(matrix(kept, count), len(kept), clear):
+    if not are_independent(stack_columns(kept, count), len(kept), clear):
         return None
     dropped = [columns[k] for k in range(len(columns)) if k not in chosen]
-    dependent = all(kernel(matrix([*kept, one], count), len(kept) + 1) is not None for one in dropped)
+    dependent = all(find_null_vector(stack_columns([*kept, one], count), len(kept) + 1) is not None for one in dropped)
     return kept if dependent else None
 
 
-def kernel(rows: Matrix, width: int) -> list[fmpq] | None:
+def find_null_vector(rows: Matrix, width: int) -> list[fmpq] | None:
     """Return v != 0 with A v = 0 for rational rows A: [N, width], exactly; None where none is found."""
     if not all(isinstance(x, fmpq) for row in rows for x in row) or width == 0:
         return None
-    chosen = pivots(rows, width)
+    chosen = find_pivots(rows, width)
     if len(chosen) == width:
         return None
     reduced, rank = fmpq_mat(len(chosen), width, [x for k in chosen for x in rows[k]]).rref()
@@ -102,7 +102,7 @@ def kernel(rows: Matrix, width: int) -> list[fmpq] | None:
     return v if all(sum((x * y for x, y in zip(row, v, strict=True)), fmpq(0)) == 0 for row in rows) else None
 
 
-def fewest_off(rows: Matrix, width: int) -> int:
+def count_nonzero_rows(rows: Matrix, width: int) -> int:
     """Return a number of rows [a c] at least that many of which have a . theta + c != 0 at every theta.
 
     Of rows any `width` of which are independent all but width - 1; else one of each of disjoint sets that are.
@@ -111,7 +111,7 @@ def fewest_off(rows: Matrix, width: int) -> int:
         return max(len(rows) - width + 1, 0)
     left, count = list(rows), 0
     while len(left) >= width and are_independent(left, width):
-        chosen = set(pivots(left, width)[:width])
+        chosen = set(find_pivots(left, width)[:width])
         if not are_independent([left[k] for k in sorted(chosen)], width):
             break
         left = [row for k, row in enumerate(left) if k not in chosen]
@@ -126,17 +126,17 @@ def _are_all_independent(rows: Matrix, width: int) -> bool:
     if not all(isinstance(x, fmpq) and int(x.q) % PRIME for row in rows for x in row):
         return False
     whole = np.array([[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in rows], dtype=np.int64)
-    return all(bool(_minors(whole[block]).all()) for block in _sets(len(rows), width))
+    return all(bool(_are_regular(whole[block]).all()) for block in _list_subsets(len(rows), width))
 
 
-def _sets(count: int, width: int) -> Iterator[Any]:
+def _list_subsets(count: int, width: int) -> Iterator[Any]:
     """Yield the sets of some rows, many at a time."""
     sets = combinations(range(count), width)
     while block := list(islice(sets, 20_000)):
         yield np.array(block)
 
 
-def _minors(matrices: Any) -> Any:
+def _are_regular(matrices: Any) -> Any:
     """Return whether determinants modulo a prime are not zero, of matrices [number, width, width]."""
     left, regular = matrices.copy(), np.ones(len(matrices), dtype=bool)
     for k in range(left.shape[1]):
@@ -160,10 +160,10 @@ def is_general(rows: Matrix, width: int, clear: float = CLEAR, *, free: int = 1)
     """
     if len(rows) < width:
         return True
-    scaled = doubles(rows, width)
+    scaled = scale_to_doubles(rows, width)
     if comb(len(rows), width) > MOST_MINORS:
         return len({tuple(row) for row in np.round(scaled, 9).tolist()}) == len(rows)
-    for block in _sets(len(rows), width):
+    for block in _list_subsets(len(rows), width):
         own = scaled[block]
         sizes = np.linalg.svd(own, compute_uv=False)
         singular = own[sizes[:, -1] <= clear * np.maximum(sizes[:, 0], 1e-300)]

@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix
 
-from recipe_compiler.verify.from_data.ranks import are_independent, pivots
+from recipe_compiler.verify.from_data.ranks import are_independent, find_pivots
 
 INSIDE = 1e-3
 """The least e_k at which a piece is taken for inside."""
@@ -53,7 +53,7 @@ class _Slot:
     high: fmpq | None
 
 
-def _slot(k: int, piece: Piece, form: Form) -> _Slot:
+def _bound_weight(k: int, piece: Piece, form: Form) -> _Slot:
     match piece.kind:
         case "square":
             return _Slot(k, form, None, None)
@@ -65,7 +65,7 @@ def _slot(k: int, piece: Piece, form: Form) -> _Slot:
             return _Slot(k, form, ZERO, piece.weight)
 
 
-def confines(pieces: Sequence[Piece], linear: Form) -> bool:
+def is_confined(pieces: Sequence[Piece], linear: Form) -> bool:
     """Whether exact weights inside the slopes show that U grows in every direction of theta.
 
     x = (1, 1) with y = (0, 1) has s = (1/2, 1/2) and is confined; with y = (1, 1) it is not.
@@ -74,16 +74,16 @@ def confines(pieces: Sequence[Piece], linear: Form) -> bool:
         pieces: convex functions of forms.
         linear: the linear form L added to them.
     """
-    slots = [_slot(k, piece, form) for k, piece in enumerate(pieces) for form in piece.forms]
+    slots = [_bound_weight(k, piece, form) for k, piece in enumerate(pieces) for form in piece.forms]
     width = len(linear) - 1
-    proposed = _weights(slots, pieces, linear, width) if slots else None
+    proposed = _propose_weights(slots, pieces, linear, width) if slots else None
     if proposed is None:
         return False
     weights, inside = proposed
     confined = [list(form[:-1]) for k in sorted(inside) for form in pieces[k].forms]
     if not are_independent(confined, width):
         return False
-    exact = _corrected(slots, weights, inside, linear, width)
+    exact = _correct_weights(slots, weights, inside, linear, width)
     if exact is None:
         return False
     own = [[s for s, slot in zip(exact, slots, strict=True) if slot.piece == k] for k in range(len(pieces))]
@@ -104,7 +104,7 @@ def _is_allowed(piece: Piece, weights: Sequence[fmpq], *, open_: bool) -> bool:
     return all(x > 0 if open_ else x >= 0 for x in slack)
 
 
-def _weights(
+def _propose_weights(
     slots: Sequence[_Slot], pieces: Sequence[Piece], linear: Form, width: int
 ) -> tuple[list[fmpq], frozenset[int]] | None:
     """Return weights close to allowed ones, with the pieces in whose range they lie inside: as many as there can be.
@@ -115,9 +115,9 @@ def _weights(
     n, m = len(slots), len(pieces)
     A = np.array([[float(x) for x in slot.form[:-1]] for slot in slots])
     scale = np.maximum(np.abs(A).max(axis=0, initial=0.0), 1e-300)
-    upper = coo_matrix(tuple(_ranges(slots, pieces)), shape=(2 * n + m, n + m + 1))
+    upper = coo_matrix(tuple(_list_range_conditions(slots, pieces)), shape=(2 * n + m, n + m + 1))
     right = np.array([float(x) for x in linear[:-1]]) / scale
-    found = _minimum(
+    found = _solve_linear_programme(
         np.concatenate([np.zeros(n), -np.ones(m), [0.0]]), A_ub=csr_matrix(upper), b_ub=np.zeros(2 * n + m),
         A_eq=csr_matrix(np.hstack([(A / scale).T, np.zeros((width, m)), right[:, None]])), b_eq=np.zeros(width),
         bounds=[(None, None)] * n + [(0.0, 1.0)] * m + [(1.0, LONGEST)],
@@ -126,15 +126,15 @@ def _weights(
         return None
     inside = frozenset(k for k in range(m) if found.x[n + k] > INSIDE)
     weights = found.x[:n] / found.x[-1]
-    return [_rounded(x, slot, slot.piece in inside) for x, slot in zip(weights, slots, strict=True)], inside
+    return [_round_weight(x, slot, slot.piece in inside) for x, slot in zip(weights, slots, strict=True)], inside
 
 
-def _minimum(cost: Any, **conditions: Any) -> Any:
+def _solve_linear_programme(cost: Any, **conditions: Any) -> Any:
     """Return what SciPy finds of the least c.x; it states no types of it, which to work out takes long."""
     return cast(Any, linprog)(cost, method="highs", **conditions)
 
 
-def _ranges(slots: Sequence[_Slot], pieces: Sequence[Piece]) -> Iterator[Any]:
+def _list_range_conditions(slots: Sequence[_Slot], pieces: Sequence[Piece]) -> Iterator[Any]:
     """Yield the numbers of the conditions that weights are in their ranges, and their rows and columns."""
     n, m = len(slots), len(pieces)
     entries: list[tuple[float, int, int]] = []
@@ -152,7 +152,7 @@ def _ranges(slots: Sequence[_Slot], pieces: Sequence[Piece]) -> Iterator[Any]:
     yield [row for _, row, _ in entries], [column for _, _, column in entries]
 
 
-def _rounded(x: float, slot: _Slot, inside: bool) -> fmpq:
+def _round_weight(x: float, slot: _Slot, inside: bool) -> fmpq:
     """Return a proposed weight as a short number; the nearest end of its range, where it is not inside."""
     exact = Fraction(round(x * 2**BITS), 2**BITS) if abs(x) < 2**60 else Fraction(x)
     near = fmpq(exact.numerator, exact.denominator)
@@ -160,7 +160,7 @@ def _rounded(x: float, slot: _Slot, inside: bool) -> fmpq:
     return min(ends, key=lambda end: abs(near - end)) if ends else near
 
 
-def _corrected(
+def _correct_weights(
     slots: Sequence[_Slot], weights: list[fmpq], inside: frozenset[int], linear: Form, width: int
 ) -> list[fmpq] | None:
     """Return weights with sum_i s_i l_i + L = 0 exactly, those of independent forms inside being changed; else None."""
@@ -175,7 +175,7 @@ def _corrected(
         return min((abs(float(weights[k] - end)) for end in ends), default=float("inf"))
 
     movable = sorted((k for k, slot in enumerate(slots) if slot.piece in inside), key=slack, reverse=True)
-    own = [movable[k] for k in pivots([list(slots[k].form[:-1]) for k in movable], width)]
+    own = [movable[k] for k in find_pivots([list(slots[k].form[:-1]) for k in movable], width)]
     if len(own) < width:
         return None
     columns = fmpq_mat(width, width, [slots[k].form[j] for j in range(width) for k in own])
@@ -192,7 +192,7 @@ def _corrected(
 # A direction along which U does not grow
 
 
-def flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ...] | None:
+def find_flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ...] | None:
     """Return d != 0 with lim_(s -> oo) U(s d)/s <= 0, exactly; None if none is found.
 
     U is convex, so it never grows along d, from any point, and int exp(-U) is infinite. Logistic regression with x =
@@ -208,17 +208,17 @@ def flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ...] | 
     scale = [2.0 ** round(np.log2(x)) if x > 0 else 1.0 for x in sizes]
     for trial in range(TRIED if width else 0):
         objective = (-1) ** trial * np.random.default_rng(trial // 2).normal(size=width)
-        found = _direction(pieces, linear, scale, objective)
+        found = _propose_direction(pieces, linear, scale, objective)
         size = 0.0 if found is None else np.abs(found).max()
         for most in DENOMINATORS if size > 1e-7 else ():
             near = [Fraction(x / size).limit_denominator(most) / Fraction(s) for x, s in zip(found, scale, strict=True)]
             direction = tuple(fmpq(x.numerator, x.denominator) for x in near)
-            if any(direction) and _slope(pieces, linear, direction) <= 0:
+            if any(direction) and _compute_slope_at_infinity(pieces, linear, direction) <= 0:
                 return direction
     return None
 
 
-def _direction(pieces: Sequence[Piece], linear: Form, scale: Sequence[float], objective: Any) -> Any:
+def _propose_direction(pieces: Sequence[Piece], linear: Form, scale: Sequence[float], objective: Any) -> Any:
     """Return d in the unit cube with U_inf(d) <= 0, that goes far along an objective."""
     width, m = len(scale), len(pieces)
     upper: list[Any] = []
@@ -237,7 +237,7 @@ def _direction(pieces: Sequence[Piece], linear: Form, scale: Sequence[float], ob
             upper += [row, other] if piece.kind == "abs" else [row]
     total = np.ones(width + m)
     total[:width] = [float(x) / s for x, s in zip(linear, scale, strict=False)]
-    answer = _minimum(
+    answer = _solve_linear_programme(
         np.concatenate([-objective, np.zeros(m)]), A_ub=np.array([*upper, total]), b_ub=np.zeros(len(upper) + 1),
         A_eq=np.array(equal) if equal else None, b_eq=np.zeros(len(equal)) if equal else None,
         bounds=[(-1.0, 1.0)] * width + [(0.0, None)] * m,
@@ -245,7 +245,7 @@ def _direction(pieces: Sequence[Piece], linear: Form, scale: Sequence[float], ob
     return None if answer.x is None else answer.x[:width]
 
 
-def _slope(pieces: Sequence[Piece], linear: Form, d: Sequence[fmpq]) -> fmpq | float:
+def _compute_slope_at_infinity(pieces: Sequence[Piece], linear: Form, d: Sequence[fmpq]) -> fmpq | float:
     """Return U_inf(d), exactly; infinity where it is that."""
     found = sum((a * x for a, x in zip(linear, d, strict=False)), ZERO)
     for piece in pieces:

@@ -40,7 +40,7 @@ class Coupling:
     of_others: Tensor
 
 
-def convexity(
+def refute_by_convexity(
     c: Calculus, subject: Subject, keep: frozenset[str], difference: Tensor, scalars: Callable[[Sizes], Expr]
 ) -> Answer | None:
     """Return the refutation of a marginal by convexity; None where the form is another, or no exact point shows it.
@@ -57,13 +57,13 @@ def convexity(
         difference: what is left of H less the stated energy, a scalar in index notation.
         scalars: the same at given sizes, by the second engine.
     """
-    coupling = coupling_of(c, keep, difference)
+    coupling = find_coupling(c, keep, difference)
     declarations = subject.dynamics.declarations
     if coupling is None or subject.contradiction:
         return None
     for sizes in subject.sizes:
         try:
-            found = _refuted(subject, keep, coupling, scalars(sizes), sizes)
+            found = _find_witness(subject, keep, coupling, scalars(sizes), sizes)
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
             continue
         if found is not None:
@@ -75,14 +75,14 @@ def convexity(
     return None
 
 
-def coupling_of(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupling | None:
+def find_coupling(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupling | None:
     """Return the one product A(theta) Phi(a) by which a scalar depends on the blocks kept; None if several."""
     parts: dict[tuple[Factor, ...], list[Term]] = {}
     for term in difference.terms:
         if not blocks_in(c, Tensor((), (term,))) & keep:
             continue
-        ours = [f for f in term.factors if _blocks(c, f) & keep]
-        if any(_blocks(c, f) - keep for f in ours):
+        ours = [f for f in term.factors if _list_blocks(c, f) & keep]
+        if any(_list_blocks(c, f) - keep for f in ours):
             return None
         theirs = [f for f in term.factors if f not in ours]
         if indices(ours) & indices(theirs):
@@ -94,7 +94,7 @@ def coupling_of(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupli
     return Coupling(c.collect([Term(theirs[0].coefficient / theirs[0].coefficient, ours)], ()), c.collect(theirs, ()))
 
 
-def _refuted(
+def _find_witness(
     subject: Subject, keep: frozenset[str], coupling: Coupling, difference: Expr, sizes: Sizes
 ) -> tuple[tuple[str, str], ...] | None:
     """Return an exact point at which both factors move, once the second engine agrees on the form."""
@@ -115,5 +115,5 @@ def _refuted(
     return None
 
 
-def _blocks(c: Calculus, factor: Factor) -> frozenset[str]:
+def _list_blocks(c: Calculus, factor: Factor) -> frozenset[str]:
     return blocks_in(c, Tensor((), (Term(factor[1] / factor[1], (factor,)),)))

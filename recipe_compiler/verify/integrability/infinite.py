@@ -37,7 +37,7 @@ COORDINATES = 6
 HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 
-def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted, Sizes] | None:
+def refute_integral(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted, Sizes] | None:
     """Return why int exp(-H) is infinite for some admissible parameters, with the sizes; None says nothing.
 
     By a necessary condition at an end that fails at an exact point, or by a direction or region along which H does not
@@ -46,8 +46,8 @@ def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted,
     """
     for sizes in subject.sizes:
         try:
-            found = fails(subject.dynamics.declarations, needed, sizes)
-            found = _flat(subject, sizes) if found is None else found
+            found = refute_end_condition(subject.dynamics.declarations, needed, sizes)
+            found = _find_flat(subject, sizes) if found is None else found
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue
         if found is not None:
@@ -55,7 +55,7 @@ def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted,
     return None
 
 
-def fails(declarations: Declarations, needed: Iterable[EndCondition], sizes: Sizes) -> Refuted | None:
+def refute_end_condition(declarations: Declarations, needed: Iterable[EndCondition], sizes: Sizes) -> Refuted | None:
     """Return an exact point where a necessary K > 0 fails: K < 0, or K = 0 if the integral diverges there as well.
 
     K is a scalar of the parameters, or one for each entry; balls that contain 0 decide nothing. None says nothing.
@@ -71,12 +71,12 @@ def fails(declarations: Declarations, needed: Iterable[EndCondition], sizes: Siz
                     continue
                 if is_certainly(value, -1) or (condition.boundary and value == 0):
                     says = f"what must be positive for {condition.end}"
-                    named = _named(declarations, at, entry)
+                    named = _format_values(declarations, at, entry)
                     return Refuted("exact witness", (*named, (says, shown(value))), text(condition.factor))
     return None
 
 
-def _flat(subject: Subject, sizes: Sizes) -> Refuted | None:
+def _find_flat(subject: Subject, sizes: Sizes) -> Refuted | None:
     """Return a coordinate that is not in the energy, or a direction or region in which an instance does not grow."""
     declarations = subject.dynamics.declarations
     blocks = declarations.blocks
@@ -96,16 +96,16 @@ def _flat(subject: Subject, sizes: Sizes) -> Refuted | None:
         return None
     positive = [block.domain.name in HALF_LINE for block in blocks for _ in coordinates(block, sizes)]
     for at in points(declarations, sizes, POINTS):
-        energy = instance(H, at, z)
+        energy = make_instance(H, at, z)
         found = None if energy is None else flat(energy, z, positive)
         if found is not None:
-            return Refuted("exact witness", (*_named(declarations, at, H), *found.text), f"H = {energy}")
+            return Refuted("exact witness", (*_format_values(declarations, at, H), *found.text), f"H = {energy}")
         if energy is not None and not H.free_symbols - set(z) and not H.atoms(AppliedUndef):
             return None  # every point has the same energy
     return None
 
 
-def instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
+def make_instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
     """Return an energy with the parameters and fields of a point put in; None where it is not defined."""
     calls = {call: at.fields[type(call).__name__] for call in H.atoms(AppliedUndef)}
     concrete = cast(Expr, H.xreplace(calls).doit(deep=True)) if calls else H
@@ -114,7 +114,7 @@ def instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
     return None if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) else found
 
 
-def _named(declarations: Declarations, at: Point, of: Expr) -> tuple[tuple[str, str], ...]:
+def _format_values(declarations: Declarations, at: Point, of: Expr) -> tuple[tuple[str, str], ...]:
     """Return the values of a point: without the coordinates, which are integrated over, and functions not in it."""
     names = {block.name for block in declarations.blocks}
     calls = {type(call).__name__ for call in of.atoms(AppliedUndef)}

@@ -10,7 +10,7 @@ from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.integrability.marginal_law import law_of
+from recipe_compiler.verify.integrability.marginal_law import decide_marginal_law
 
 
 def has_auxiliaries(dynamics: Dynamics) -> bool:
@@ -18,7 +18,7 @@ def has_auxiliaries(dynamics: Dynamics) -> bool:
 
     An author who claims another law of the target's block, exp(-U/T) say, gets a verdict on that claim instead.
     """
-    potential = _potential(dynamics)
+    potential = _find_potential(dynamics)
     if potential is None or all(block.name in potential.of for block in dynamics.declarations.blocks):
         return False
     claimed = dict(dynamics.claims.marginal or ())
@@ -31,14 +31,14 @@ def marginal(subject: Subject) -> Answer:
 
     For every size; what is sampled of theta is then the target. H = U + r.T inv(M) r/2 with a constant M is proved.
     With M(theta) it is refuted, as the integral over r leaves the factor sqrt(det M(theta)); adding log det(M(theta))/2
-    to H makes it true. See `law_of` for how it is decided and what it rests on.
+    to H makes it true. See `decide_marginal_law` for how it is decided and what it rests on.
     """
-    potential = _potential(subject.dynamics)
+    potential = _find_potential(subject.dynamics)
     if potential is None:
         return Answer(Undecided(("no function is declared as the potential",)))
     stated = FunctionAt(potential.name, potential.of, potential.shape)
     where = subject.place("H")
-    return replace(law_of(subject, frozenset(potential.of), stated, where), where=where)
+    return replace(decide_marginal_law(subject, frozenset(potential.of), stated, where), where=where)
 
 
 def claims_marginal(dynamics: Dynamics) -> bool:
@@ -55,17 +55,17 @@ def claimed_marginal(subject: Subject) -> Answer:
     answers: list[Answer] = []
     for block, formula in subject.dynamics.claims.marginal or ():
         where = subject.place(f"claims.marginal.{block}", "claims.marginal")
-        answers.append(law_of(subject, frozenset({block}), formula, where))
+        answers.append(decide_marginal_law(subject, frozenset({block}), formula, where))
     if not answers:
         return Answer(Undecided(("no marginal is claimed",)))
     for kind in (Refuted, Undecided):
         guilty = next((answer for answer in answers if isinstance(answer.decision, kind)), None)
         if guilty is not None:
             return guilty
-    return Answer(_all_proved(answers), "all", answers[0].checked_at, answers[0].where)
+    return Answer(_join_proofs(answers), "all", answers[0].checked_at, answers[0].where)
 
 
-def _all_proved(answers: list[Answer]) -> Decision:
+def _join_proofs(answers: list[Answer]) -> Decision:
     """Return one proof of all."""
     proofs = [answer.decision for answer in answers if isinstance(answer.decision, Proved)]
     methods = dict.fromkeys(proof.by for proof in proofs)
@@ -73,5 +73,5 @@ def _all_proved(answers: list[Answer]) -> Decision:
     return Proved("; ".join(methods), given, tuple(item for proof in proofs for item in proof.data))
 
 
-def _potential(dynamics: Dynamics) -> Function | None:
+def _find_potential(dynamics: Dynamics) -> Function | None:
     return next((f for f in dynamics.declarations.functions if f.role == "potential"), None)

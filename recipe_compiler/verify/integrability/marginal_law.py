@@ -34,7 +34,7 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.integral import abstract_energies, finite
-from recipe_compiler.verify.integrability.convex import convexity
+from recipe_compiler.verify.integrability.convex import refute_by_convexity
 
 """How an obligation about a kink ends: integrals need none of these."""
 
@@ -73,9 +73,9 @@ def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
     for entry in (x for row in precision for x in row):
         if any(not is_zero(slope(entry, x)) for x in r if entry.has(x)):
             raise NotScalarisableError("the energy is not quadratic in the blocks to be integrated out")
-    P = tuple(tuple(_at(x, at_zero) for x in row) for row in precision)
-    b = [_at(-g, at_zero) for g in gradient]
-    energy = _at(H, at_zero) + sympy.log(determinant(P)) / 2
+    P = tuple(tuple(_substitute_values(x, at_zero) for x in row) for row in precision)
+    b = [_substitute_values(-g, at_zero) for g in gradient]
+    energy = _substitute_values(H, at_zero) + sympy.log(determinant(P)) / 2
     if any(x != 0 for x in b):
         a = inverse(P)
         square = total([b[i] * a[i][j] * b[j] for i in range(len(b)) for j in range(len(b))])
@@ -83,7 +83,7 @@ def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
     return GaussianIntegral(P, energy)
 
 
-def _at(e: Expr, values: Mapping[sympy.Symbol, Expr]) -> Expr:
+def _substitute_values(e: Expr, values: Mapping[sympy.Symbol, Expr]) -> Expr:
     found = cast(Expr, e.xreplace(dict(values)))
     if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
         raise NotScalarisableError("the energy is not defined where the blocks to be integrated out vanish")
@@ -107,13 +107,14 @@ class StatedLaw:
         return frozenset(block.name for block in self.keep)
 
 
-def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
+def decide_marginal_law(subject: Subject, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
     """Decide that int exp(-H) d(others) = const exp(-stated), all blocks but `keep` integrated out, for every size.
 
     Blocks that are Gaussian given the rest are integrated exactly, one after the other (`gaussian_integral`), by both
     engines; then d(energy left - stated)/d(kept) = 0 is decided. A block that cannot be integrated may stay if it has a
-    finite integral of its own and is not coupled to those kept; if it is coupled, only `convexity` may refute.
-    Undecided where an assumption or a constraint restricts the domain of the integral. (Ma, Chen, Fox 2015, Eq. 1.)
+    finite integral of its own and is not coupled to those kept; if it is coupled, only `refute_by_convexity` may
+    refute. Undecided where an assumption or a constraint restricts the domain of the integral. (Ma, Chen, Fox 2015,
+    Eq. 1.)
 
     Args:
         subject: the document.
@@ -126,10 +127,14 @@ def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place
     c = calculus(declarations)
     strangers = blocks_in(c, convert(stated, declarations)) - keep
     if strangers:
-        return _open(f"the stated energy depends on {', '.join(sorted(strangers))}, which is integrated out", where)
-    restricted = restricts(declarations)
+        return _leave_open(
+            f"the stated energy depends on {', '.join(sorted(strangers))}, which is integrated out", where
+        )
+    restricted = list_restricted_blocks(declarations)
     if restricted and others:
-        return _open(f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where)
+        return _leave_open(
+            f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where
+        )
     integrated = integrate(c, convert(subject.dynamics.H, declarations), others)
     difference = c.subtract(integrated.energy, convert(stated, declarations))
     kept = tuple(block for block in declarations.blocks if block.name in keep)
@@ -137,24 +142,24 @@ def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place
     slopes = [c.settled(c.diff(difference, Coordinate(block.name, row_slots(block)))) for block in kept]
     left = frozenset(block.name for block in integrated.left)
     if any(blocks_in(c, slope) & left for slope in slopes):
-        return _coupled(c, law, where)
+        return _decide_coupled(c, law, where)
     if not integrated.left:
-        return _decided(c, law, slopes, where)
+        return _decide_uncoupled(c, law, slopes, where)
     abstract = tuple(f for f in abstract_energies(declarations) if set(f.of) <= left)
     found = finite(c, declarations, difference, integrated.left, abstract)
     if found.reasons:
-        return _open(f"the integral over {', '.join(sorted(left))}: {'; '.join(found.reasons)}", where)
-    return _decided(c, law, slopes, where, frozenset({found.assumed} if found.assumed else ()))
+        return _leave_open(f"the integral over {', '.join(sorted(left))}: {'; '.join(found.reasons)}", where)
+    return _decide_uncoupled(c, law, slopes, where, frozenset({found.assumed} if found.assumed else ()))
 
 
-def restricts(declarations: Declarations) -> tuple[str, ...]:
+def list_restricted_blocks(declarations: Declarations) -> tuple[str, ...]:
     """Return the names of the blocks that an assumption restricts, or that lie in a constraint set as a whole."""
     parts = (part for a in declarations.assume for side in (a.left, a.right) for part in nodes(side))
     named = [part.name for part in parts if isinstance(part, Symbol) and part.role is Role.BLOCK]
     return tuple(dict.fromkeys((*named, *(b.name for b in declarations.blocks if b.constraint is not None))))
 
 
-def _decided(
+def _decide_uncoupled(
     c: Calculus, law: StatedLaw, slopes: list[Tensor], where: Place, given: frozenset[str] = frozenset()
 ) -> Answer:
     """Decide that the difference does not depend on the blocks kept, and that both engines find the same precisions."""
@@ -180,7 +185,7 @@ def _decided(
         # what is left is free of the blocks kept, and an integral over the others needs no derivative
         premises = off_kinks(formulas, declarations)
     question = Question(
-        tuple(identities), declarations, _sizes(law), premises, law.subject.contradiction, reads=tuple(formulas)
+        tuple(identities), declarations, _choose_sizes(law), premises, law.subject.contradiction, reads=tuple(formulas)
     )
     answer = decide(question)
     if isinstance(answer.decision, Proved):
@@ -191,7 +196,7 @@ def _decided(
     return answer
 
 
-def _sizes(law: StatedLaw) -> tuple[Sizes, ...]:
+def _choose_sizes(law: StatedLaw) -> tuple[Sizes, ...]:
     """Return the sizes for the second engine: not those at which completing a square takes it seconds."""
     if not any(step.shifted and step.block.shape.sizes for step in law.integrated.steps):
         return law.subject.sizes
@@ -199,20 +204,20 @@ def _sizes(law: StatedLaw) -> tuple[Sizes, ...]:
     return small or law.subject.sizes[:1]
 
 
-def _coupled(c: Calculus, law: StatedLaw, where: Place) -> Answer:
+def _decide_coupled(c: Calculus, law: StatedLaw, where: Place) -> Answer:
     """Decide by convexity where blocks that are left couple to those kept."""
     names = ", ".join(block.name for block in law.integrated.left)
     rough = smoothness([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
     if rough:
-        return _open(f"not shown: {'; '.join(rough)}", where)
-    found = convexity(c, law.subject, law.names, law.difference, Integrals(law).difference)
+        return _leave_open(f"not shown: {'; '.join(rough)}", where)
+    found = refute_by_convexity(c, law.subject, law.names, law.difference, Integrals(law).difference)
     if found is None:
         reason = f"the integral of exp(-({text(law.difference)})) over {names} is not known in closed form"
-        return _open(reason, where)
+        return _leave_open(reason, where)
     return found
 
 
-def _open(reason: str, where: Place) -> Answer:
+def _leave_open(reason: str, where: Place) -> Answer:
     return Answer(Undecided((reason,)), "all", (), where)
 
 

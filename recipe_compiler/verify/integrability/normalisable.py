@@ -28,8 +28,8 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.growth.integral import Finite, abstract_energies, finite
-from recipe_compiler.verify.integrability.infinite import infinite
-from recipe_compiler.verify.integrability.marginal_law import Integrals, StatedLaw, restricts
+from recipe_compiler.verify.integrability.infinite import refute_integral
+from recipe_compiler.verify.integrability.marginal_law import Integrals, StatedLaw, list_restricted_blocks
 
 METHOD = "growth at the ends of the domain; second engine"
 
@@ -70,17 +70,17 @@ def normalisable(subject: Subject) -> Answer:
         found = after
     where = subject.place("H")
     if not found.reasons:
-        answer = _shown(subject, found, integrated, H)
+        answer = _prove_integral(subject, found, integrated, H)
         return replace(answer, where=where)
-    free = not restricts(declarations) and not subject.contradiction
-    refuted = infinite(subject, found.needed) if free else None
+    free = not list_restricted_blocks(declarations) and not subject.contradiction
+    refuted = refute_integral(subject, found.needed) if free else None
     if refuted is not None:
         decision, sizes = refuted
         return Answer(decision, tuple(sizes.items()) or "all", where=where)
-    by_form = None if abstract else _by_leading_form(subject)
+    by_form = None if abstract else _prove_by_leading_form(subject)
     if by_form is not None:
         return Answer(by_form, checked_at=((),), where=where)
-    for decided in (_by_pieces, _by_entries):
+    for decided in (_prove_by_pieces, _decide_by_entries):
         by_parts = decided(subject)
         if by_parts is not None:
             return replace(by_parts, where=where)
@@ -89,13 +89,13 @@ def normalisable(subject: Subject) -> Answer:
     return Answer(open_, where=where, waived=bool(abstract))
 
 
-def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
+def _prove_integral(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
     """Return the proof, once the second engine agrees on the energy and on what was integrated out."""
     where = subject.place("H")
     zero = Tensor((), ())
     law = StatedLaw(subject, (), subject.dynamics.H, integrated, zero)
     scalars = Integrals(law)
-    identities = [Identity("H in index notation minus H entry by entry", where, zero, _difference(subject, H))]
+    identities = [Identity("H in index notation minus H entry by entry", where, zero, _make_difference(subject, H))]
     identities += [
         Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
         for step in integrated.steps
@@ -120,7 +120,7 @@ def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -
     return Answer(proof, answer.for_d, answer.checked_at, where)
 
 
-def _difference(subject: Subject, H: Tensor) -> Scalars:
+def _make_difference(subject: Subject, H: Tensor) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
         leaf = leaf_of(subject.dynamics.declarations, sizes)
         return [written_out(H, sizes, leaf)[0] - rows(subject.dynamics.H, subject.setting(sizes))[0][0]]
@@ -128,7 +128,7 @@ def _difference(subject: Subject, H: Tensor) -> Scalars:
     return entries
 
 
-def _by_pieces(subject: Subject) -> Answer | None:
+def _prove_by_pieces(subject: Subject) -> Answer | None:
     """Return a proof for an energy with a choice of pieces, if each piece alone has a finite integral; else None.
 
     At every point one of the pieces is chosen, so exp(-H) is at most the sum of exp(-H) with either everywhere. The
@@ -140,7 +140,7 @@ def _by_pieces(subject: Subject) -> Answer | None:
         return None
     found: list[Answer] = []
     for piece in choice.args[-2:]:
-        narrowed = replace(dynamics, H=_with(dynamics.H, choice, piece))
+        narrowed = replace(dynamics, H=_replace_choice(dynamics.H, choice, piece))
         answer = normalisable(replace(subject, dynamics=narrowed, derivation=None, any_size=None, stated=None))
         if not isinstance(answer.decision, Proved):
             return None
@@ -166,20 +166,20 @@ def _is_choice(node: Apply) -> bool:
     return node.fn in ("where", "minimum", "maximum") and node.shape == SCALAR
 
 
-def _with(formula: Formula, node: Apply, piece: Formula) -> Formula:
+def _replace_choice(formula: Formula, node: Apply, piece: Formula) -> Formula:
     """Return a formula with a piece in the place of a choice, wherever that stands."""
     if formula == node:
         return piece
-    return rebuild(formula, [_with(part, node, piece) for part in parts(formula)], lambda shape: shape)
+    return rebuild(formula, [_replace_choice(part, node, piece) for part in parts(formula)], lambda shape: shape)
 
 
-def _by_entries(subject: Subject) -> Answer | None:
+def _decide_by_entries(subject: Subject) -> Answer | None:
     """Return what is decided with every entry as a block of its own, for blocks of few entries; None where none is."""
     dynamics, declarations = subject.dynamics, subject.dynamics.declarations
     apart = {b.name: b for b in declarations.blocks if b.shape != SCALAR and b.domain.name is not DomainName.SIMPLEX}
     known = all(not isinstance(n, str) for block in apart.values() for n in block.shape.sizes)
     plain = known and all(end.shape == SCALAR for block in apart.values() for end in block.domain.bounds)
-    if not apart or not plain or declarations.functions or restricts(declarations):
+    if not apart or not plain or declarations.functions or list_restricted_blocks(declarations):
         return None
     entries = {name: list(map(str, coordinates(block, {}))) for name, block in apart.items()}
     if sum(map(len, entries.values())) > ENTRIES:
@@ -189,7 +189,7 @@ def _by_entries(subject: Subject) -> Answer | None:
         for block in declarations.blocks
         for name in entries.get(block.name, [block.name])
     )
-    columns = {name: _in_entries(block, entries[name]) for name, block in apart.items()}
+    columns = {name: _write_as_entries(block, entries[name]) for name, block in apart.items()}
     try:
         H = substitute(dynamics.H, columns)
     except ModelError:  # too large, or a derivative by a block
@@ -199,14 +199,14 @@ def _by_entries(subject: Subject) -> Answer | None:
     return None if isinstance(found.decision, Undecided) else found
 
 
-def _in_entries(block: Block, entries: Sequence[str]) -> Formula:
+def _write_as_entries(block: Block, entries: Sequence[str]) -> Formula:
     """Return a block as a column, or a matrix, of blocks of one number."""
     symbols = [Symbol(name, SCALAR, Role.BLOCK) for name in entries]
     cols = block.shape.cols if isinstance(block.shape.cols, int) else 1
     return Explicit(tuple(tuple(symbols[k : k + cols]) for k in range(0, len(symbols), cols)), block.shape)
 
 
-def _by_leading_form(subject: Subject) -> Proved | None:
+def _prove_by_leading_form(subject: Subject) -> Proved | None:
     """Return a proof for a polynomial energy where the document fixes all sizes."""
     declarations = subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)

@@ -39,8 +39,8 @@ from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import target_decided_in
-from recipe_compiler.verify.builds.laws import drawn_data, law_of, scalar_potential, sizes_of
-from recipe_compiler.verify.builds.transformed import law_is_kept
+from recipe_compiler.verify.builds.laws import choose_sizes, decide_law, declare_all_rows, scalar_potential
+from recipe_compiler.verify.builds.transformed import decide_transformed_law
 from recipe_compiler.verify.core.build_values import known_sizes, target_at_values
 from recipe_compiler.verify.core.conjunction import conjunction, is_proved, unless_refuted
 from recipe_compiler.verify.core.identities import faults_of
@@ -97,7 +97,7 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
     refused = _unsupported_draw_reason(cycle, block, is_of_a_batch=is_of_a_batch)
     if law is None or refused:
         return Answer(Undecided((refused or f"the target {cycle.target.name} claims no law of {block}",)))
-    of_target = target_decided_in(partial(law_of, name=block), build)
+    of_target = target_decided_in(partial(decide_law, name=block), build)
     if isinstance(of_target.decision, Refuted):
         return of_target
     theta, K = cycle.potential_blocks[0], f"H - {split.subject.dynamics.potential}({cycle.potential_blocks[0].name})"
@@ -113,7 +113,9 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
     obligations = [(f"{block} has the claimed law under exp(-U)", of_target)]
     if build.target.transforms:
         names = ", ".join(f"{one.inner} = {one.via}({one.block.name})" for one in build.target.transforms)
-        obligations.append((f"exp(-U) is the same distribution in {names}", target_decided_in(law_is_kept, build)))
+        obligations.append(
+            (f"exp(-U) is the same distribution in {names}", target_decided_in(decide_transformed_law, build))
+        )
     obligations.append((f"{K} is free of {theta.name}", of_rest))
     proof = conjunction(f"{block} ~ {law_text(law)} given all others", obligations)
     at_values = isinstance(of_target.decision, Proved) and AT_VALUES in of_target.decision.by
@@ -123,11 +125,11 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
 def refute_draw(target: Target, block: str) -> Answer | None:
     """Return the refutation by U(b') - U(b) != E(b') - E(b), exp(-E) the claimed law; None where no point shows it."""
     target = standard(target)
-    declared, law = drawn_data(target.declarations), dict(target.laws)[block]
+    declared, law = declare_all_rows(target.declarations), dict(target.laws)[block]
     own = next(one for one in declared.blocks if one.name == block)
     if discrete_blocks(target.declarations) or target.recursion or is_on_simplex(own):
         return None
-    sizes, E = sizes_of(target)[-1], energy(law, own)
+    sizes, E = choose_sizes(target)[-1], energy(law, own)
 
     def off(_: Point, other: Point) -> list[Expr]:
         left = scalar_potential(target, sizes) - rows(E, Setting(declared, sizes))[0][0]

@@ -35,7 +35,7 @@ from recipe_compiler.splitting.entrywise import SHIFT
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_values
+from recipe_compiler.verify.builds.in_build import Stages, select_part, subject_at_values
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
@@ -121,7 +121,7 @@ def words_to_try(cycle: Cycle, part: int) -> Iterator[Split]:
     None with some U where the build's reads nothing of what the word moves: what goes wrong with some other U then need
     not with this one.
     """
-    split, build = cycle.split, of_part(cycle.build, part)
+    split, build = cycle.split, select_part(cycle.build, part)
     subjects = [stated_subject(build)]
     if not _is_potential_free_of_word(cycle, part):
         subjects.append(subject_at_values(build) or split.subject)

@@ -15,7 +15,7 @@ from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.builds.boundary import with_potential
+from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
 from recipe_compiler.verify.core.build_values import at_values, from_files, sized
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
@@ -105,7 +105,7 @@ def valued_subject(stages: Stages) -> Subject | None:
     """Return the dynamics with a build's U and values; None unless these are few numbers and formulas."""
     try:
         build = sized(stages.build)
-        stated = with_potential(build, bind(build))
+        stated = bind_potential(build, bind(build))
         dynamics = None if stated is None or from_files(stated) else at_values(stated) or bind(stated)
     except ModelError:  # a formula grows too large with the values in it
         return None

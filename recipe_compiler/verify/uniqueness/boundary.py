@@ -53,7 +53,7 @@ from recipe_compiler.verify.growth.ends import (
     with_distance,
 )
 from recipe_compiler.verify.growth.integral import EndCondition, common_slots, lowered_term, slack_of
-from recipe_compiler.verify.integrability.infinite import fails
+from recipe_compiler.verify.integrability.infinite import refute_end_condition
 from recipe_compiler.verify.recover.search import UNKNOWN, states_equation, with_recovered_q
 
 REFLECTED = "chains are reflected at "
@@ -356,7 +356,11 @@ def _integrable(at: AtFace, p: Density, found: _Found) -> Decision | None:
         return None
     condition = EndCondition(f"exp(-H) at {at.face.says}", needed, holds=False, boundary=not p.is_barrier)
     try:
-        against = fails(at.subject.dynamics.declarations, (condition,), at.subject.sizes[0]) if p.is_exact else None
+        against = (
+            refute_end_condition(at.subject.dynamics.declarations, (condition,), at.subject.sizes[0])
+            if p.is_exact
+            else None
+        )
     except NoInstanceError:
         against = None
     return Undecided((condition.unmet,)) if against is None else against
