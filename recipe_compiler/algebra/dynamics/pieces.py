@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import System, Vector, gradient
-from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.derivatives import slope_off_kinks as slope
 from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, product, total, transpose
 from recipe_compiler.algebra.scalars.rationals import rational
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.derivatives import slope_off_kinks as slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, total
 from recipe_compiler.algebra.scalars.symbols import coordinates

@@ -24,21 +24,24 @@ _OF_ONE_ARGUMENT = tuple(row.of for row in SCALAR_FUNCTIONS.values() if row.corn
 """Smooth functions whose derivative SymPy states by `fdiff`."""
 
 
-def slope(e: Expr, x: Symbol) -> Expr:
-    """Return de/dx of a scalar off its kinks, a scalar: of |x| the cell of x."""
-    return smooth_slope(off_kinks(e), x)
+def slope_off_kinks(e: Expr, x: Symbol) -> Expr:
+    """Return de/dx of a scalar off its kinks, a scalar: of |x| the cell of x.
+
+    A second derivative of |x| is then 0: use `slope` where a kink counts.
+    """
+    return slope(off_kinks(e), x)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def smooth_slope(e: Expr, x: Symbol) -> Expr:
-    """Return de/dx of a scalar without kinks, every subexpression differentiated once."""
+def slope(e: Expr, x: Symbol) -> Expr:
+    """Return de/dx of a scalar, every subexpression differentiated once; at kinks as SymPy does."""
     match e:
         case Symbol():
             return sympy.Integer(int(e == x))
         case _ if not e.args:
             return ZERO
         case sympy.Add():
-            return sympy.Add(*[smooth_slope(term, x) for term in e.args])
+            return sympy.Add(*[slope(term, x) for term in e.args])
         case sympy.Mul():
             return _differentiate_product(e.args, x)
         case sympy.Pow():
@@ -72,7 +75,7 @@ def _differentiate_unknown(e: AppliedUndef | sympy.Derivative, x: Symbol) -> Exp
 
 def _apply_chain_rule(outer: Expr, inner: Expr, x: Symbol) -> Expr:
     """Return `outer * d inner/dx`."""
-    along = smooth_slope(inner, x)
+    along = slope(inner, x)
     return ZERO if along == 0 else outer * along
 
 
@@ -80,7 +83,7 @@ def _differentiate_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
     """Return the sum of the product with one factor differentiated at a time."""
     terms: list[Expr] = []
     for k, factor in enumerate(factors):
-        along = smooth_slope(factor, x)
+        along = slope(factor, x)
         if along != 0:
             terms.append(sympy.Mul(*factors[:k], along, *factors[k + 1 :]))
     return sympy.Add(*terms)
@@ -88,7 +91,7 @@ def _differentiate_product(factors: tuple[Expr, ...], x: Symbol) -> Expr:
 
 def _differentiate_power(e: sympy.Pow, x: Symbol) -> Expr:
     """Return d(b**n) = n b**(n-1) db + b**n log(b) dn; a base with varying exponent is positive wherever it is real."""
-    base, exponent = smooth_slope(e.base, x), smooth_slope(e.exp, x)
+    base, exponent = slope(e.base, x), slope(e.exp, x)
     terms: list[Expr] = []
     if base != 0:
         terms.append(e.exp * e.base ** (e.exp - 1) * base)

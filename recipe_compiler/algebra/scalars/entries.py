@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.scalars import elementwise, matrices
-from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.derivatives import slope_off_kinks as slope
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import chosen

@@ -5,6 +5,7 @@ are, where mu is a sum of functions of the state times columns of the data and y
 its distance, prod_n p_n <= C sigma**-N exp(-r/sigma).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -173,7 +174,7 @@ def explain_unbounded(posterior: Posterior, left: Sequence[tuple[Product, Law]],
             why = find_dependent_residuals(part, rows)
             if why:
                 return why, False
-            exact = exact and not any(one.apart for one in part)
+            exact = exact and len(part) <= MOST_SCALES and not any(one.apart for one in part)
     except NotReadError as error:
         return str(error), False
     return "", exact
@@ -195,10 +196,13 @@ class _Residuals:
             NotReadError: a residual is not linear in coefficients, or a prior may favour some of their values.
         """
         known: dict[object, tuple[Product, Law]] = {}
+        times = Counter[object]()
         for product, law in left:
             row = DENSITIES[law.stated.name]
             same = (law.stated.arguments[0], _get_argument(row, law.stated, row.location) if row.location else row.name)
-            known.setdefault((same, product.guards), (product, law))
+            times[id(product), same] += 1  # a factor twice is no component of a mixture
+            alone = None if product.is_mixed else id(product)
+            known.setdefault((same, product.guards, times[id(product), same], alone), (product, law))
         for product, law in known.values():
             self._add_residuals(law, self.rows.select_rows(product.guards), mixed=product.is_mixed)
         done: set[str] = set()

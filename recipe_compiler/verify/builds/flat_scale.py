@@ -172,7 +172,8 @@ def refute_at_zero_scale(target: Target, rows: Rows) -> Infinite | None:
         others = [law for law, _ in laws if all(law is not one for one, _ in own)]
         beside = [term for _, term in (*prior[0].rest, *likelihood[0].rest) if term != log]
         beside += [term for law in others for _, term in list_summands(law, target)]
-        power = sum((c for c, term in prior[0].rest if term == log), Fraction(0))
+        powers = [*prior[0].rest, *((rows.count * c, term) for c, term in likelihood[0].rest)]
+        power = sum((c for c, term in powers if term == log), Fraction(0))
         try:
             residuals = [form for law, at in own for form in _read_residuals(law, at)]
             at_zero = [substitute(term, {block.name: Number(Fraction(0))}) for term in beside]

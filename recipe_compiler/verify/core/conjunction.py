@@ -51,7 +51,9 @@ def each_of(found: Sequence[Obligation]) -> Answer:
         if isinstance(answer.decision, Refuted):
             return replace(answer, decision=replace(answer.decision, by=f"{what}: {answer.decision.by}"))
     proofs = [(what, answer.decision) for what, answer in found if isinstance(answer.decision, Proved)]
-    whole = conjunction("; ".join(f"{what}: {proof.by}" for what, proof in proofs), found)
+    ways = list(dict.fromkeys(proof.by for _, proof in proofs))
+    says = ways[0] if len(ways) == 1 else "; ".join(f"{what}: {proof.by}" for what, proof in proofs)
+    whole = conjunction(says, found)
     remarks = tuple(dict.fromkeys(remark for _, proof in proofs for remark in proof.remarks))
     return replace(whole, decision=replace(whole.decision, remarks=remarks)) if is_proved(whole) else whole
 

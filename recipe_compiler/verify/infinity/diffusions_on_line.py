@@ -39,7 +39,16 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.growth.ends import DOWN, HALF_LINES, UP, End, UnknownGrowthError, leading_at, with_distance
+from recipe_compiler.verify.growth.ends import (
+    DOWN,
+    HALF_LINES,
+    UP,
+    End,
+    UnknownGrowthError,
+    leading_at,
+    with_boundary,
+    with_distance,
+)
 from recipe_compiler.verify.growth.integral import at_ends
 
 THERE = "solutions get there in finite time"
@@ -115,6 +124,8 @@ def outruns(of: Equation) -> Answer | None:
     """
     terms, d = Terms.of(of.subject.dynamics.declarations), of.derivation
     for line in _lines(of):
+        if _may_end_elsewhere(of, line.block):
+            continue
         end = next((end for end in line.ends if _is_outrun(terms.c, line, end)), None)
         if end is not None:
             return _outrun(f"{line.block.name} -> {end.name}", line.drift, line.noise)
@@ -125,6 +136,7 @@ def outruns(of: Equation) -> Answer | None:
         own = block.domain.name is DomainName.REAL and blocks_in(terms.c, product) | blocks_in(terms.c, D)
         if (
             own == {block.name}
+            and not _may_end_elsewhere(of, block)
             and r is not None
             and r > 2
             and q is not None
@@ -133,6 +145,18 @@ def outruns(of: Equation) -> Answer | None:
         ):
             return _outrun(f"{block.name} -> oo", f, D)
     return None
+
+
+def _may_end_elsewhere(of: Equation, block: Block) -> bool:
+    """Whether a block drives another one that has a boundary, which solutions may meet before they reach infinity."""
+    c, d, declarations = of.derivation.calculus, of.derivation, of.subject.dynamics.declarations
+    read = [
+        frozenset().union(*(blocks_in(c, tensor) for tensor in (f, *row))) for f, row in zip(d.drift, d.D, strict=True)
+    ]
+    driven = {block.name}
+    while new := {b.name for b, names in zip(declarations.blocks, read, strict=True) if names & driven} - driven:
+        driven |= new
+    return any(other.name in driven - {block.name} for other in with_boundary(declarations))
 
 
 def _is_outrun(c: Calculus, line: Line, end: End) -> bool:
@@ -188,7 +212,8 @@ def through(of: Equation) -> Through | None:
                 away = line.block.domain.name is DomainName.REAL or is_certainly(found.value, 1)
                 plain = line.noise.is_zero or is_positive(c.rules, line.noise)
                 name = str(coordinates(line.block, sizes)[0])
-                return Through(name, sizes, found, bool(line.ends) and away and plain)
+                first = not _may_end_elsewhere(of, line.block)
+                return Through(name, sizes, found, bool(line.ends) and away and plain and first)
     return None
 
 
@@ -203,7 +228,9 @@ def reaches_infinity(of: Equation) -> Refuted | None:
     for line, J, _ in _currents(of):
         about = [term for term in of.derivation.H.terms if line.block.name in blocks_in(c, Tensor((), (term,)))]
         h = c.collect(about, ())
-        if line.x.at or not J.is_zero or not _are_alone(c, line.x, h) or not is_positive(c.rules, line.noise):
+        if line.x.at or _may_end_elsewhere(of, line.block) or not J.is_zero:
+            continue
+        if not _are_alone(c, line.x, h) or not is_positive(c.rules, line.noise):
             continue
         scale = c.subtract(_log(c, line.noise), h)
         ends = at_ends(c, of.subject.dynamics.declarations, line.block, line.x, scale)
