@@ -79,7 +79,8 @@ def is_bounded(formula: str, moments: Moments, folder: Path) -> bool:
     limits = Limits(target.declarations, moments)
     products = likelihood_products(target, target.stated.densities)
     return all(
-        limits.absorbed(product.rest) is not None and all(limits.of_law(law) is not None for law in product.laws)
+        limits.find_absorbing_blocks(product.rest) is not None
+        and all(limits.bound_law(law) is not None for law in product.laws)
         for product in products
     )
 
