@@ -220,5 +220,5 @@ def _describe_problem(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
 
 
 def _list_generators(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
-    """Return the generators g0, g1, ... of a problem with the scalars that they stand for."""
+    """Return the scalar that each generator g0, g1, ... of a problem represents."""
     return tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))
