@@ -21,7 +21,7 @@ from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.substitute import occurs, substituted
-from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Determinant, Inverse, Tensor, Term
+from recipe_compiler.tensor.terms import Applied, Base, Component, Coordinate, Determinant, Inverse, Tensor, Term
 
 ONE = Fraction(1)
 Y = "(y)"
@@ -171,6 +171,8 @@ def leading_at(c: Calculus, h: Tensor, x: Coordinate, end: End) -> Leading | Non
         UnknownGrowthError: the largest term, or its sign, is not known.
     """
     y = Coordinate(Y, x.at)
+    if any(isinstance(atom, Component) and (atom.name, x.block) in c.rules.depends for atom in everywhere(h)):
+        raise UnknownGrowthError(f"a function of {x.block}")
     try:
         return leading(c, placed(c, h, x, end.place(c, y)), y, far=end.at is None)
     except ModelError:

@@ -194,7 +194,10 @@ def slack_of(c: Calculus, block: Block, term: Term) -> Tensor | None:
     if block.domain.name is not DomainName.SIMPLEX:
         return None
     c = with_distance(c)
-    found = placed(c, Tensor((), (term,)), block.name, c.subtract(c.constant(1), c.coordinate(Y)))
+    try:
+        found = placed(c, Tensor((), (term,)), block.name, c.subtract(c.constant(1), c.coordinate(Y)))
+    except UnknownGrowthError:
+        return None
     return None if block.name in blocks_in(c, found) else found
 
 

@@ -52,6 +52,8 @@ class Weight:
     says: str
     logarithm: bool = False
     """Whether one logarithm may multiply the largest powers: W = log(1 + |z|**2) then suffices."""
+    is_abstract: bool = False
+    """Whether W holds an abstract function: how fast that grows may then be a premise by itself."""
 
 
 @dataclass(slots=True)
@@ -89,7 +91,8 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
     for term in rising:
         if _is_outweighed(terms, term, weight, stronger, found) or _is_compensated(terms, term, weight, falling):
             continue
-        if not terms.blocks(term.factors) & covered or terms.is_steep(term.factors):
+        meets = terms.is_abstract(term.factors) or (weight.is_abstract and terms.blocks(term.factors) & covered)
+        if not meets or terms.is_steep(term.factors):
             found.open.append(text(_as_tensor(terms, term)))
             continue
         moving = [f for f in term.factors if terms.blocks([f]) and not terms.blocks([f]) & covered]
@@ -100,11 +103,8 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
             found.premises.append(_at_most(terms, _square_of_rest(terms, term, moving), weight))
         else:
             found.open.append(text(_as_tensor(terms, term)))
-    whole = terms.c.collect(abstract, ())
-    if abstract and not any(terms.is_abstract(term.factors) for term in abstract):
-        found.open.append(text(whole))
-    elif abstract:
-        found.premises.append(_at_most(terms, whole, weight))
+    if abstract:
+        found.premises.append(_at_most(terms, terms.c.collect(abstract, ()), weight))
     return found
 
 
@@ -302,7 +302,7 @@ def _beside(terms: Terms, H: Formula) -> LyapunovFunction | None:
     found = confined(terms, convert(H, terms.declarations), {block.name: TWO for block in blocks})
     if isinstance(found, str) or not blocks or not found.abstract.terms:
         return None
-    weight = Weight(found.degrees, f"1 + {_norms(blocks)} + {text(found.abstract)}")
+    weight = Weight(found.degrees, f"1 + {_norms(blocks)} + {text(found.abstract)}", is_abstract=True)
     low = _for_some(terms, f"{text(_without_factor(terms, found.abstract))}{LOW}", f"1 + {_norms(blocks)}")
     says = f"H + k ({_norms(blocks)}), k large"
     return LyapunovFunction(says, (H, _square(blocks)), weight, (low,))
@@ -327,6 +327,6 @@ def _alone(terms: Terms, W: Formula, says: str) -> LyapunovFunction:
     blocks = tuple(block for block in covered(terms) if block.name not in found.degrees)
     if not blocks:
         return LyapunovFunction(says, (W,), Weight(found.degrees, "1"))
-    weight = Weight(found.degrees, f"1 + {text(found.abstract)}")
+    weight = Weight(found.degrees, f"1 + {text(found.abstract)}", is_abstract=True)
     grows = Assumption(f"{text(found.abstract)}{GROWS}{_norms(blocks)} -> oo", Assumes.GROWTH)
     return LyapunovFunction(says, (W,), weight, (grows,))
