@@ -4,7 +4,7 @@ With theta ~ N(0, I), int prod_n N(c_n + a_n theta; 0, s_n**2) p(theta) dtheta i
 + diag(s**2), whose determinants and inverses are those of rational matrices.
 """
 
-from itertools import product
+from itertools import combinations, product
 from math import log
 from random import Random
 
@@ -17,6 +17,7 @@ from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.verify.builds.at_data import VanishingResiduals, find_dependent_residuals
 from recipe_compiler.verify.from_data.columns import Rows, Sum
+from recipe_compiler.verify.from_data.ranks import are_apart, is_general
 
 WIDTH = 3
 ROWS = Rows(Declarations(), {}, {}, {}, 1)
@@ -80,3 +81,41 @@ def test_residuals_are_dependent_where_a_gaussian_integral_grows(seed):
 def test_two_equal_data_of_one_location_are_dependent():
     forms: tuple[Sum, ...] = ({(): fmpq(1), (("m", 0, 0),): fmpq(1)}, {(): fmpq(1), (("m", 0, 0),): fmpq(1)})
     assert find_dependent_residuals([VanishingResiduals("y", forms, apart=True, scale=None)], ROWS)
+
+
+def rank_of(lines):
+    width = len(lines[0])
+    return fmpq_mat(len(lines), width, [fmpq(x) for line in lines for x in line]).rref()[1] if width else 0
+
+
+def have_dependent_forms(lines):
+    """Whether residuals [a c] vanish at one theta though a are dependent: c is then in the span of a."""
+    own = rank_of([line[:-1] for line in lines])
+    return own == rank_of(lines) < len(lines)
+
+
+@pytest.mark.parametrize("seed", some(range(40), 10))
+def test_residuals_are_apart_where_no_dependent_ones_vanish_together(seed):
+    random = Random(seed)
+    for _ in range(50):
+        width = random.randint(1, 4)
+        lines = [
+            [*(random.choice((0, 0, 1, 1, 2, -1, 3)) for _ in range(width - 1)), random.randint(-9, 9)]
+            for _ in range(random.randint(1, 6))
+        ]
+        sets = (own for k in range(1, len(lines) + 1) for own in combinations(lines, k))
+        assert are_apart(lines, width) == (not any(map(have_dependent_forms, sets))), lines
+
+
+MANY = [[1, k, k**2] for k in range(140)]
+"""Points of a parabola: of these no three are on a line."""
+
+
+def test_of_many_residuals_three_on_a_line_are_not_apart():
+    assert are_apart(MANY, 3)
+    assert not are_apart([*MANY, [1, 140, (139**2 - 138**2) * 2 + 138**2]], 3)
+
+
+def test_of_more_sets_than_are_looked_at_none_is_general():
+    assert is_general(MANY[:20], 3, 2)
+    assert not is_general([*MANY, [1, 140, (139**2 - 138**2) * 2 + 138**2]], 3, 2)

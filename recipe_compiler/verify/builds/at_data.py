@@ -29,6 +29,7 @@ from recipe_compiler.verify.builds.proper_prior import Posterior, find_row_block
 from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
     Matrix,
+    are_apart,
     are_independent,
     count_nonzero_rows,
     is_general,
@@ -307,7 +308,7 @@ def _require_general_position(row: Density, law: Law, rows: Rows) -> None:
     if any(0 in line or len({*line}) < len(line) for line in numbers):
         raise NotReadError(f"some {text(first)} are equal, or 0")
     lines, width = stack_columns([*columns, *values], rows.count), len(columns) + len(values)
-    if len(values) > 1 and not is_general(lines, width, rows.clear, free=len(values)):
+    if len(values) > 1 and not is_general(lines, width, len(values), rows.clear):
         raise NotReadError(f"some {text(first)} lie in a plane")
 
 
@@ -378,4 +379,4 @@ def _is_general_on_zeros(lines: Matrix, others: Matrix, width: int, clear: float
     if rank == len(B):
         return True
     B = B @ np.linalg.svd(B, full_matrices=False)[2][:rank].T if rank else B[:, :0]
-    return is_general(np.hstack([B, d]).tolist(), rank + 1, clear)
+    return are_apart(np.hstack([B, d]).tolist(), rank + 1, clear)

@@ -17,6 +17,8 @@ from recipe_compiler.verify.from_data.columns import BITS, CLEAR, fill_column
 
 MOST_MINORS = 300_000
 """Sets of rows that are looked at."""
+MOST_ROWS = 1_000_000
+"""Rows that are looked at, of all sets of what two unknowns are left of."""
 PRIME = 2**31 - 1
 Matrix = list[list[Any]]
 """Rows of exact numbers."""
@@ -149,20 +151,20 @@ def _are_regular(matrices: Any) -> Any:
     return regular
 
 
-def is_general(rows: Matrix, width: int, clear: float = CLEAR, *, free: int = 1) -> bool:
-    """Whether no `width` of rows [a c] have a . theta + c . v = 0, v != 0, nearly; of many, whether no two are equal.
+def is_general(rows: Matrix, width: int, free: int, clear: float = CLEAR) -> bool:
+    """Whether no `width` of rows [a c] have a . theta + c . v = 0, v != 0, nearly; False of more than are looked at.
 
     Args:
         rows: [a c], floats or exact.
         width: the length of a row.
-        clear: the size, relatively, of what may be rounding.
         free: the length of c.
+        clear: the size, relatively, of what may be rounding.
     """
     if len(rows) < width:
         return True
-    scaled = scale_to_doubles(rows, width)
     if comb(len(rows), width) > MOST_MINORS:
-        return len({tuple(row) for row in np.round(scaled, 9).tolist()}) == len(rows)
+        return False
+    scaled = scale_to_doubles(rows, width)
     for block in _list_subsets(len(rows), width):
         own = scaled[block]
         sizes = np.linalg.svd(own, compute_uv=False)
@@ -171,4 +173,29 @@ def is_general(rows: Matrix, width: int, clear: float = CLEAR, *, free: int = 1)
             rank = np.linalg.matrix_rank(one[:, :-free], clear) if width > free else 0
             if np.linalg.matrix_rank(one, clear) < rank + free:
                 return False
+    return True
+
+
+def are_apart(rows: Matrix, width: int, clear: float = CLEAR) -> bool:
+    """Whether residuals [a c] that vanish at one theta have independent a, nearly; False of more than are looked at.
+
+    With two unknowns left of those of the first rows, those of all others differ: no sets of `width` rows are made.
+    """
+    if len(rows) * comb(len(rows), max(width - 2, 0)) > MOST_ROWS:
+        return False
+    return _are_apart(scale_to_doubles(rows, width), clear)
+
+
+def _are_apart(rows: Any, clear: float) -> bool:
+    sizes = np.abs(rows).max(axis=1, initial=0.0)
+    if (sizes <= clear).any():
+        return False
+    rows = (rows / sizes[:, None])[np.abs(rows[:, :-1]).max(axis=1, initial=0.0) > clear * sizes]
+    if rows.shape[1] <= 2:
+        return bool((np.diff(np.sort(np.arctan(rows[:, -1] / rows[:, 0]))) > clear).all())
+    for k, row in enumerate(rows[:-1]):
+        j = np.abs(row[:-1]).argmax()
+        left = rows[k + 1 :] - np.outer(rows[k + 1 :, j] / row[j], row)
+        if not _are_apart(np.delete(left, j, axis=1), clear):
+            return False
     return True
