@@ -9,9 +9,11 @@ import sympy
 from answers import document, expect
 
 from recipe_compiler.algebra.polynomial_integrability.infinite_volume import flat
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Value
 from recipe_compiler.verify.builds.normalisable import normalisable_build
+from recipe_compiler.verify.integrability.marginal_law import gaussian_integral
 
 x, y, w = sympy.symbols("x y w", real=True)
 s = sympy.Symbol("s", positive=True)
@@ -46,6 +48,12 @@ def test_a_flat_region_is_what_it_says(H, positive):
 @pytest.mark.parametrize("H", [x**4 + y**2 - x * y, x**2 * y**2 + x**2 + y**2, (x**2 - 1) ** 2 + (x - y) ** 2], ids=str)
 def test_no_region_is_named_where_the_integral_is_finite(H):
     assert flat(H, (x, y), (False, False)) is None
+
+
+@pytest.mark.parametrize("kink", [sympy.Abs(x) * y, sympy.Max(x - 1, 0) * y], ids=str)
+def test_what_has_a_kink_in_a_coordinate_is_not_integrated_as_a_gaussian(kink):
+    with pytest.raises(NoNormalFormError):
+        gaussian_integral(x**2 / 2 + kink, (x,))
 
 
 TEMPERED = """
