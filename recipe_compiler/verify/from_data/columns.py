@@ -77,11 +77,13 @@ class Rows:
         """Return the rows in which conditions on the data are as stated.
 
         Raises:
-            NotReadError: a condition is not certain.
+            NotReadError: a condition is not certain, or one of rows that are not read may meet it alone.
         """
         kept = np.ones(self.count, dtype=bool)
         for condition, holds in guards:
             kept &= self.truth(condition) == holds
+        if not (kept.any() or self.is_whole):
+            raise NotReadError("a condition that no row that is read meets")
         return self if kept.all() else self.at(np.flatnonzero(kept))
 
     def at(self, rows: "np.ndarray[Any, np.dtype[np.int64]]") -> "Rows":

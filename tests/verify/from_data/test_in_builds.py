@@ -78,6 +78,28 @@ def test_what_is_larger_than_is_read_before_a_run_is_left_to_it(tmp_path, monkey
     expect(integral(own), "undecided", own.observed)
 
 
+@pytest.mark.parametrize(
+    ("state", "prior", "pieces"),
+    [
+        ("m: {}, s: {domain: positive, transform: log}", "normal(m, 0, 1) + half_normal(s, 1)", "normal(y, m, s), 0"),
+        ("m: {}", "0", "m**4, normal(y, m, 1)"),
+    ],
+)
+def test_rows_that_are_not_read_may_take_a_piece_that_no_other_takes(state, prior, pieces, monkeypatch):
+    """Two equal data leave ds/s, and m**4 grows; both are of a row between those that are read."""
+    monkeypatch.setattr("recipe_compiler.verify.builds.of_data.MANY", 1)
+    target = f"""
+    name: pieces
+    state: {{{state}}}
+    data: {{c: {{shape: N}}, y: {{shape: N}}}}
+    log_prior: {prior}
+    log_likelihood: where(c > 0, {pieces})
+    """
+    own = build([(0, 1), (1, 2), (1, 2), (0, 5)], "{file: data.csv, c: a, y: y}", target=target, more="")
+    found = integral(own)
+    assert found.verdict.value == "undecided" or "data outside a null set (ties may be in it)" in found.decision.given
+
+
 def test_a_number_that_is_none_is_a_caveat_of_the_build():
     assert not any("cannot be read" in one for one in build_caveats(build()))
     caveats = build_caveats(build("a,y\n1,nan\n"))
