@@ -17,7 +17,7 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verify.core.stratonovich import ito_drift
+from recipe_compiler.verify.core.stratonovich import convert_to_ito
 
 Values = Mapping[int, Value]
 """The number of a part to the value of its unknown; the other unknowns are 0."""
@@ -61,7 +61,7 @@ def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
     stated = replace(dynamics, D=dynamics.D or dynamics.claims.diffusion, Q=dynamics.Q or zeros(declarations.blocks))
     derivation, c = derive(stated, settle=False), calculus(declarations)
     D = dynamics.claims.diffusion or dynamics.D or ()
-    drift, diffusion = vector(ito_drift(dynamics, D), declarations), matrix(D, declarations)
+    drift, diffusion = vector(convert_to_ito(dynamics, D), declarations), matrix(D, declarations)
     if not derived:
         return (residual(derivation, drift, diffusion, settle=False),)
     drifts = [c.subtract(one, other) for one, other in zip(drift, derivation.drift, strict=True)]

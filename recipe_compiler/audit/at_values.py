@@ -18,7 +18,7 @@ from recipe_compiler.readback.step import values as entries
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.splitting.degree import degree
-from recipe_compiler.verify.core.build_values import exact_rows, known_sizes
+from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
 
 MOST = 60
 """Coordinates of the longest state that is gone through."""
@@ -78,7 +78,7 @@ def read_affine_step(build: Build, program: Program) -> Audited:
     if program.data:
         raise NoAuditError("its Hessian depends on the data: `recipe run` forecasts what a step samples")
     bound = bind(build)
-    sizes = known_sizes(build, build.target) | known_sizes(build, bound)
+    sizes = find_known_sizes(build, build.target) | find_known_sizes(build, bound)
     unknown = [size for size in symbolic_sizes(program) if size not in sizes]
     if unknown:
         raise NoAuditError(f"the size {unknown[0]} has no value")
@@ -104,7 +104,7 @@ def _set_value(build: Build, parameter: Parameter) -> Parameter:
     if stated is not None:
         rows = stated.numbers
     else:
-        rows = None if parameter.default is None else exact_rows(parameter.default, build)
+        rows = None if parameter.default is None else evaluate_exactly(parameter.default, build)
     if rows is None:
         raise NoAuditError(f"{parameter.name} has no value in the document")
     return replace(parameter, value=Entries(rows))

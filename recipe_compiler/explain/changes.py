@@ -10,7 +10,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Topic
-from recipe_compiler.verify.core.subject import Subject, find, subject_of
+from recipe_compiler.verify.core.subject import Subject, decide_claim, prepare_subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
@@ -76,7 +76,7 @@ def prove_change(dynamics: Dynamics, change: Change, topic: Topic, *, derived: b
     try:
         written = [(entry, text(formula)) for entry, formula in change.formulas]
         again = {entry: read(new, declarations, old[entry].shape, entry) for entry, new in written}
-        subject = subject_of(with_entries(dynamics, again))
+        subject = prepare_subject(with_entries(dynamics, again))
     except DocumentError:
         return None
     answers = _collect_proofs(subject, [head(entry) for entry, _ in written], derived=derived)
@@ -99,7 +99,7 @@ def _collect_proofs(subject: Subject, heads: Sequence[str], *, derived: bool) ->
     ]
     found: list[Proved] = []
     for asked, claim in needed:
-        decision = find(claim, subject).decision if asked else None
+        decision = decide_claim(claim, subject).decision if asked else None
         if isinstance(decision, Proved):
             found.append(decision)
         elif asked:

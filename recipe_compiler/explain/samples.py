@@ -19,7 +19,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import equation_formulas
 from recipe_compiler.verdict import Explanation, Topic, Verdict
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject, prepare_subject
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 LEAVES = "exp(-H) is a stationary density of the claimed equation, normalisable or not, for H = "
@@ -67,7 +67,7 @@ def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
 
 def _note_infinite_integral(changed: Dynamics, explanation: Explanation) -> Explanation:
     """Return the explanation, with a note if exp(-H') is proved to have no finite integral."""
-    if normalisable(subject_of(changed)).verdict is not Verdict.REFUTED:
+    if normalisable(prepare_subject(changed)).verdict is not Verdict.REFUTED:
         return explanation
     tabled = changed.declarations.parameters or changed.declarations.functions
     where = " for some values of what is declared" if tabled else ""

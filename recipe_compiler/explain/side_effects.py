@@ -7,8 +7,8 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.changes import head
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Verdict
-from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider, under_sizes
-from recipe_compiler.verify.core.subject import Subject, find, subject_of
+from recipe_compiler.verify.claims import DYNAMICS, Claim, get_decider, list_applicable_claims, state_sizes
+from recipe_compiler.verify.core.subject import Subject, decide_claim, prepare_subject
 
 _HEADS: Mapping[str, frozenset[str]] = {
     "D": frozenset({"D", "claims.diffusion"}),
@@ -35,11 +35,11 @@ def note_side_effects(
         before: the verdicts on the document as it was.
     """
     heads = frozenset(head(entry) for entry in entries)
-    subject = subject_of(changed)
+    subject = prepare_subject(changed)
     open_: list[str] = []
     refuted: list[str] = []
     given = set(explanation.given)
-    for claim in applicable_claims(DYNAMICS, changed):
+    for claim in list_applicable_claims(DYNAMICS, changed):
         if not claim.required or claim.rechecked_by_repairs:
             continue
         touched = bool(_select_changed_entries(claim, heads) & heads)
@@ -66,7 +66,7 @@ def _select_changed_entries(claim: Claim[Subject, Dynamics], heads: frozenset[st
 def _decide_claim(claim: Claim[Subject, Dynamics], subject: Subject) -> Finding | None:
     """Return the finding of a claim, None if it cannot be decided."""
     try:
-        return claim.finding(under_sizes(claim, subject.dynamics, find(decider(claim), subject)))
+        return claim.finding(state_sizes(claim, subject.dynamics, decide_claim(get_decider(claim), subject)))
     except DocumentError:
         return None
 

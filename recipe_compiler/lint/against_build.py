@@ -28,8 +28,8 @@ from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
 from recipe_compiler.trace.operations import Trace
 from recipe_compiler.verify.builds.boundary import express_blocks
-from recipe_compiler.verify.core.build_values import at_values, known_sizes, sized
-from recipe_compiler.verify.core.sizes import Sizes, written
+from recipe_compiler.verify.core.build_values import bind_values, find_known_sizes, fix_sizes
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 
 MOST = 12
 """Coordinates of a state that is followed whole; of a larger one smaller sizes are followed."""
@@ -184,7 +184,7 @@ def _plan(build: Build, bound: Dynamics, named: frozenset[str], *, every_potenti
     target, observed, block = build.target, build.observed, _block(bound)
     count = target.declarations.data[0].size if target.declarations.data else None
     of_target = [size for size in target.declarations.sizes if size != count]
-    own = {**known_sizes(build, target), **known_sizes(build, bound), **dict(build.sizes)}
+    own = {**find_known_sizes(build, target), **find_known_sizes(build, bound), **dict(build.sizes)}
     if isinstance(observed, Observed):
         names = (*target.declarations.sizes, *bound.declarations.sizes)
         own |= {name: n for name, n in observed.sizes if name in names}
@@ -238,7 +238,7 @@ def _own_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, .
     reasons = tuple(_not_read(plan))
     if reasons or bound.potential is None:
         return _no_potential(plan, reasons)
-    small = sized(_without_defaults(replace(build, sizes=tuple(plan.sizes.items())), plan.named))
+    small = fix_sizes(_without_defaults(replace(build, sizes=tuple(plan.sizes.items())), plan.named))
     block = _block(bind(small))
     potential = _potential(small.target, block, plan) if block is not None else Number(Fraction(0))
     with_it = _with_assumptions(replace(small, bind=(*small.bind, (bound.potential, potential))))
@@ -257,7 +257,7 @@ def _with_assumptions(build: Build) -> Build:
 
 def _no_potential(plan: _Plan, reasons: Sequence[str]) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build for every U, with why that of its target is not put in."""
-    small = sized(_without_defaults(replace(plan.build, sizes=tuple(plan.sizes.items())), plan.named))
+    small = fix_sizes(_without_defaults(replace(plan.build, sizes=tuple(plan.sizes.items())), plan.named))
     left = tuple(f"U of {small.target.name} is not substituted: {why}" for why in reasons)
     return _with_data(bind(small), plan), (), left
 
@@ -345,7 +345,7 @@ def _number(size: Size | None) -> int:
 def _with_data(dynamics: Dynamics, plan: _Plan) -> Dynamics:
     """Return dynamics in which all is declared that the step names."""
     sizes = {**plan.sizes, **({plan.count: plan.rows} if plan.count else {})}
-    theirs = of_all_data(sized(replace(plan.build, sizes=tuple(sizes.items()))).target.declarations).parameters
+    theirs = of_all_data(fix_sizes(replace(plan.build, sizes=tuple(sizes.items()))).target.declarations).parameters
     known = {parameter.name: parameter for parameter in (*theirs, *dynamics.declarations.parameters)}
     used = {name for formula in equation_formulas(dynamics) for name in dependence(formula).parameters} | plan.named
     used |= {name for formula in declared_formulas(dynamics.declarations) for name in dependence(formula).parameters}
@@ -370,13 +370,13 @@ def _at_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...], tu
         else:
             left.append(name)
     small = replace(build, values=tuple(put))
-    small = sized(small) if plan.sizes else small
-    dynamics = at_values(small) or bind(small)
+    small = fix_sizes(small) if plan.sizes else small
+    dynamics = bind_values(small) or bind(small)
     used = {p.name for p in bind(build).declarations.parameters}
     fixed = [name for name, _ in put if name in used]
     said = (f"{', '.join(fixed)} as the build has {'them' if fixed[1:] else 'it'}",) if fixed else ()
     missing = [name for name in left if name in used]
-    at = written(dict(plan.smaller)) if plan.smaller else "sizes of their own"
+    at = format_sizes(dict(plan.smaller)) if plan.smaller else "sizes of their own"
     why = f"the value of {', '.join(missing)} is that of the build's sizes, but the step is traced at {at}"
     advice = "take it as an argument"
     return dynamics, said, (f"{why}: {advice}",) if missing else ()
@@ -416,6 +416,6 @@ def sizes_in(trace: Trace, ask: Binding) -> Iterator[str]:
     numbers = {abs(part) for one in trace.operations if one.op == "number" for part in one.value.as_integer_ratio()}
     for n, name in ask.meant:
         if n in numbers or (n >= LARGE and any(part and part % n == 0 for part in numbers)):
-            at = written(dict(ask.smaller)) or "fewer rows"
+            at = format_sizes(dict(ask.smaller)) or "fewer rows"
             said = f"it computes with the build's {name} = {n} as a number, but is traced at {at}"
             yield f"{said}: take {name} as an argument"

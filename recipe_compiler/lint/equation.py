@@ -15,7 +15,7 @@ from recipe_compiler.lint.read import UNREAD, Read, Seen, Texts, TracedProblem, 
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import ONE, ZERO
 from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.core.sizes import written
+from recipe_compiler.verify.core.sizes import format_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class LimitEquation:
     @property
     def lines(self) -> tuple[str, ...]:
         """The limit in lines of text, or why there is none."""
-        at = f" at {written(dict(self.sizes))}" if self.sizes else ""
+        at = f" at {format_sizes(dict(self.sizes))}" if self.sizes else ""
         if self.reason:
             return (f"no limiting equation{at}: {self.reason}",)
         by = f", {self.step_size}" if self.step_size else ""

@@ -24,9 +24,9 @@ from recipe_compiler.spec.places import digest
 from recipe_compiler.trace.operations import Trace, Untraced
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all
-from recipe_compiler.verify.core.premises import smoothness
-from recipe_compiler.verify.core.sizes import Sizes, checked_sizes, written
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.premises import require_smooth
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_checked_sizes
+from recipe_compiler.verify.core.subject import Subject, prepare_subject
 
 Cases = Sequence[Trace | Untraced]
 """What was followed of a step at each choice of sizes."""
@@ -40,7 +40,7 @@ def followed(ask: Binding, answer: Cases, sizes: Sequence[Sizes]) -> tuple[str, 
     by = (f"judged by the build: {'; '.join(ask.said)}",) if ask.said else ()
     if not traces:
         return by
-    where = "; ".join(written(at) for at, _ in traces if at)
+    where = "; ".join(format_sizes(at) for at, _ in traces if at)
     said = f"traced: {ask.source.step}({', '.join(_arguments(ask))}){f' at {where}' if where else ''}"
     return (*by, said, *filter(None, [_was_run(answer)]), *unrun(answer), *orders(ask, answer))
 
@@ -165,8 +165,8 @@ def _opened(finding: Finding) -> Finding:
 
 
 def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
-    subject = subject_of(ask.dynamics)
-    sizes = checked_sizes(ask.dynamics)
+    subject = prepare_subject(ask.dynamics)
+    sizes = list_checked_sizes(ask.dynamics)
     sizes = sizes if judged else (_shown(sizes),)
     answer = run_with_floats(ask, subject, sizes, follow_step(ask, sizes))
     _refuse(answer, ask)
@@ -270,7 +270,7 @@ def _failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str,
     said: dict[str, list[str]] = {}
     for at, case in zip(sizes, answer, strict=True):
         if isinstance(case, Untraced):
-            said.setdefault(f"{ask.source.place(case.line)}: {case.reason}", []).append(written(at))
+            said.setdefault(f"{ask.source.place(case.line)}: {case.reason}", []).append(format_sizes(at))
     whole = [len(at) for at in said.values()] == [len(sizes)]
     return tuple(reason if whole else f"{reason} (at {'; '.join(at)})" for reason, at in said.items())
 
@@ -298,7 +298,7 @@ class _Stated:
         held = tuple(one.sizes for one in seen if one.holds)
         failed = next((one for one in seen if one.witness), None)
         formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
-        premises = smoothness((dynamics.H, *formulas), self.subject.dynamics.declarations)
+        premises = require_smooth((dynamics.H, *formulas), self.subject.dynamics.declarations)
         says = [*(given.says for given in ask.given if given.says), *orders(ask, self.answer)]
         given = tuple(sorted(premises.given.union(says, *(one.given for one in seen))))
         unlike = tuple(self._unlike(words == MOVE, is_refuted=failed is not None))
@@ -309,7 +309,7 @@ class _Stated:
         for_d: str | Key = "all"
         decision: Decision
         if failed is not None and not unlike:
-            holds = "; ".join(written(dict(at)) for at in held if at)
+            holds = "; ".join(format_sizes(dict(at)) for at in held if at)
             by = failed.by + (f" (of the sizes checked, it holds at {holds} only)" if holds else "")
             decision = Refuted(by, failed.witness, failed.residual, given)
             for_d = failed.sizes or ask.smaller or "all"
@@ -339,8 +339,8 @@ class _Stated:
 def _held(seen: Sequence[Seen], ask: Binding | None) -> str:
     """Return where a claim holds, of a build at other sizes than its own, and what is special about how."""
     how = "; ".join(by for by in dict.fromkeys(one.by for one in seen if one.holds) if by != NORMAL)
-    at = "; ".join(written(dict(one.sizes)) for one in seen if one.holds)
-    at = at if ask is None else written(dict(ask.smaller)) or "the rows that the step is given"
+    at = "; ".join(format_sizes(dict(one.sizes)) for one in seen if one.holds)
+    at = at if ask is None else format_sizes(dict(ask.smaller)) or "the rows that the step is given"
     return f"holds at {at}{f' ({how})' if how else ''}"
 
 
@@ -352,7 +352,7 @@ def _reasons(seen: Sequence[Seen], failures: Sequence[str]) -> list[str]:
 
 
 def _at(seen: Seen) -> str:
-    return f"at {written(dict(seen.sizes))}: " if seen.sizes else ""
+    return f"at {format_sizes(dict(seen.sizes))}: " if seen.sizes else ""
 
 
 def _rounded(text: str, line: int, ask: Binding) -> str:

@@ -22,8 +22,8 @@ from recipe_compiler.lint.read import UNREAD, Read, TracedProblem
 from recipe_compiler.trace.moments import Moments, expectation
 from recipe_compiler.trace.scalars import Poly, value_of
 from recipe_compiler.trace.series import Series
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.sizes import written
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.sizes import format_sizes
 
 SHORT = 120
 """Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
@@ -43,7 +43,7 @@ def finite_steps(read: Read) -> str:
                 return ""
             order = power / unit - 1
             by = "eps" if order == 1 else f"eps^({order})"
-            at = f" (at {written(problem.sizes)})" if problem.sizes else ""
+            at = f" (at {format_sizes(problem.sizes)})" if problem.sizes else ""
             by_residual = f"by the residual {_brief(problem, left)}{at}"
             return f"finite steps: the stationary distribution is off by order {by}, {by_residual}"
     except UNREAD:
@@ -88,4 +88,4 @@ def _brief(problem: TracedProblem, e: Expr) -> str:
     found = witness(e, problem.subject.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
     if found is None:
         return text
-    return f"{shown(found.value)} at {', '.join(f'{name} = {value}' for name, value in found.text)}"
+    return f"{format_value(found.value)} at {', '.join(f'{name} = {value}' for name, value in found.text)}"

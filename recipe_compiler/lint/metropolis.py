@@ -24,7 +24,7 @@ from recipe_compiler.lint.read import Read, Seen, not_zero
 from recipe_compiler.lint.step_definedness import needed_at_every_step_size
 from recipe_compiler.lint.visited import NotFollowedError, replaced, sparse_determinant
 from recipe_compiler.trace.gaussian import invariance_at
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.premises import has_state_assumptions
 
 HOW = "an involution, accepted by its ratio"
 NONSINGULAR = "covariances of draws are nonsingular"
@@ -159,7 +159,7 @@ def _route(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[tuple[Expr, ...
 
 def _whole_space(proposal: Proposal) -> None:
     declarations = proposal.problem.subject.dynamics.declarations
-    if restricts_state(declarations):
+    if has_state_assumptions(declarations):
         raise NotFollowedError(
             "an assumption restricts the state, and it is not shown that moves out of it are rejected"
         )

@@ -27,7 +27,7 @@ from recipe_compiler.trace.of_scalars import read_precisely
 from recipe_compiler.trace.operations import Operation, Trace
 from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.claimed_step import describe_step_size, values_at
@@ -264,7 +264,7 @@ def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> An
     for words, e in left[:TRIED]:
         found = witness(e, problem.subject.dynamics.declarations, problem.sizes)
         if found is not None:
-            return Answer(Refuted("exact witness", (*found.text, (words, shown(found.value))), formula(e)))
+            return Answer(Refuted("exact witness", (*found.text, (words, format_value(found.value))), formula(e)))
     words, e = left[0]
     return Answer(Undecided((f"{words} did not reduce to zero, no witness found",), formula(e)))
 

@@ -29,7 +29,7 @@ from recipe_compiler.lint.read import UNREAD, TracedProblem, meaning
 from recipe_compiler.lint.user_file import Names, array_shape, call_step, failure, run_file, run_in_child
 from recipe_compiler.trace.of_operations import Meaning
 from recipe_compiler.trace.operations import Evaluation, Operation, Trace, Untraced
-from recipe_compiler.verify.core.sizes import Sizes, written
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.core.subject import Subject
 
 POINTS, TRIED = 3, 40
@@ -80,7 +80,7 @@ def _compared(ask: Binding, subject: Subject, sizes: Sizes, case: Trace | Untrac
         run = _Run(problem, meaning(problem), names)
     except UNREAD:
         return case  # nor is there a verdict where nothing is known of what its names mean
-    where = f"run with floats{f' at {written(sizes)}' if sizes else ''}"
+    where = f"run with floats{f' at {format_sizes(sizes)}' if sizes else ''}"
     try:
         return replace(case, runs=run.calls())
     except (NoValueError, NoInstanceError) as reason:

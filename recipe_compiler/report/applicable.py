@@ -10,8 +10,8 @@ from typing import Any
 from recipe_compiler.formula.declaration import Block, Datum, Function, Parameter
 from recipe_compiler.spec.model import Document, Dynamics, Scheme, Target
 from recipe_compiler.verdict import Finding
-from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider, under_sizes
-from recipe_compiler.verify.core.subject import Subject, find, subject_of
+from recipe_compiler.verify.claims import DYNAMICS, Claim, get_decider, list_applicable_claims, state_sizes
+from recipe_compiler.verify.core.subject import Subject, decide_claim, prepare_subject
 from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.updates.claimed_update import claims_update
 
@@ -31,23 +31,23 @@ class Applicable:
 
 def of_dynamics(dynamics: Dynamics) -> Applicable:
     """Return the claims that apply to dynamics by themselves."""
-    claims = applicable_claims(DYNAMICS, dynamics)
+    claims = list_applicable_claims(DYNAMICS, dynamics)
 
     def jobs() -> Sequence[Job]:
-        subject = subject_of(dynamics)
+        subject = prepare_subject(dynamics)
         return [partial(_finding, claim, subject, dynamics) for claim in claims]
 
     return Applicable(claims, jobs)
 
 
 def _finding(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynamics) -> Finding:
-    return claim.finding(under_sizes(claim, dynamics, find(decider(claim), subject)))
+    return claim.finding(state_sizes(claim, dynamics, decide_claim(get_decider(claim), subject)))
 
 
 def caveats_on(dynamics: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a dynamics asks."""
     limit = " and the claimed update as eps -> 0" if claims_update(dynamics) else ""
-    rows = applicable_claims(DYNAMICS, dynamics)
+    rows = list_applicable_claims(DYNAMICS, dynamics)
     about = f"discretisation: these verdicts concern the SDE{limit}; check a build for statements about its step"
     declared = declared_by(dynamics)
     return (*unasked(dynamics), *unread(dynamics, rows), *unused(declared, dynamics), about)

@@ -20,7 +20,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Document, Dynamics
 from recipe_compiler.spec.places import canonical_json, digest, documents
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.core.sizes import checked_sizes
+from recipe_compiler.verify.core.sizes import list_checked_sizes
 from recipe_compiler.version import OWN, versions
 
 SCHEMA_VERSION = 1
@@ -145,7 +145,7 @@ def _points(document: Document) -> Iterator[dict[str, str]]:
     if not isinstance(document, (Build, Dynamics)):
         return
     dynamics = bind(document) if isinstance(document, Build) else document
-    for sizes in checked_sizes(dynamics):
+    for sizes in list_checked_sizes(dynamics):
         try:
             drawn = list(points(dynamics.declarations, sizes))
         except (NoInstanceError, NotScalarisableError, TooLargeError):

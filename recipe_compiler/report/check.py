@@ -17,18 +17,18 @@ from recipe_compiler.spec.places import digest
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Explanation, Finding, Proved, Report, Topic, Undecided, Verdict
-from recipe_compiler.verify.claims import Claim, explained
-from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
-from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.claims import Claim, list_explained_claims
+from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, time_job
+from recipe_compiler.verify.core.stratonovich import convert_to_ito
+from recipe_compiler.verify.core.subject import Subject, prepare_subject
 from recipe_compiler.verify.recover.recovered_q import explained_q
 
 Explain = Callable[[], tuple[Explanation, ...]]
 Question = Callable[[Subject], tuple[Explanation, ...]]
-REPAIRED = explained(Topic.REPAIR)
+REPAIRED = list_explained_claims(Topic.REPAIR)
 """Refuted claims for which repairs are looked for."""
 
-ASKED = {topic: explained(topic) for topic in (Topic.DERIVED, Topic.REPAIR, Topic.SAMPLES)}
+ASKED = {topic: list_explained_claims(topic) for topic in (Topic.DERIVED, Topic.REPAIR, Topic.SAMPLES)}
 """What is said beside a refutation, and of which claims."""
 
 NONE = (
@@ -49,7 +49,7 @@ def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
     c = calculus(dynamics.declarations)
     formulas: list[tuple[str, str]] = []
     guilty: list[str] = []
-    claimed = zip(dynamics.declarations.blocks, ito_drift(dynamics, D), strict=True)
+    claimed = zip(dynamics.declarations.blocks, convert_to_ito(dynamics, D), strict=True)
     for n, (block, formula) in enumerate(claimed):
         stated = convert(formula, dynamics.declarations, *row_slots(block))
         if not c.settled(c.subtract(stated, derivation.drift[n])).is_zero:
@@ -67,7 +67,9 @@ def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
 def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
     """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
     refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
-    proofs = [found for f in findings if f.id in explained(Topic.CURL) and isinstance(found := f.decision, Proved)]
+    proofs = [
+        found for f in findings if f.id in list_explained_claims(Topic.CURL) and isinstance(found := f.decision, Proved)
+    ]
     found = [explained_q(proof) for proof in proofs]
     asked = [topic for topic, claims in ASKED.items() if refuted & claims]
     if not refuted & REPAIRED and (alone := [f.says for f in findings if f.required and f.id in refuted]):
@@ -80,7 +82,7 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
 
 
 def _jobs(dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]) -> Sequence[Explain]:
-    subject, questions = subject_of(dynamics), _questions(findings)
+    subject, questions = prepare_subject(dynamics), _questions(findings)
     return [partial(questions[topic], subject) for topic in asked]
 
 
@@ -178,7 +180,7 @@ def _every(document: Document) -> Applicable:
 
 def _timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:
     """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
-    return [partial(timed, job) for job in _applicable(document, advisory=advisory).jobs()]
+    return [partial(time_job, job) for job in _applicable(document, advisory=advisory).jobs()]
 
 
 def _decided(document: Document, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:

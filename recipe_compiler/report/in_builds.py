@@ -18,22 +18,22 @@ from recipe_compiler.splitting.split_by import may_leave, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
 from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
 from recipe_compiler.verify.builds.target import demand_smoothness
-from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider
+from recipe_compiler.verify.claims import DYNAMICS, Claim, get_decider, list_applicable_claims
 from recipe_compiler.verify.claims_in_builds import (
     BUILDS,
     IN_STEPS,
     SCHEMES,
     TARGETS,
     BoundBuild,
-    bound_build,
-    build_decider,
-    claims_in_build,
+    bind_build,
+    decide_any_metric_first,
+    get_build_decider,
     has_cycle,
-    of_any_metric,
-    under_sizes_in_build,
-    under_sizes_of_target,
+    list_claims_in_build,
+    state_build_sizes,
+    state_target_sizes,
 )
-from recipe_compiler.verify.core.generalise_size import of_target as at_sizes
+from recipe_compiler.verify.core.generalise_size import decide_target
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.steps.in_build import check_pieces, has_word
@@ -43,17 +43,17 @@ Explain = Callable[[], tuple[Explanation, ...]]
 
 def of_target(target: Target) -> Applicable:
     """Return the claims that apply to a target by itself."""
-    claims = applicable_claims(TARGETS, target)
+    claims = list_applicable_claims(TARGETS, target)
 
     def finding(claim: Claim[Target, Target]) -> Finding:
-        return claim.finding(under_sizes_of_target(target, at_sizes(claim.decide, target)))
+        return claim.finding(state_target_sizes(target, decide_target(claim.decide, target)))
 
     return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
 
 
 def of_scheme(scheme: Scheme) -> Applicable:
     """Return the claims that apply to a scheme by itself."""
-    claims = applicable_claims(SCHEMES, scheme)
+    claims = list_applicable_claims(SCHEMES, scheme)
 
     def finding(claim: Claim[Scheme, Scheme]) -> Finding:
         return claim.finding(claim.decide(scheme))
@@ -63,9 +63,9 @@ def of_scheme(scheme: Scheme) -> Applicable:
 
 def of_build(build: Build) -> Applicable:
     """Return the claims that apply to a build: those about its dynamics, target and scheme, then its own."""
-    bound = bound_build(build)
+    bound = bind_build(build)
     parts = (_of_its_dynamics(bound), _of_its_target(bound), _of_its_scheme(bound))
-    claims = applicable_claims(BUILDS, build)
+    claims = list_applicable_claims(BUILDS, build)
 
     def job(claim: Claim[BoundBuild, Build]) -> Job:
         return partial(_finding, claim, bound, _beside_bends(claim, bound, partial(claim.decide, bound)))
@@ -80,7 +80,7 @@ def of_build(build: Build) -> Applicable:
 
 
 def _of_its_dynamics(bound: BoundBuild) -> Applicable:
-    claims = claims_in_build(DYNAMICS, bound.dynamics, bound.build)
+    claims = list_claims_in_build(DYNAMICS, bound.dynamics, bound.build)
 
     def job(claim: Claim[Subject, Dynamics]) -> Job:
         return partial(_finding, claim, bound, _beside_bends(claim, bound, _in_build(claim, bound)))
@@ -89,16 +89,16 @@ def _of_its_dynamics(bound: BoundBuild) -> Applicable:
 
 
 def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
-    own = build_decider(claim)
+    own = get_build_decider(claim)
 
     def decide(bound: BoundBuild) -> Answer:
-        return decided_in(decider(claim), bound.stages) if own is None else own(bound)
+        return decided_in(get_decider(claim), bound.stages) if own is None else own(bound)
 
-    return partial(of_any_metric, decide, bound)
+    return partial(decide_any_metric_first, decide, bound)
 
 
 def _of_its_target(bound: BoundBuild) -> Applicable:
-    claims = claims_in_build(TARGETS, bound.build.target, bound.build)
+    claims = list_claims_in_build(TARGETS, bound.build.target, bound.build)
 
     def job(claim: Claim[Target, Target]) -> Job:
         return partial(_finding, claim, bound, partial(target_decided_in, claim.decide, bound.build))
@@ -108,7 +108,7 @@ def _of_its_target(bound: BoundBuild) -> Applicable:
 
 def _of_its_scheme(bound: BoundBuild) -> Applicable:
     scheme = bound.build.scheme
-    claims = claims_in_build(SCHEMES, scheme, bound.build) if scheme.is_used else ()
+    claims = list_claims_in_build(SCHEMES, scheme, bound.build) if scheme.is_used else ()
 
     def finding(claim: Claim[Scheme, Scheme]) -> Finding:
         in_step = IN_STEPS.get(claim.id)
@@ -122,7 +122,7 @@ def _beside_bends(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[]
 
 
 def _finding(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:
-    return claim.finding(under_sizes_in_build(claim, bound, decide()))
+    return claim.finding(state_build_sizes(claim, bound, decide()))
 
 
 def audited(build: Build, seconds: float) -> tuple[Explanation, ...]:
@@ -142,7 +142,7 @@ def _audits(build: Build) -> Sequence[Explain]:
 def scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
     """Return what no claim about a scheme asks."""
     about = "flows: these verdicts concern the word for every dynamics; check a build for the flows of its pieces"
-    return (*unread(scheme, applicable_claims(SCHEMES, scheme)), about)
+    return (*unread(scheme, list_applicable_claims(SCHEMES, scheme)), about)
 
 
 def build_caveats(build: Build) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def build_caveats(build: Build) -> tuple[str, ...]:
     bound = bind(build)
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    of_dynamics = (*unasked(bound), *unread(build.dynamics, claims_in_build(DYNAMICS, bound, build)))
+    of_dynamics = (*unasked(bound), *unread(build.dynamics, list_claims_in_build(DYNAMICS, bound, build)))
     return (
         *of_dynamics,
         *_unread_of_used(build),
@@ -166,7 +166,7 @@ def _unread_of_used(build: Build) -> Iterator[str]:
     """Yield what the documents that a step uses state, and no claim about the build reads."""
     scheme = build.scheme
     if scheme.is_used:
-        yield from unread(scheme, claims_in_build(SCHEMES, scheme, build))
+        yield from unread(scheme, list_claims_in_build(SCHEMES, scheme, build))
     used = None if scheme.use is None else scheme.use.document
     if used is not None and (used.claims != Claims() or used.units):
         yield f"the claims of {used.name}: the word uses only its D and Q; run `recipe check` on that document"

@@ -16,7 +16,7 @@ from recipe_compiler.spec.positions import declared_formulas
 from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
 from recipe_compiler.verify.builds.minibatch_independence import estimates_gradients, independent_update
 from recipe_compiler.verify.core.assumed_relations import with_equal_values
-from recipe_compiler.verify.core.obligations import at_positions, obliged, read_by
+from recipe_compiler.verify.core.obligations import list_formulas, require_defined, state_needed_sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_diffusion, claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
@@ -31,7 +31,7 @@ from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.explosion import claimed_lyapunov, explosion
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
-from recipe_compiler.verify.uniqueness.regular import regular, varies
+from recipe_compiler.verify.uniqueness.regular import has_varying_matrix, regular
 from recipe_compiler.verify.uniqueness.unique import unique
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.step_scale import step_scale
@@ -96,19 +96,19 @@ def always(document: Document) -> bool:
     return True
 
 
-def _noise(dynamics: Dynamics) -> bool:
+def _has_noise(dynamics: Dynamics) -> bool:
     return dynamics.D is not None or dynamics.claims.diffusion is not None
 
 
-def _recipe(dynamics: Dynamics) -> bool:
-    return dynamics.Q is not None and _noise(dynamics)
+def _has_recipe(dynamics: Dynamics) -> bool:
+    return dynamics.Q is not None and _has_noise(dynamics)
 
 
-def _drift(dynamics: Dynamics) -> bool:
+def _has_claimed_drift(dynamics: Dynamics) -> bool:
     return dynamics.claims.drift is not None
 
 
-def _diffusion(dynamics: Dynamics) -> bool:
+def _has_diffusions(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.claims.diffusion is not None
 
 
@@ -133,16 +133,17 @@ rechecked, repaired, advisory = (
 
 # fmt: off
 DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
-    repaired("d_symmetric", "D is symmetric", d_symmetric, _noise, ("D",)),
-    rechecked("d_psd", "D is positive semidefinite", d_psd, _noise, ("D",)),
+    repaired("d_symmetric", "D is symmetric", d_symmetric, _has_noise, ("D",)),
+    rechecked("d_psd", "D is positive semidefinite", d_psd, _has_noise, ("D",)),
     repaired("q_skew", "Q is skew", q_skew, lambda d: d.Q is not None, ("Q",)),
-    repaired("stationary", "exp(-H) is stationary", stationary, _recipe, RECIPE),
+    repaired("stationary", "exp(-H) is stationary", stationary, _has_recipe, RECIPE),
     repaired("claimed_drift", "the claimed drift equals the derived drift", claimed_drift,
-             lambda d: _drift(d) and _recipe(d), (*EQUATION, "diffusion"),
+             lambda d: _has_claimed_drift(d) and _has_recipe(d), (*EQUATION, "diffusion"),
              explained=frozenset({Topic.DERIVED, Topic.REPAIR})),
-    rechecked("claimed_diffusion", "the claimed diffusion is D", claimed_diffusion, _diffusion, ("D", "diffusion")),
-    repaired("claimed_stationary", "exp(-H) is stationary for the claimed equation", claimed_stationary, _drift,
-             ("H", "D", *CLAIMED), explained=frozenset({Topic.REPAIR, Topic.SAMPLES})),
+    rechecked("claimed_diffusion", "the claimed diffusion is D", claimed_diffusion, _has_diffusions,
+              ("D", "diffusion")),
+    repaired("claimed_stationary", "exp(-H) is stationary for the claimed equation", claimed_stationary,
+             _has_claimed_drift, ("H", "D", *CLAIMED), explained=frozenset({Topic.REPAIR, Topic.SAMPLES})),
     advisory("recovered_q", "a skew Q gives the claimed drift", recovered_q, lacks_q, ("H", "D", "drift"),
              explained=frozenset({Topic.CURL}), rechecked=True),
     advisory("step_scale", "each drift term is O(eps), each noise covariance O(eps)", step_scale, claims_update,
@@ -158,7 +159,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     rechecked("claimed_marginal", "exp(-H) has the claimed marginal", claimed_marginal, claims_marginal,
               ("H", "marginal"), rests_on=LAW),
     Claim("regular", "D and Q are locally Lipschitz, and their zero sets do not divide the state space", regular,
-          varies, ("D", "Q", "drift"), also_reads=("H",), waived="where Q is not found and D is constant"),
+          has_varying_matrix, ("D", "Q", "drift"), also_reads=("H",), waived="where Q is not found and D is constant"),
     advisory("explosion", "the SDE is non-explosive", explosion, states_equation, EQUATION, also_reads=("lyapunov",),
              rests_on=NOISE, blocks_compile=True, rechecked=True),
     advisory("claimed_lyapunov", "the stated function is a Lyapunov function", claimed_lyapunov, claims_lyapunov,
@@ -172,33 +173,33 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
 # fmt: on
 
 
-def applicable_claims(
+def list_applicable_claims(
     table: tuple[Claim[Judged, Document], ...], document: Document
 ) -> tuple[Claim[Judged, Document], ...]:
     """Return the claims of a table that apply to a document, in order."""
     return tuple(claim for claim in table if claim.applies(document))
 
 
-def under_sizes(claim: Claim[Subject, Dynamics], dynamics: Dynamics, found: Answer) -> Answer:
+def state_sizes(claim: Claim[Subject, Dynamics], dynamics: Dynamics, found: Answer) -> Answer:
     """Return a claim's answer, given the sizes that positions in what it reads need: `theta[1]` is for d >= 2."""
-    return at_positions(with_equal_values(found, dynamics.declarations), read_of(claim, dynamics))
+    return state_needed_sizes(with_equal_values(found, dynamics.declarations), list_read_formulas(claim, dynamics))
 
 
-def read_of(claim: Claim[Subject, Dynamics], dynamics: Dynamics) -> Iterator[Formula]:
+def list_read_formulas(claim: Claim[Subject, Dynamics], dynamics: Dynamics) -> Iterator[Formula]:
     """Yield the formulas of a dynamics that a claim reads, those in declarations included."""
     if claim.reads is not None:
         yield from declared_formulas(dynamics.declarations)
-        yield from read_by(dynamics, (*claim.reads, *claim.also_reads))
+        yield from list_formulas(dynamics, (*claim.reads, *claim.also_reads))
 
 
-def explained(topic: Topic) -> frozenset[str]:
+def list_explained_claims(topic: Topic) -> frozenset[str]:
     """Return the ids of the claims about dynamics whose verdicts may come with an explanation of a topic."""
     return frozenset(claim.id for claim in DYNAMICS if topic in claim.explained)
 
 
-def decider(claim: Claim[Subject, Dynamics]) -> Callable[[Subject], Answer]:
+def get_decider(claim: Claim[Subject, Dynamics]) -> Callable[[Subject], Answer]:
     """Return the function that decides a claim about dynamics; it proves only where what it reads has a value."""
     reads = claim.reads
     if reads is None:
         return claim.decide
-    return lambda subject: obliged(claim.decide(subject), reads, subject.stated or subject.dynamics, subject)
+    return lambda subject: require_defined(claim.decide(subject), reads, subject.stated or subject.dynamics, subject)

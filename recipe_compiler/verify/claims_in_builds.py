@@ -36,10 +36,19 @@ from recipe_compiler.verify.builds.recursion import has_recursion, recursion
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.builds.unknown_inverses import leave_abstract
-from recipe_compiler.verify.claims import DYNAMICS, LAW, Claim, Document, Judged, always, applicable_claims, read_of
+from recipe_compiler.verify.claims import (
+    DYNAMICS,
+    LAW,
+    Claim,
+    Document,
+    Judged,
+    always,
+    list_applicable_claims,
+    list_read_formulas,
+)
 from recipe_compiler.verify.core.assumed_relations import with_equal_values
-from recipe_compiler.verify.core.build_values import at_values, known_sizes
-from recipe_compiler.verify.core.obligations import at_positions, obliged
+from recipe_compiler.verify.core.build_values import bind_values, find_known_sizes
+from recipe_compiler.verify.core.obligations import require_defined, state_needed_sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import circle_blocks, target_periodic
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -99,14 +108,14 @@ class InBuild:
     """The builds to which it applies: what a cycle keeps need not be what its equation keeps."""
 
 
-def bound_build(build: Build) -> BoundBuild:
+def bind_build(build: Build) -> BoundBuild:
     """Return a build as its claims take it."""
     wide = leave_abstract(build)
     wider = None if wide is build else BoundBuild(Stages(wide, bind(wide)))
     return BoundBuild(Stages(build, bind(build)), wider)
 
 
-def of_any_metric(decide: Decide, bound: BoundBuild) -> Answer:
+def decide_any_metric_first(decide: Decide, bound: BoundBuild) -> Answer:
     """Return the answer of a claim about a step, or its equation: of any matrices of their kinds, unless that is wrong.
 
     What is refuted of some matrix says nothing of the one that is bound, of which it is then decided.
@@ -122,36 +131,36 @@ def has_cycle(build: Build) -> bool:
     return bool(build.scheme.cycle)
 
 
-def _integrates(build: Build) -> bool:
+def _has_integration(build: Build) -> bool:
     """Whether a chain follows the equation, step by step, as it comes: not where a move is accepted or nothing is."""
     return not has_cycle(build) or has_move(Steps)(build)
 
 
-def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Decide:
+def _lift_bound(decide: Callable[[Build, Dynamics], Answer]) -> Decide:
     return lambda bound: decide(bound.build, bound.dynamics)
 
 
-def _step(decide: Callable[[Stages], Answer]) -> Decide:
-    return partial(of_any_metric, lambda bound: decide(bound.stages))
+def _lift_step(decide: Callable[[Stages], Answer]) -> Decide:
+    return partial(decide_any_metric_first, lambda bound: decide(bound.stages))
 
 
-def _word(decide: Callable[[Split], Answer]) -> Decide:
-    return _step(decide_word(decide))
+def _lift_word(decide: Callable[[Split], Answer]) -> Decide:
+    return _lift_step(decide_word(decide))
 
 
-def _flows(decide: Callable[[Split], Answer]) -> Decide:
-    return _step(decide_flows(decide))
+def _lift_flows(decide: Callable[[Split], Answer]) -> Decide:
+    return _lift_step(decide_flows(decide))
 
 
-def _moves(decide: Callable[[Cycle], Answer]) -> Decide:
-    return _step(lambda stages: decide_pieces(lambda split: decide(Cycle(split, stages)))(stages))
+def _lift_moves(decide: Callable[[Cycle], Answer]) -> Decide:
+    return _lift_step(lambda stages: decide_pieces(lambda split: decide(Cycle(split, stages)))(stages))
 
 
-def _claimed(what: str, decide: Decide) -> Decide:
+def _place_at_claim(what: str, decide: Decide) -> Decide:
     return lambda bound: replace(decide(bound), where=bound.build.scheme.source.place(f"claims.{what}"))
 
 
-def _of_target(applies: Callable[[Target], bool] = always) -> Callable[[Target], bool]:
+def _exclude_own_gradient(applies: Callable[[Target], bool] = always) -> Callable[[Target], bool]:
     return lambda target: target.gradient is None and applies(target)
 
 
@@ -162,18 +171,18 @@ rechecked, advisory = partial(Claim, rechecked=True), partial(Claim, required=Fa
 # fmt: off
 IN_BUILDS: Mapping[str, InBuild] = {
     "normalisable": InBuild(normalisable_build),
-    "explosion": InBuild(explosion_in, _integrates),
-    "boundary": InBuild(boundary_in, _integrates),
+    "explosion": InBuild(explosion_in, _has_integration),
+    "boundary": InBuild(boundary_in, _has_integration),
     "unique": InBuild(unique_in, lambda build: not has_cycle(build)),
 }
 """Claims about dynamics that apply to some builds only, or are decided otherwise there; others as in the table."""
 
 TARGETS: tuple[Claim[Target, Target], ...] = (
-    Claim("defined", "the log posterior is defined inside the domain", defined, _of_target()),
+    Claim("defined", "the log posterior is defined inside the domain", defined, _exclude_own_gradient()),
     Claim("gradient", "the log posterior is differentiable inside the domain", gradient, always),
     Claim("recursion", "states of the recursion stay in their domains", recursion, has_recursion),
     Claim("periodic", "all formulas are periodic in each circular coordinate", target_periodic,
-          _of_target(lambda target: bool(circle_blocks(target.declarations)))),
+          _exclude_own_gradient(lambda target: bool(circle_blocks(target.declarations)))),
     Claim("laws", "each claimed law is the conditional distribution of its block", laws, lambda t: bool(t.laws)),
     Claim("constraints", "the change of variables preserves the posterior of the declared blocks", keeps_law,
           has_constraints),
@@ -194,83 +203,86 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
 )
 
 IN_STEPS: Mapping[str, Decide] = {
-    "claimed_order": _claimed("order", _word(order_claimed_in)),
-    "claimed_gradients": _claimed("gradients", _word(gradients_in)),
-    "claimed_configurational": _claimed("configurational", _flows(is_exact)),
+    "claimed_order": _place_at_claim("order", _lift_word(order_claimed_in)),
+    "claimed_gradients": _place_at_claim("gradients", _lift_word(gradients_in)),
+    "claimed_configurational": _place_at_claim("configurational", _lift_flows(is_exact)),
 }
 """What decides claims of a scheme in a build that uses it, where its pieces tell what by itself is granted of them."""
 
 BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
-    Claim("bindings", "the values bound in the build have the declared kinds", _bound(bindings), always),
-    Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), always),
-    Claim("assumptions", "the assumptions of dynamics and target hold in the build", _bound(assumptions), assumes_any),
-    rechecked("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), always),
-    Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), always),
-    rechecked("pieces", "the pieces of the word add up to the SDE", _step(decide_pieces(pieces)), has_word),
-    Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _flows(flow), has_word),
-    advisory("keeps", "which pieces preserve exp(-H)", _flows(keeps), has_word),
-    advisory("volume", "which pieces preserve volume", _flows(list_volume_pieces), has_word),
-    advisory("symplectic", "which pieces are symplectic", _flows(list_symplectic_pieces), has_word),
-    advisory("reversible", "which pieces are reversible", _flows(reversible), has_word),
-    advisory("palindrome", "whether the word, from draw to draw, is a palindrome", _word(palindrome), has_word,
+    Claim("bindings", "the values bound in the build have the declared kinds", _lift_bound(bindings), always),
+    Claim("gradient_noise", "V is positive semidefinite", _lift_bound(gradient_noise), always),
+    Claim("assumptions", "the assumptions of dynamics and target hold in the build", _lift_bound(assumptions),
+          assumes_any),
+    rechecked("noise_budget", "2D - eps B_hat is positive semidefinite", _lift_bound(noise_budget), always),
+    Claim("independence", "D and Q do not reuse the gradient's minibatch", _lift_bound(independence), always),
+    rechecked("pieces", "the pieces of the word add up to the SDE", _lift_step(decide_pieces(pieces)), has_word),
+    Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _lift_flows(flow), has_word),
+    advisory("keeps", "which pieces preserve exp(-H)", _lift_flows(keeps), has_word),
+    advisory("volume", "which pieces preserve volume", _lift_flows(list_volume_pieces), has_word),
+    advisory("symplectic", "which pieces are symplectic", _lift_flows(list_symplectic_pieces), has_word),
+    advisory("reversible", "which pieces are reversible", _lift_flows(reversible), has_word),
+    advisory("palindrome", "whether the word, from draw to draw, is a palindrome", _lift_word(palindrome), has_word,
              rechecked=True),
-    advisory("configurational", "the stationary covariance of theta for quadratic U", _word(configurational),
+    advisory("configurational", "the stationary covariance of theta for quadratic U", _lift_word(configurational),
              lambda build: has_word(build) and build.variant == "full" and not has_cycle(build), rests_on=("flow",),
              rechecked=True),
-    advisory("order", "the weak order of one step, from draw to draw", _step(order_in),
+    advisory("order", "the weak order of one step, from draw to draw", _lift_step(order_in),
              lambda build: has_word(build) or not has_cycle(build), rests_on=("flow",), rechecked=True),
-    Claim("use", "the dynamics used by the word preserve the H of the build", _moves(use),
+    Claim("use", "the dynamics used by the word preserve the H of the build", _lift_moves(use),
           lambda build: build.dynamics.claims.energy is not None),
-    rechecked("refresh", "refreshes draw blocks from their conditional distributions", _moves(decide_each(Refresh)),
-              has_move(Refresh)),
-    rechecked("draw", "exact draws are from the conditional distributions of the target", _moves(decide_each(Draw)),
-              has_move(Draw), rests_on=("defined",)),
-    Claim("cir", "CIR flows preserve the conditional distributions of the target", _moves(decide_each(Cir)),
+    rechecked("refresh", "refreshes draw blocks from their conditional distributions",
+              _lift_moves(decide_each(Refresh)), has_move(Refresh)),
+    rechecked("draw", "exact draws are from the conditional distributions of the target",
+              _lift_moves(decide_each(Draw)), has_move(Draw), rests_on=("defined",)),
+    Claim("cir", "CIR flows preserve the conditional distributions of the target", _lift_moves(decide_each(Cir)),
           has_move(Cir), rests_on=("defined",)),
     rechecked("involution", "the maps are involutions, and the derived acceptance ratio preserves exp(-H)",
-              _moves(decide_each(Involution)), has_move(Involution), rests_on=KERNEL),
-    Claim("code", "moves that are code preserve exp(-H)", _moves(decide_each(CodeMove)), has_move(CodeMove)),
-    rechecked("metropolis", "the Metropolis moves preserve exp(-H)", _moves(decide_each(Metropolis)),
+              _lift_moves(decide_each(Involution)), has_move(Involution), rests_on=KERNEL),
+    Claim("code", "moves that are code preserve exp(-H)", _lift_moves(decide_each(CodeMove)), has_move(CodeMove)),
+    rechecked("metropolis", "the Metropolis moves preserve exp(-H)", _lift_moves(decide_each(Metropolis)),
               has_move(Metropolis), rests_on=KERNEL),
-    rechecked("cycle", "every move preserves exp(-H), and every block is updated", _moves(cycle), has_cycle,
+    rechecked("cycle", "every move preserves exp(-H), and every block is updated", _lift_moves(cycle), has_cycle,
               rests_on=KERNEL),
-    advisory("exact", "the chain preserves exp(-H) at every step size", _moves(exact), has_cycle, rests_on=KERNEL,
-             rechecked=True),
-    advisory("irreducible", "exp(-H) is the unique invariant distribution of the cycle", _moves(irreducible), has_cycle,
-             rests_on=(*LAW, *KERNEL, "gradient")),
+    advisory("exact", "the chain preserves exp(-H) at every step size", _lift_moves(exact), has_cycle,
+             rests_on=KERNEL, rechecked=True),
+    advisory("irreducible", "exp(-H) is the unique invariant distribution of the cycle", _lift_moves(irreducible),
+             has_cycle, rests_on=(*LAW, *KERNEL, "gradient")),
 )
 # fmt: on
 
 
-def claims_in_build(
+def list_claims_in_build(
     table: tuple[Claim[Judged, Document], ...], document: Document, build: Build
 ) -> tuple[Claim[Judged, Document], ...]:
     """Return the claims of a table that apply to a document within a build, in order."""
     asked = {claim: own.applies(build) for claim, own in IN_BUILDS.items()} if isinstance(document, Dynamics) else {}
-    return tuple(c for c in applicable_claims(table, document) if asked.get(c.id, True) and not c.standalone_only)
+    return tuple(c for c in list_applicable_claims(table, document) if asked.get(c.id, True) and not c.standalone_only)
 
 
-def under_sizes_of_target(target: Target, found: Answer) -> Answer:
+def state_target_sizes(target: Target, found: Answer) -> Answer:
     """Return the answer of a claim about a target, given the sizes that positions in its formulas need: d >= 2."""
-    return at_positions(found, stated_formulas(target))
+    return state_needed_sizes(found, stated_formulas(target))
 
 
-def under_sizes_in_build(claim: Claim[Any, Any], bound: BoundBuild, found: Answer) -> Answer:
+def state_build_sizes(claim: Claim[Any, Any], bound: BoundBuild, found: Answer) -> Answer:
     """Return the answer of a claim in a build, given the sizes that positions in what it reads need."""
     build, dynamics = bound.build, bound.dynamics
-    formulas = [*_read(claim, build, dynamics), build.V]
+    formulas = [*_list_read_formulas(claim, build, dynamics), build.V]
     found = with_equal_values(found, dynamics.declarations)
-    return at_positions(found, formulas, {*known_sizes(build, dynamics), *known_sizes(build, build.target)})
+    return state_needed_sizes(
+        found, formulas, {*find_known_sizes(build, dynamics), *find_known_sizes(build, build.target)}
+    )
 
 
-def _read(claim: Claim[Any, Any], build: Build, dynamics: Dynamics) -> Iterator[Formula]:
+def _list_read_formulas(claim: Claim[Any, Any], build: Build, dynamics: Dynamics) -> Iterator[Formula]:
     of_dynamics = claim in DYNAMICS
-    yield from read_of(claim, dynamics) if of_dynamics else stated_formulas(dynamics)
+    yield from list_read_formulas(claim, dynamics) if of_dynamics else stated_formulas(dynamics)
     if not of_dynamics or claim.id in IN_BUILDS:
         yield from stated_formulas(build.target)
 
 
-def build_decider(claim: Claim[Subject, Dynamics]) -> Callable[[BoundBuild], Answer] | None:
+def get_build_decider(claim: Claim[Subject, Dynamics]) -> Callable[[BoundBuild], Answer] | None:
     """Return what decides a claim about the dynamics of a build, with values as there; None where that is `decider`."""
     own, reads = IN_BUILDS.get(claim.id), claim.reads
     if own is None:
@@ -278,6 +290,6 @@ def build_decider(claim: Claim[Subject, Dynamics]) -> Callable[[BoundBuild], Ans
 
     def answer(bound: BoundBuild) -> Answer:
         found = own.decide(bound.build, bound.dynamics)
-        return found if reads is None else obliged(found, reads, at_values(bound.build) or bound.dynamics)
+        return found if reads is None else require_defined(found, reads, bind_values(bound.build) or bound.dynamics)
 
     return answer

@@ -12,7 +12,7 @@ from recipe_compiler.algebra.dynamics.invariants import conserved_energies, line
 from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.rational_matrices import nullspace, rank
-from recipe_compiler.verify.uniqueness.noise_reach import spanning
+from recipe_compiler.verify.uniqueness.noise_reach import find_spanning_minors
 
 X, Y, Z = (sympy.Symbol(name, real=True) for name in "xyz")
 Rows = tuple[tuple[sympy.Expr, ...], ...]
@@ -68,13 +68,13 @@ def test_the_rank_at_a_point(s: System, point: Point, wanted: int) -> None:
 
 @pytest.mark.parametrize("s", [LANGEVIN, TURNED, THIRD])
 def test_a_minor_without_zeros_is_a_certificate(s: System) -> None:
-    (minor,) = spanning(s, (at(1, 2, 3), at(2, 1, 1)))
+    (minor,) = find_spanning_minors(s, (at(1, 2, 3), at(2, 1, 1)))
     assert never_zero(minor)
 
 
 @pytest.mark.parametrize("s", [SPLIT, FLOW, DIAGONAL, UNCOUPLED])
 def test_no_minor_hides_a_state_of_lower_rank(s: System) -> None:
-    assert spanning(s, (at(1, 2, 3), at(2, 1, 1))) == ()
+    assert find_spanning_minors(s, (at(1, 2, 3), at(2, 1, 1))) == ()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 
 
@@ -97,7 +97,7 @@ def read(folder: Path, rows: str, positive: str = "", assume: str = "") -> Dynam
 
 
 def verdict(dynamics: Dynamics) -> Verdict:
-    return d_psd(subject_of(dynamics)).verdict
+    return d_psd(prepare_subject(dynamics)).verdict
 
 
 CASES = [*((*row, Verdict.PROVED) for row in TRUE), *((*row, Verdict.REFUTED) for row in FALSE)]

@@ -20,7 +20,7 @@ from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Index
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 
 LINE, PLANE = "theta: {shape: d}", "theta: {shape: d}, r: {shape: d}"
 CURL = "[[0, -I], [I, 0]]"
@@ -143,8 +143,8 @@ def test_the_precision_is_the_hessian_and_the_covariance_its_inverse(H: str, siz
     whole = system(of.declarations, of.H, of.D or (), of.Q or (), sizes)
     r = coordinates(of.declarations.blocks[1], sizes)
     hessian = [slope(g, y) for x, g in zip(whole.z, gradient(whole.H, whole.z), strict=True) if x in r for y in r]
-    leaf = leaf_of(of.declarations, sizes)
-    P, S = (written_out(one, sizes, leaf) for one in (law.precision, law.covariance))
+    leaf = make_leaf(of.declarations, sizes)
+    P, S = (write_out(one, sizes, leaf) for one in (law.precision, law.covariance))
     at = range(size)
     for point in (point for _, point in zip(range(4), points(of.declarations, sizes), strict=False)):
         p, s, h = ([evaluate(entry, point.leaf) for entry in entries] for entries in (P, S, hessian))

@@ -16,7 +16,7 @@ from recipe_compiler.explain.repairs import repairs
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
@@ -85,7 +85,7 @@ RENAMED = [
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
     with ends():
-        found = repairs(subject_of(dynamics))
+        found = repairs(prepare_subject(dynamics))
     assert len(found) <= 5
     assert all(explanation.topic is Topic.REPAIR and explanation.says and explanation.by for explanation in found)
     return found
@@ -99,7 +99,7 @@ def shown_of(name: str) -> tuple[Explanation, ...]:
 
 def holds(dynamics: Dynamics) -> bool:
     """Whether the claims of a document are proved."""
-    subject = subject_of(dynamics)
+    subject = prepare_subject(dynamics)
     claims = [d_symmetric]
     if dynamics.claims.drift is not None:
         claims.append(claimed_stationary)
@@ -208,7 +208,7 @@ def test_a_skew_q_is_proposed_with_what_the_claim_needs_then() -> None:
     wrong = amended(document("thermostat_slides_q"), [("claims.drift.xi", "r.T @ r / d - 2")])
     (first, *_) = shown(loaded(wrong))
     assert dict(first.formulas) == {"Q[theta,r]": "-I", "Q[xi,r]": "-r.T/d", "claims.drift.xi": "r.T @ r / d - 1"}
-    subject = subject_of(loaded(amended(wrong, first.formulas)))
+    subject = prepare_subject(loaded(amended(wrong, first.formulas)))
     assert all(isinstance(claim(subject).decision, Proved) for claim in (q_skew, claimed_drift, claimed_stationary))
 
 
@@ -238,7 +238,7 @@ def test_a_skew_q_is_proposed_even_where_the_claim_needs_more() -> None:
     assert found
     for explanation in found:
         assert explanation.says.endswith("the claimed drift then still differs")
-        subject = subject_of(loaded(amended(wrong, explanation.formulas)))
+        subject = prepare_subject(loaded(amended(wrong, explanation.formulas)))
         assert isinstance(q_skew(subject).decision, Proved)
 
 

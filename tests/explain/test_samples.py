@@ -8,7 +8,7 @@ from repair_specs import amended, changed, document, loaded, renamed, same_formu
 from recipe_compiler.explain.samples import samples_instead
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 ENERGY = {
@@ -33,13 +33,13 @@ NONE = [
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
     with ends():
-        found = samples_instead(subject_of(dynamics))
+        found = samples_instead(prepare_subject(dynamics))
     assert all(explanation.topic is Topic.SAMPLES and explanation.by for explanation in found)
     return found
 
 
 def is_stationary(dynamics: Dynamics) -> bool:
-    return isinstance(claimed_stationary(subject_of(dynamics)).decision, Proved)
+    return isinstance(claimed_stationary(prepare_subject(dynamics)).decision, Proved)
 
 
 @pytest.mark.parametrize("name", ENERGY)

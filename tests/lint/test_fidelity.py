@@ -11,7 +11,7 @@ from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.follow import follow_step
 from recipe_compiler.lint.replay import run_with_floats
 from recipe_compiler.trace.operations import Trace, Untraced
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 
 FILE = Path(__file__).parent / "steps" / "idioms.py"
 NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
@@ -21,7 +21,7 @@ NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Binding]) -> None:
     ask, sizes = asking(f"idioms.py:{name}", "sgld"), ({"d": 3},)
-    (trace,) = run_with_floats(ask, subject_of(ask.dynamics), sizes, follow_step(ask, sizes))
+    (trace,) = run_with_floats(ask, prepare_subject(ask.dynamics), sizes, follow_step(ask, sizes))
     assert isinstance(trace, Trace), trace
     assert trace.rounded == ()
 
@@ -32,6 +32,6 @@ def test_another_trace_is_not(asking: Callable[..., Binding]) -> None:
     (trace,) = follow_step(ask, sizes)
     assert isinstance(trace, Trace)
     other = replace(trace, outputs=(trace.outputs[0][::-1],))
-    (found,) = run_with_floats(ask, subject_of(ask.dynamics), sizes, [other])
+    (found,) = run_with_floats(ask, prepare_subject(ask.dynamics), sizes, [other])
     assert isinstance(found, Untraced)
     assert "entry 0 of the new theta is" in found.reason

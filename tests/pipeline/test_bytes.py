@@ -13,7 +13,7 @@ from recipe_compiler.report import in_builds as reports
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Undecided, Verdict
-from recipe_compiler.verify.claims_in_builds import build_decider
+from recipe_compiler.verify.claims_in_builds import get_build_decider
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
@@ -43,7 +43,7 @@ def test_advisory_claims_that_do_not_end_change_no_byte(monkeypatch: pytest.Monk
     for table in ("DYNAMICS", "TARGETS", "BUILDS"):
         claims = getattr(reports, table)
         monkeypatch.setattr(reports, table, tuple(c if c.required else replace(c, decide=endless) for c in claims))
-    monkeypatch.setattr(reports, "build_decider", endless_beside(build_decider))
+    monkeypatch.setattr(reports, "get_build_decider", endless_beside(get_build_decider))
     report = check(build, 1.0)
     ended = {finding.required for finding in report.findings if isinstance(finding.decision, Undecided)}
     assert ended == {False}

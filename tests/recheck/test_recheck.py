@@ -35,8 +35,8 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import documents
-from recipe_compiler.verify.claims import DYNAMICS, applicable_claims
-from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS, claims_in_build
+from recipe_compiler.verify.claims import DYNAMICS, list_applicable_claims
+from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS, list_claims_in_build
 
 pytestmark = pytest.mark.usefixtures("without_explanations")
 
@@ -299,16 +299,16 @@ def of_the_compiler(document: Dynamics | Target | Build) -> list[tuple[str, str,
     """Return part, id and whether it is required of every claim that the compiler asks, new advisory ones left out."""
     match document:
         case Dynamics():
-            found = [("dynamics", applicable_claims(DYNAMICS, document))]
+            found = [("dynamics", list_applicable_claims(DYNAMICS, document))]
         case Target():
-            found = [("target", applicable_claims(TARGETS, document))]
+            found = [("target", list_applicable_claims(TARGETS, document))]
         case Scheme():
-            found = [("scheme", applicable_claims(SCHEMES, document))]
+            found = [("scheme", list_applicable_claims(SCHEMES, document))]
         case Build():
             found = [
-                ("dynamics", claims_in_build(DYNAMICS, bind(document), document)),
-                ("target", claims_in_build(TARGETS, document.target, document)),
-                ("build", applicable_claims(BUILDS, document)),
+                ("dynamics", list_claims_in_build(DYNAMICS, bind(document), document)),
+                ("target", list_claims_in_build(TARGETS, document.target, document)),
+                ("build", list_applicable_claims(BUILDS, document)),
             ]
     return [(part, c.id, c.required) for part, claims in found for c in claims if c.required or c.id in NEEDS]
 

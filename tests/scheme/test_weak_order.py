@@ -29,7 +29,7 @@ from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.splitting.words import order
-from recipe_compiler.verify.core.build_values import at_values
+from recipe_compiler.verify.core.build_values import bind_values
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +78,7 @@ def build_of(scheme: str, spelled: str) -> Build:
 
 def semigroup(build: Build, point: Sequence[Any]) -> list[list[float]]:
     """Return L^k phi/k! at a point, k = 0, ..., for every monomial phi of degree 1 and 2, by the second engine."""
-    dynamics = at_values(build)
+    dynamics = bind_values(build)
     assert dynamics is not None
     assert dynamics.D is not None
     assert dynamics.Q is not None

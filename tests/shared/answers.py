@@ -24,7 +24,7 @@ from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme
 from recipe_compiler.spec.words import Letter, Word, read_letter
 from recipe_compiler.verdict import Answer, Finding, Proved, Refuted
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.steps.split import Split, split_of
 
@@ -109,7 +109,7 @@ def word(text: str) -> Word:
 def split(dynamics: str | Dynamics, text: str = "", kind: str = "split", **more: Any) -> Split:
     """Return a step by a word, or a cycle of moves, of dynamics: those that ship under a name, or a document."""
     own = shipped(f"dynamics/{dynamics}") if isinstance(dynamics, str) else dynamics
-    return split_of(subject_of(own), Scheme(kind, word(text), **more))
+    return split_of(prepare_subject(own), Scheme(kind, word(text), **more))
 
 
 def stages(build: Build) -> Stages:

@@ -6,7 +6,7 @@ from some import some
 
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.report.check import check
-from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
+from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind
 
 
 def line(H: str = "x**2/2", D: str = "1", more: str = "", x: str = "{}") -> str:
@@ -175,4 +175,4 @@ def test_contradictory_assumptions_prove_nothing() -> None:
 def test_a_kind_on_a_kink_is_not_shown(D: str, kind: Kind) -> None:
     own = document(f'state: {{x: {{}}}}\nparameters: {{a: {{}}}}\nH: x**2/2\nD: [["{D}"]]\nQ: [[0]]\n')
     assert not is_of_kind(own.D[0][0], kind, own.declarations)
-    assert counterexample(own.D[0][0], kind, own.declarations, ({},)) is not None
+    assert find_counterexample(own.D[0][0], kind, own.declarations, ({},)) is not None

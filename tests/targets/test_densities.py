@@ -22,7 +22,7 @@ from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.tensor.atoms import Coordinate
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 
 REAL, PLUS, UNIT, COUNT, TRIALS = (-3.0, 3.0), (0.1, 4.0), (0.05, 0.95), (0, 6), (6, 9)
 
@@ -122,8 +122,8 @@ def called(name: str) -> str:
 
 def numbers(tensor: Any, declarations: Declarations, at: list[Any]) -> Any:
     """Return a scalar tensor at a point, in the digits that are worked with."""
-    leaf = leaf_of(declarations, {})
-    (written,) = written_out(tensor, {}, leaf)
+    leaf = make_leaf(declarations, {})
+    (written,) = write_out(tensor, {}, leaf)
     assert not written.atoms(sp.Float)
     known = {leaf(Coordinate(block.name, ())): mpf(x) for block, x in zip(declarations.blocks, at, strict=True)}
     return mpf(written.subs({s: x for s, x in known.items() if s is not None}).evalf(mpmath.mp.dps))

@@ -30,7 +30,7 @@ from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
 from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verify.builds.proper_prior import prove_by_proper_prior
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 
 POSITIVE = Domain(DomainName.POSITIVE)
 PARTIAL = [[0.3], [-0.5, 0.7], [0.2, 0.4, -0.6]]
@@ -120,7 +120,7 @@ def test_values_are_those_of_scipy(text: str) -> None:
     assert float(evaluate(formula, at())) == pytest.approx(wanted, rel=1e-12)
     if {"row", "B", "L", "I"} & {*re.findall(r"\w+", text)}:
         return
-    (tensor,) = written_out(convert(formula, DECLARED), {}, leaf_of(DECLARED, {}))
+    (tensor,) = write_out(convert(formula, DECLARED), {}, make_leaf(DECLARED, {}))
     assert float(tensor.subs({x: _entry(str(x)) for x in tensor.free_symbols})) == pytest.approx(wanted, rel=1e-12)
 
 

@@ -13,7 +13,7 @@ from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 
 
 def test_what_structure_shows_is_not_written_out_at_a_large_size(monkeypatch):
-    monkeypatch.setattr("recipe_compiler.verify.builds.bindings.exact_rows", None)  # a million by a million entries
+    monkeypatch.setattr("recipe_compiler.verify.builds.bindings.evaluate_exactly", None)  # 10**12 entries
     large = replace(shipped("builds/sghmc_logistic"), sizes=(("d", 10**6),))
     expect(bindings(large, bind(large)), "proved")
     expect(gradient_noise(large, bind(large)), "proved")

@@ -18,7 +18,7 @@ from recipe_compiler.trace.of_scalars import scalar_moments, scale_draws
 from recipe_compiler.trace.scalars import Scalars, poly_arithmetic, value_of
 from recipe_compiler.trace.series import NoExpansionError
 from recipe_compiler.trace.stated_step import stated_step
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.updates.claimed_step import claimed_step, residual_of
 
 ONE, TWO, NONE = Fraction(1), Fraction(2), sympy.Integer(0)
@@ -68,14 +68,14 @@ def test_moments_of_products_of_draws_and_of_updated_blocks():
     ],
 )
 def test_the_engines_read_the_same_moments(update):
-    asked = claimed_step(subject_of(phase(*update)), Place(""))
+    asked = claimed_step(prepare_subject(phase(*update)), Place(""))
     for sizes in asked.sizes:
         assert all(is_zero(entry) for entry in asked.disagreement(sizes))
 
 
 def test_the_engines_see_when_their_moments_differ():
     asked = claimed_step(
-        subject_of(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, 2*eps*C)")), Place("")
+        prepare_subject(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, 2*eps*C)")), Place("")
     )
     other = stated_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, eps*C)"))
     asked = replace(asked, at=lambda sizes: scalar_moments(other, sizes))

@@ -8,7 +8,7 @@ from answers import answer, expect
 
 import recipe_compiler as rc
 from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
-from recipe_compiler.verify.claims import DYNAMICS, explained
+from recipe_compiler.verify.claims import DYNAMICS, list_explained_claims
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 from recipe_compiler.verify.core.obligations import ENTRIES
 from recipe_compiler.verify.recover import search
@@ -68,7 +68,9 @@ def test_what_an_answer_counts_for_is_said_by_its_row(claim: str, answer: Answer
 
 
 def test_what_is_proved_first_of_a_repair_is_what_repairs_are_for() -> None:
-    assert explained(Topic.REPAIR) | {"periodic"} == {claim.id for claim in DYNAMICS if claim.rechecked_by_repairs}
+    assert list_explained_claims(Topic.REPAIR) | {"periodic"} == {
+        claim.id for claim in DYNAMICS if claim.rechecked_by_repairs
+    }
 
 
 def test_a_lyapunov_function_is_stated_in_python_too() -> None:

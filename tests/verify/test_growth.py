@@ -13,8 +13,15 @@ from recipe_compiler.formula.shapes import DomainName, Shape
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.growth.ends import AT_ZERO, LOGARITHM, UP, UnknownGrowthError, leading_at, with_distance
-from recipe_compiler.verify.growth.integral import Finite, finite
+from recipe_compiler.verify.growth.ends import (
+    AT_ZERO,
+    LOGARITHM,
+    UP,
+    UnknownGrowthError,
+    find_leading_order_at,
+    with_distance,
+)
+from recipe_compiler.verify.growth.integral import Finiteness, decide_finite
 
 X, Z = Block("x", Shape()), Block("z", Shape("d"))
 POSITIVE = Domain(DomainName.POSITIVE)
@@ -22,9 +29,9 @@ nonzero = st.fractions(-3, 3, max_denominator=3).filter(bool)
 positive = st.fractions(Fraction(1, 3), 4, max_denominator=3)
 
 
-def decided(block: Block, energy: Tensor, *others: Block) -> Finite:
+def decided(block: Block, energy: Tensor, *others: Block) -> Finiteness:
     declared = Declarations(blocks=(block, *others))
-    return finite(calculus(declared), declared, energy, declared.blocks)
+    return decide_finite(calculus(declared), declared, energy, declared.blocks)
 
 
 def power(c: Calculus, block: str, exponent: Fraction, of: str = "abs") -> Tensor:
@@ -106,9 +113,9 @@ def test_the_largest_order_at_an_end(energy, end, order, factor) -> None:  # typ
     c = with_distance(calculus(Declarations(blocks=(block,))))
     if order is None:
         with pytest.raises(UnknownGrowthError):
-            leading_at(c, energy(c, c.coordinate("x")), Coordinate("x"), end)
+            find_leading_order_at(c, energy(c, c.coordinate("x")), Coordinate("x"), end)
         return
-    found = leading_at(c, energy(c, c.coordinate("x")), Coordinate("x"), end)
+    found = find_leading_order_at(c, energy(c, c.coordinate("x")), Coordinate("x"), end)
     assert found is not None
     assert found.order == order
     assert factor is None or found.factor == c.constant(factor)
@@ -126,7 +133,7 @@ def test_the_largest_order_at_an_end(energy, end, order, factor) -> None:  # typ
 def test_what_stays_bounded_at_0(energy) -> None:  # type: ignore[no-untyped-def]
     block = replace(X, domain=POSITIVE)
     c = with_distance(calculus(Declarations(blocks=(block,))))
-    assert leading_at(c, energy(c, c.coordinate("x")), Coordinate("x"), AT_ZERO[1]) is None
+    assert find_leading_order_at(c, energy(c, c.coordinate("x")), Coordinate("x"), AT_ZERO[1]) is None
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_what_cancels_is_not_known(energy) -> None:  # type: ignore[no-untyped-d
     c = with_distance(calculus(Declarations(blocks=(X,))))
     h = energy(c, c.coordinate("x"))
     with pytest.raises(UnknownGrowthError):
-        leading_at(c, c.multiply(h, c.power(c.coordinate("x"), 2)), Coordinate("x"), UP)
+        find_leading_order_at(c, c.multiply(h, c.power(c.coordinate("x"), 2)), Coordinate("x"), UP)
 
 
 def test_bounds_on_bounded_sets_are_no_bounds_far_out() -> None:
@@ -149,6 +156,6 @@ def test_bounds_on_bounded_sets_are_no_bounds_far_out() -> None:
     terms = Terms(c, declared)
     (steep,) = c.applied("log", c.add(c.constant(1), c.applied("cosh", c.power(c.coordinate("x"), 2)))).terms
     assert terms.bound(steep.factors) is None
-    assert terms.any_bound(steep.factors) is not None
+    assert terms.bound_locally(steep.factors) is not None
     (pole,) = c.power(c.coordinate("x"), -1).terms
-    assert terms.any_bound(pole.factors) is None
+    assert terms.bound_locally(pole.factors) is None

@@ -17,7 +17,7 @@ import sympy
 from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
 from recipe_compiler.verdict import OWN_FAULT, Finding, Proved
 from recipe_compiler.verify.core import processes
-from recipe_compiler.verify.core.limits import Unfinished, Work, run_all, timed
+from recipe_compiler.verify.core.limits import Unfinished, Work, run_all, time_job
 
 
 def quick(name: str) -> Finding:
@@ -176,7 +176,7 @@ def test_what_is_given_no_processor_does_not_sleep() -> None:
         watch = processes.Watch(waiting.pid or 0)
         for _ in range(3):
             time.sleep(1.0)
-            assert not watch.sleeps()
+            assert not watch.is_asleep()
     finally:
         for one in (busy, waiting):
             one.kill()
@@ -222,6 +222,6 @@ def test_a_faulty_document_is_one() -> None:
 
 
 def test_seconds_are_measured() -> None:
-    (found,) = run_all(Work(partial(jobs, partial(timed, partial(computing, 0.1))), 1))
+    (found,) = run_all(Work(partial(jobs, partial(time_job, partial(computing, 0.1))), 1))
     assert isinstance(found, Finding)
     assert 0.1 <= found.seconds < 1.0

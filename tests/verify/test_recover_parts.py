@@ -7,7 +7,7 @@ from answers import ROOT, document
 
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.show import text
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.recover.search import Recovery, problem_of, search, verify_candidate
 
 OPEN = ROOT / "tests/recover"
@@ -28,7 +28,7 @@ TORUS = (OPEN / "torus_drift.yaml").read_text().replace("2*omega*cos(psi)**2", "
 
 
 def problem(of=PLANE):
-    return problem_of(subject_of(document(of)))
+    return problem_of(prepare_subject(document(of)))
 
 
 # verification

@@ -7,7 +7,7 @@ from answers import ROOT, answer, document, expect, shipped
 
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Topic
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.recover.recovered_q import explained_q, lacks_q
 from recipe_compiler.verify.recover.search import search
 
@@ -49,7 +49,7 @@ def test_the_q_of_a_known_system_is_found_for_every_size(name):
     ["linear_skew", "linear_three", "swirl", "coupled_thermostats", "cubic", "waves", "around", "steep", "torus_curl"],
 )
 def test_a_q_is_found_and_its_text_is_judged_as_if_an_author_had_written_it(name):
-    found = search(subject_of(document(OPEN / f"{name}.yaml"))).found
+    found = search(prepare_subject(document(OPEN / f"{name}.yaml"))).found
     rows = [[text(place) for place in row] for row in found.Q]
     again = document(f"{open_text(name)}Q: {rows}\n".replace("  diffusion:", "  diffusion: "))
     again = replace(again, D=again.D or again.claims.diffusion)

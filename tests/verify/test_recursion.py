@@ -11,7 +11,7 @@ from recipe_compiler.verify.builds.explosion import _bound_below_by_square
 from recipe_compiler.verify.builds.laws import scalar_potential
 from recipe_compiler.verify.builds.of_data import list_data_questions
 from recipe_compiler.verify.builds.target import is_only_c1
-from recipe_compiler.verify.core.generalise_size import any_size_of_target
+from recipe_compiler.verify.core.generalise_size import generalise_target
 
 MA = """
 state: {mu: {}, theta: {constraint: "interval(-1, 1)"}, sigma: {constraint: positive}}
@@ -47,5 +47,5 @@ def test_no_reader_of_independent_rows_reads_one():
 
 
 def test_sizes_of_states_are_generalised_with_all_others():
-    wide = any_size_of_target(document(WIDE))
+    wide = generalise_target(document(WIDE))
     assert wide.recursion[0].block.shape.rows == wide.declarations.blocks[0].shape.rows == "n_5"

@@ -19,8 +19,8 @@ from recipe_compiler.splitting import words
 from recipe_compiler.splitting.words import series
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.conjunction import those_with
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.conjunction import name_those_with
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.steps import kept, reversible
 from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
@@ -228,7 +228,7 @@ def test_a_piece_whose_current_may_leave_the_state_space_keeps_nothing():
 @pytest.mark.parametrize("name", ["sghmc", "sgnht", "sgld", "gsgrhmc"])
 @pytest.mark.parametrize("scheme", ["euler", "sequential_euler"])
 def test_eulers_steps_have_order_one_and_no_more(name, scheme):
-    subject = subject_of(shipped(f"dynamics/{name}"))
+    subject = prepare_subject(shipped(f"dynamics/{name}"))
     order_ = sorted(subject.names, key=lambda block: block != "r") if scheme == "sequential_euler" else ()
     found = euler_order(subject, Scheme(scheme, order=tuple(order_)))
     assert by(found) == NO_MORE.format(1)
@@ -237,7 +237,7 @@ def test_eulers_steps_have_order_one_and_no_more(name, scheme):
 
 def test_what_the_mean_of_an_euler_step_lacks_is_computed_right():
     """H = U(theta) + r**2/2, C = M = 1: E[theta'] of Euler has no eps**2, the equation (-U' - r)/2 of it."""
-    data = expect(euler_order(subject_of(shipped("dynamics/sghmc")), Scheme("euler")), "proved")["beyond"]
+    data = expect(euler_order(prepare_subject(shipped("dynamics/sghmc")), Scheme("euler")), "proved")["beyond"]
     M, C, theta, r = (Fraction(re.search(rf"{name} = \[+(-?[0-9/]+)", data)[1]) for name in ("M", "C", "theta", "r"))
     assert "U(theta) = theta[0]**2/2" in data
     assert f"off by {(theta / M + C * r / M**2) / 2} eps^2" in data
@@ -327,10 +327,10 @@ def test_palindromes_are_told_from_other_words():
 def test_pieces_of_which_nothing_is_said_are_named_apart():
     yes, no = Answer(Proved("shown")), Answer(Refuted("a point", (("x", "1"),)))
     unsaid = {"B": "midpoint"}
-    assert by(those_with({"A": yes, "O": no}, unsaid=unsaid)) == "A; not O; not decided for B (midpoint)"
-    assert by(those_with({"A": yes, "B": yes}, " under r -> -r")) == "A, B under r -> -r"
-    assert by(those_with({"O": no})) == "none"
-    expect(those_with({"A": yes, "O": Answer(Undecided(("no",)))}), "undecided", "O: no")
+    assert by(name_those_with({"A": yes, "O": no}, unsaid=unsaid)) == "A; not O; not decided for B (midpoint)"
+    assert by(name_those_with({"A": yes, "B": yes}, " under r -> -r")) == "A, B under r -> -r"
+    assert by(name_those_with({"O": no})) == "none"
+    expect(name_those_with({"A": yes, "O": Answer(Undecided(("no",)))}), "undecided", "O: no")
 
 
 # theta on a quadratic U

@@ -7,8 +7,8 @@ import pytest
 from loaders import load_dynamics
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.verify.core.scalars import drift_at
-from recipe_compiler.verify.core.subject import KEPT, Subject, once, subject_of
+from recipe_compiler.verify.core.scalars import write_drift
+from recipe_compiler.verify.core.subject import KEPT, Subject, once, prepare_subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 
@@ -17,15 +17,15 @@ SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 
 def subject(name: str) -> Subject:
     document = load_dynamics(SPECS / f"{name}.yaml")
-    return subject_of(document)
+    return prepare_subject(document)
 
 
 def test_a_system_and_a_drift_are_written_out_once_for_each_size() -> None:
     sghmc = subject("sghmc")
     assert sghmc.system({"d": 2}) is sghmc.system({"d": 2})
     assert len(sghmc.system({"d": 3}).z) == 6
-    assert drift_at(sghmc, {"d": 2}) is drift_at(sghmc, {"d": 2})
-    assert len(drift_at(sghmc, {"d": 3})["theta"]) == 3
+    assert write_drift(sghmc, {"d": 2}) is write_drift(sghmc, {"d": 2})
+    assert len(write_drift(sghmc, {"d": 3})["theta"]) == 3
 
 
 @pytest.mark.parametrize("claim", [d_symmetric, q_skew, d_psd], ids=lambda claim: claim.__name__)

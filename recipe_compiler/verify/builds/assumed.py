@@ -26,8 +26,8 @@ from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.builds.target import list_stated_formulas
-from recipe_compiler.verify.core.build_values import settled
-from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.build_values import evaluate_bound_formulas
+from recipe_compiler.verify.core.premises import require_smooth
 
 Decided = str | bool
 """The claim that decides an assumption, or whether it is shown; where it is not it stays one."""
@@ -49,7 +49,7 @@ def _decide_declared(build: Build, name: str) -> Decided:
 @lru_cache(maxsize=8)
 def _collect_valued_names(build: Build) -> frozenset[str]:
     """Return the names that are bound, or have a value or a default."""
-    values = {name for name, value in settled(build).values if value.numbers is not None}
+    values = {name for name, value in evaluate_bound_formulas(build).values if value.numbers is not None}
     declared = (*bind(build).declarations.parameters, *build.target.declarations.parameters)
     defaults = {p.name for p in declared if p.default is not None}
     return frozenset({*values, *defaults, *(name for name, _ in build.bind)})
@@ -67,7 +67,7 @@ def is_smooth(target: Target) -> bool:
     if target.gradient is not None:
         return False
     target = held(target)
-    return not smoothness(list_stated_formulas(target), of_rows(target)).open
+    return not require_smooth(list_stated_formulas(target), of_rows(target)).open
 
 
 def _decide_power_growth(build: Build, name: str) -> Decided:

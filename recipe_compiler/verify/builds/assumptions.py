@@ -21,7 +21,7 @@ from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import complete_witness
-from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
+from recipe_compiler.verify.core.build_values import bind_target_values, bind_values, find_known_sizes
 from recipe_compiler.verify.core.sizes import Sizes
 
 
@@ -62,9 +62,9 @@ def _list_potential_kinds(build: Build) -> list[str]:
 
 def _pair_assumptions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compare, Declarations, Sizes]]:
     """Yield each assumption as bound and at the values of the build, with what is declared there."""
-    pairs = ((bound, at_values(build) or bound), (build.target, target_at_values(build) or build.target))
+    pairs = ((bound, bind_values(build) or bound), (build.target, bind_target_values(build) or build.target))
     for stated, valued in pairs:
-        sizes, declarations = known_sizes(build, stated), valued.declarations
+        sizes, declarations = find_known_sizes(build, stated), valued.declarations
         for condition, at in zip(_list_assumptions(stated), _list_assumptions(valued), strict=True):
             yield condition, at, declarations, sizes
 

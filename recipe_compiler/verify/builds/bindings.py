@@ -12,10 +12,16 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Value
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import complete_witness, find_unvalued_names, format_value
-from recipe_compiler.verify.core.build_values import at_values, declared_parameters, exact_rows, formula_at, known_sizes
-from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
-from recipe_compiler.verify.core.premises import facts, smoothness
-from recipe_compiler.verify.core.sizes import checked_sizes
+from recipe_compiler.verify.core.build_values import (
+    bind_values,
+    evaluate_exactly,
+    find_known_sizes,
+    list_declared_parameters,
+    put_values_in,
+)
+from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind
+from recipe_compiler.verify.core.premises import list_facts, require_smooth
+from recipe_compiler.verify.core.sizes import list_checked_sizes
 
 
 def bindings(build: Build, bound: Dynamics) -> Answer:
@@ -27,13 +33,13 @@ def bindings(build: Build, bound: Dynamics) -> Answer:
     it undecided.
     """
     where = build.source.place("bind")
-    valued = at_values(build) or bound
+    valued = bind_values(build) or bound
     tried: list[str] = []
     given: set[str] = set()
     for name, formula in build.bind:
         item = build.dynamics.declarations.find(name)
-        premises = smoothness([formula], bound.declarations)
-        premises = smoothness([formula_at(formula, build)], valued.declarations) if premises.open else premises
+        premises = require_smooth([formula], bound.declarations)
+        premises = require_smooth([put_values_in(formula, build)], valued.declarations) if premises.open else premises
         tried += [f"{name}: not shown: {what}" for what in premises.open]
         given |= premises.given
         kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
@@ -56,13 +62,13 @@ def gradient_noise(build: Build, bound: Dynamics) -> Answer:
     build; refuted by an exact v; undecided where neither is shown, or V is not shown to be smooth.
     """
     where = build.source.place("gradient_noise")
-    valued = at_values(build) or bound
+    valued = bind_values(build) or bound
     tried: list[str] = []
     refuted = _refute_kinds(_BoundName("V", build.V, (Kind.PSD,)), build, bound, valued, tried)
-    premises = smoothness([build.V], bound.declarations)
-    premises = smoothness([formula_at(build.V, build)], valued.declarations) if premises.open else premises
+    premises = require_smooth([build.V], bound.declarations)
+    premises = require_smooth([put_values_in(build.V, build)], valued.declarations) if premises.open else premises
     tried += [f"not shown: {what}" for what in premises.open]
-    given = tuple(sorted(facts([build.V], bound.declarations)))
+    given = tuple(sorted(list_facts([build.V], bound.declarations)))
     held = Undecided(tuple(tried), given=given) if tried else Proved("structure of V", given)
     decision = held if refuted is None else refuted
     return Answer(decision, where=where)
@@ -89,7 +95,7 @@ def _refute_kinds(
         for kind in what.kinds
     }
     left = [kind for kind, own in formulas.items() if own is None or not is_of_kind(own, kind, bound.declarations)]
-    numbers = exact_rows(what.formula, build) if left else None
+    numbers = evaluate_exactly(what.formula, build) if left else None
     for kind in left:
         if numbers is not None:
             own = kind in SIGNS and Kind.DIAGONAL in what.kinds
@@ -118,14 +124,14 @@ def _refute_formula(
     name, written = what.name, text(what.formula)
     if formula is None:
         return f"not shown: the diagonal of {name} = {written} is {kind}"
-    exact = formula_at(formula, build)
+    exact = put_values_in(formula, build)
     if is_of_kind(exact, kind, valued.declarations):
         return ""
-    found = counterexample(exact, kind, valued.declarations, checked_sizes(valued))
+    found = find_counterexample(exact, kind, valued.declarations, list_checked_sizes(valued))
     free = find_unvalued_names(exact, valued.declarations)
     if found is None or free:
         return f"not shown: {name} = {written} is {kind}"
-    witness = complete_witness(found, known_sizes(build, bound), valued.declarations)
+    witness = complete_witness(found, find_known_sizes(build, bound), valued.declarations)
     return Refuted("exact witness", witness, f"{name} = {written} is not {kind}")
 
 
@@ -144,7 +150,7 @@ def _read_diagonal(formula: Formula) -> Formula | None:
 
 def _refute_values(build: Build) -> Refuted | None:
     """Return the first value that is not of the kind its parameter was declared with."""
-    declared = {p.name: p for p in declared_parameters(build)}
+    declared = {p.name: p for p in list_declared_parameters(build)}
     for name, value in build.values:
         item = declared.get(name)
         if item is None or value.numbers is None:
@@ -167,7 +173,7 @@ def _describe_rounding(value: Value) -> str:
 def _refute_defaults(build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
     """Return the first default, of a parameter without a value, that is not of its kinds."""
     given = {name for name, _ in build.values} | {name for name, _ in build.bind}
-    for item in declared_parameters(build):
+    for item in list_declared_parameters(build):
         if item.name not in given and item.default is not None:
             refuted = _refute_kinds(_BoundName(item.name, item.default, item.kinds), build, bound, valued, tried)
             if refuted is not None:

@@ -14,7 +14,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in
-from recipe_compiler.verify.core.build_values import sharpened
+from recipe_compiler.verify.core.build_values import sharpen_kinds
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
 
@@ -43,7 +43,7 @@ def _reject_reflection(found: Answer) -> Answer:
 
 
 def _decide_flux(build: Build, bound: Dynamics) -> Answer:
-    return decided_in(boundary, Stages(build, sharpened(build, bound)))
+    return decided_in(boundary, Stages(build, sharpen_kinds(build, bound)))
 
 
 MOST_ENTRIES = 8

@@ -36,7 +36,7 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.transformed import decide_transformed_law
-from recipe_compiler.verify.core.conjunction import each_of
+from recipe_compiler.verify.core.conjunction import conjoin_each
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.sizes import Sizes
 
@@ -63,7 +63,7 @@ def keeps_law(target: Target) -> Answer:
     found = [(block.name, _decide_block(target, block)) for block in constrained(target)]
     if target.transforms and target.gradient is None:
         found.append(("transformed blocks", decide_transformed_law(target)))
-    return replace(each_of(found), where=where)
+    return replace(conjoin_each(found), where=where)
 
 
 def _decide_block(target: Target, block: Block) -> Answer:

@@ -11,12 +11,12 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build
 from recipe_compiler.verify.builds.normalisable import decide_agreement, list_target_parts, normalisable_build
-from recipe_compiler.verify.core.build_values import sharpened, target_at_values
+from recipe_compiler.verify.core.build_values import bind_target_values, sharpen_kinds
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.infinity.lyapunov import LOW, confined, is_growth
-from recipe_compiler.verify.stationarity.explosion import by_integrals, decided, explosion
+from recipe_compiler.verify.infinity.lyapunov import LOW, find_lower_bound, is_growth_premise
+from recipe_compiler.verify.stationarity.explosion import decide_for_equation, explosion, prove_by_integrals
 
 
 @once_in_build
@@ -28,7 +28,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
     is assumed of a U that is code stays an assumption.
     """
     of_any = _decide_explosion(build, bound)
-    rests_on = [fact for fact in of_any.decision.given if is_growth(fact)]
+    rests_on = [fact for fact in of_any.decision.given if is_growth_premise(fact)]
     if isinstance(of_any.decision, Refuted) or (isinstance(of_any.decision, Proved) and not rests_on):
         return of_any
     if isinstance(of_any.decision, Proved):
@@ -46,12 +46,12 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
 
 
 def _decide_explosion(build: Build, bound: Dynamics) -> Answer:
-    return decided_in(explosion, Stages(build, sharpened(build, bound)))
+    return decided_in(explosion, Stages(build, sharpen_kinds(build, bound)))
 
 
 def _assumes_nothing(found: Answer) -> bool:
     """Whether a proof rests on nothing about growth."""
-    return isinstance(found.decision, Proved) and not any(is_growth(fact) for fact in found.decision.given)
+    return isinstance(found.decision, Proved) and not any(is_growth_premise(fact) for fact in found.decision.given)
 
 
 def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
@@ -59,7 +59,7 @@ def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) ->
     of_U = f"{build.dynamics.potential}{LOW}"
     if any(not fact.startswith(of_U) for fact in rests_on) or not isinstance(found.decision, Proved):
         return None
-    for target in (build.target, target_at_values(build)):
+    for target in (build.target, bind_target_values(build)):
         shown = None if target is None else _bound_below_by_square(target)
         if shown is not None:
             own = (fact for fact in found.decision.given if fact not in rests_on)
@@ -77,7 +77,7 @@ def _bound_below_by_square(target: Target) -> tuple[str, ...] | None:
     squares = {block.name: Fraction(2) for block in terms.unbounded}
     if left and constrained(target):  # they are about the block itself, and far out its variables are logarithms of it
         return None
-    if left and isinstance(confined(terms, terms.c.add(*left), squares), str):
+    if left and isinstance(find_lower_bound(terms, terms.c.add(*left), squares), str):
         return None
     answer = decide_agreement(target, parts)
     return answer.decision.given if isinstance(answer.decision, Proved) else None
@@ -89,10 +89,10 @@ def _prove_by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: 
     tried = found.decision.tried if isinstance(found.decision, Undecided) else ()
 
     def answer(of: Equation) -> Answer:
-        left = by_integrals(of, normalisable_build(build, bound))
+        left = prove_by_integrals(of, normalisable_build(build, bound))
         return left if isinstance(left, Answer) else Answer(Undecided((*tried, *shown, *left)))
 
-    stages = Stages(build, sharpened(build, bound))
+    stages = Stages(build, sharpen_kinds(build, bound))
     subjects: tuple[Subject | None, ...] = (stages.declared, stages.valued)
-    answers = [decided(subject, answer) for subject in subjects if subject is not None]
+    answers = [decide_for_equation(subject, answer) for subject in subjects if subject is not None]
     return next((one for one in answers if isinstance(one.decision, Proved)), answers[0])

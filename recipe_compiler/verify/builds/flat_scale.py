@@ -36,7 +36,7 @@ from recipe_compiler.verify.builds.proper_prior import (
     likelihood_products,
     prior_products,
 )
-from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.premises import require_smooth
 from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
     are_independent,
@@ -182,7 +182,7 @@ def refute_at_zero_scale(target: Target, rows: Rows) -> Infinite | None:
         keys = list(dict.fromkeys(key for form in residuals for key in form if key))
         columns = [np.array([form.get(key, ZERO) for form in residuals], dtype=object) for key in keys]
         spanning = select_independent_columns(columns, len(residuals), rows.clear)
-        if spanning is None or not {key[0][0] for key in keys} <= lines or smoothness(at_zero, declared).open:
+        if spanning is None or not {key[0][0] for key in keys} <= lines or require_smooth(at_zero, declared).open:
             continue
         ends = np.array([form[()] for form in residuals], dtype=object)
         fits = not residuals or _is_in_span(spanning, ends, len(residuals))

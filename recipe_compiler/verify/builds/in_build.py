@@ -19,10 +19,16 @@ from recipe_compiler.spec.model import Build, Dynamics, Observed, Target
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.use import mask_value
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.build_values import at_values, known_sizes, settled, target_at_sizes, target_at_values
-from recipe_compiler.verify.core.generalise_size import of_target
+from recipe_compiler.verify.core.build_values import (
+    bind_target_sizes,
+    bind_target_values,
+    bind_values,
+    evaluate_bound_formulas,
+    find_known_sizes,
+)
+from recipe_compiler.verify.core.generalise_size import decide_target
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject, at_sizes, find, subject_of
+from recipe_compiler.verify.core.subject import KEPT, Subject, decide_claim, fix_build_sizes, prepare_subject
 
 Claim = Callable[[Subject], Answer]
 Witness = tuple[tuple[str, str], ...]
@@ -36,12 +42,12 @@ class Stages:
 
     def __init__(self, build: Build, bound: Dynamics) -> None:
         self.build, self.bound = build, bound
-        self.sizes = known_sizes(build, bound)
+        self.sizes = find_known_sizes(build, bound)
 
     @cached_property
     def declared(self) -> Subject:
         """The subject for all values as declared, at the sizes of the build."""
-        return at_sizes(subject_of(self.bound), self.sizes)
+        return fix_build_sizes(prepare_subject(self.bound), self.sizes)
 
     @cached_property
     def valued(self) -> Subject | None:
@@ -64,10 +70,10 @@ class Stages:
 def subject_at_values(build: Build) -> Subject | None:
     """Return the bound dynamics of a build at its values, None where it gives none or they are too large to put in."""
     try:
-        dynamics = at_values(build)
+        dynamics = bind_values(build)
     except ModelError:  # a formula grows too large with the values in it
         return None
-    return None if dynamics is None else subject_of(dynamics)
+    return None if dynamics is None else prepare_subject(dynamics)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +108,8 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
     """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's."""
     declared, valued = stages.declared, stages.valued
     if valued is None:
-        return decided_at_values(find(claim, declared), None, stages.numbers)
-    return decided_at_values(find(claim, declared.widest), partial(find, claim, valued), stages.numbers)
+        return decided_at_values(decide_claim(claim, declared), None, stages.numbers)
+    return decided_at_values(decide_claim(claim, declared.widest), partial(decide_claim, claim, valued), stages.numbers)
 
 
 def step_decided_in(claim: Claim, stages: Stages) -> Answer:
@@ -112,7 +118,7 @@ def step_decided_in(claim: Claim, stages: Stages) -> Answer:
     Else it is decided at the values and sizes of the build, of each part of the target that a word moves.
     """
     declared, valued = stages.declared, stages.valued_parts
-    general = find(claim, declared.widest)
+    general = decide_claim(claim, declared.widest)
     own = numbers_of(stages.build, stages.bound, valued[0].dynamics if valued else stages.bound)
     if not valued or (isinstance(general.decision, Refuted) and not own.find_named(general.decision.witness)):
         return decided_at_values(general, None, own)
@@ -130,31 +136,31 @@ def _decide_every_part(claim: Claim, parts: tuple[Subject, ...]) -> Answer:
 
 def _decide_part(claim: Claim, part: Subject) -> Answer:
     try:
-        return find(claim, part)
+        return decide_claim(claim, part)
     except ModelError as error:  # its pieces are others: a summand of H may be gone
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
 
 
 def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer:
     """Return the answer of a claim about the target of a build: for all values if proved, else at the build's."""
-    general = of_target(claim, build.target)
+    general = decide_target(claim, build.target)
     try:
-        valued = target_at_values(build)
+        valued = bind_target_values(build)
     except ModelError:
         valued = None
     if valued is None and not isinstance(general.decision, Proved):
         valued = _fix_sizes(build)
     if valued is None:
         return _reopen_at_data_sizes(claim, build, build.target, general)
-    found = decided_at_values(general, partial(of_target, claim, valued), numbers_of(build, build.target, valued))
+    found = decided_at_values(general, partial(decide_target, claim, valued), numbers_of(build, build.target, valued))
     return _reopen_at_data_sizes(claim, build, valued, found)
 
 
 def _fix_sizes(build: Build) -> Target | None:
     """Return the target of a build at its sizes, if it has no data; None where no size is known."""
-    sizes = known_sizes(build, build.target)
+    sizes = find_known_sizes(build, build.target)
     try:
-        return target_at_sizes(build.target, sizes) if sizes and not build.target.declarations.data else None
+        return bind_target_sizes(build.target, sizes) if sizes and not build.target.declarations.data else None
     except ModelError:
         return None
 
@@ -168,7 +174,7 @@ def _reopen_at_data_sizes(claim: Callable[[Target], Answer], build: Build, targe
         return found
     sizes = {name: n for name, n in build.observed.sizes if name in target.declarations.sizes}
     try:
-        own = of_target(claim, target_at_sizes(target, sizes)) if sizes else found
+        own = decide_target(claim, bind_target_sizes(target, sizes)) if sizes else found
     except ModelError:
         return found
     if not isinstance(own.decision, Proved):
@@ -209,12 +215,12 @@ class Numbers:
 
 def numbers_of(build: Build, bound: Dynamics | Target, valued: Dynamics | Target) -> Numbers:
     """Return what a build says of the numbers of its bound dynamics, or of its target; `valued` are they at values."""
-    own, sizes = bound.declarations, known_sizes(build, bound)
+    own, sizes = bound.declarations, find_known_sizes(build, bound)
     shapes = {p.name: p.shape for p in (*own.parameters, *valued.declarations.parameters)}
     values = {name: {str(n)} for name, n in sizes.items()}
     values |= {p.name: {text(p.default)} for p in own.parameters if p.default is not None}
     for part in list_parts(build):
-        for name, value in settled(part).values:
+        for name, value in evaluate_bound_formulas(part).values:
             if name in shapes and value.numbers is not None:
                 exact = tuple(tuple(rational(x) for x in row) for row in value.numbers)
                 values.setdefault(name, set()).add(written(exact, shapes[name]))

@@ -63,9 +63,9 @@ from recipe_compiler.verify.builds.discrete_rows import (
     neighbours,
     require_counts_in_range,
 )
-from recipe_compiler.verify.core.conjunction import conjunction, open_reasons
-from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.premises import smoothness, values
+from recipe_compiler.verify.core.conjunction import conjoin, list_open_reasons
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
+from recipe_compiler.verify.core.premises import require_smooth, require_values
 from recipe_compiler.verify.core.sizes import LARGEST, MANY, Sizes
 from recipe_compiler.verify.core.subject import KEPT
 
@@ -85,10 +85,10 @@ def laws(target: Target) -> Answer:
     first = next((answer for kind in kinds for _, answer in found if isinstance(answer.decision, kind)), None)
     if first is not None:
         is_open = isinstance(first.decision, Undecided)
-        return replace(first, decision=replace(first.decision, tried=open_reasons(found))) if is_open else first
+        return replace(first, decision=replace(first.decision, tried=list_open_reasons(found))) if is_open else first
     by = "; ".join(dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved)))
     data = tuple((f"law[{name}]", law_text(law)) for name, law in target.laws)
-    whole = conjunction(by, found)
+    whole = conjoin(by, found)
     return replace(whole, decision=replace(whole.decision, data=data), where=target.source.place("laws"))
 
 
@@ -106,7 +106,7 @@ def _decide_block_law(target: Target, block: Block, law: Law) -> Answer:
     if target.gradient is not None:
         reason = f"U is known only by its gradient, which is code: {target.gradient}"
         return Answer(Undecided((reason,)), where=where)
-    undefined = values(list_formulas(target), with_ends(target.declarations))
+    undefined = require_values(list_formulas(target), with_ends(target.declarations))
     try:
         left = _compute_index_residual(target, law, block)
         needed = undefined | _collect_premises(target, block, law)
@@ -115,7 +115,7 @@ def _decide_block_law(target: Target, block: Block, law: Law) -> Answer:
             *_compare_ends(target, law, block),
         )
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(list_faults(error)), where=where)
     reads = _drop_discrete_formulas(target, (*_list_data_free_formulas(target), energy(law, block), *law.arguments))
     question = Question(identities, _declare_drawn_names(target), choose_sizes(target), needed, "", reads=reads)
     found = _add_rows_to_witness(decide(question), target, law, block)
@@ -167,8 +167,8 @@ def _collect_premises(target: Target, block: Block, law: Law) -> Obligations:
     declared, every = target.declarations, of_all_data(target.declarations)
     whole = replace(every, assume=(*every.assume, *ends_of_all(declared)))
     own = (term for formula in list_formulas(target) for term in terms_of(formula))
-    smooth = smoothness((term for term in own if block.name in dependence(term).blocks), with_ends(declared))
-    of_law = smoothness((energy(law, block), *needs(law, block)), whole)
+    smooth = require_smooth((term for term in own if block.name in dependence(term).blocks), with_ends(declared))
+    of_law = require_smooth((energy(law, block), *needs(law, block)), whole)
     left = [
         f"{text(c.left)} {c.op} {text(c.right)} leaves {block.name} its whole domain"
         for c in _find_restrictions(block, declared)

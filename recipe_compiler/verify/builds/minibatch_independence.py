@@ -36,8 +36,8 @@ from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import Component, Tensor
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.sizes import checked_sizes
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.sizes import list_checked_sizes
 from recipe_compiler.verify.core.subject import Subject
 
 Place = tuple[str, Formula]
@@ -113,7 +113,7 @@ def _find_entries_with(matrix: str, of: Sequence[Sequence[Tensor]], bound: Dynam
 def _find_witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[str, str], ...] | None:
     """Return an exact point at which an entry has a slope in the value of a function, or in one of its derivatives."""
     declarations = bound.declarations
-    for sizes in checked_sizes(bound):
+    for sizes in list_checked_sizes(bound):
         try:
             entries = [x for row in rows(formula, Setting(declarations, sizes)) for x in row]
         except (NotScalarisableError, TooLargeError):
@@ -139,7 +139,7 @@ def _find_moving_point(
         except (NoNormalFormError, NoInstanceError):
             continue
         if found is not None:
-            return (*found.text, (f"the slope of the entry in {jet}", shown(found.value)))
+            return (*found.text, (f"the slope of the entry in {jet}", format_value(found.value)))
     return None
 
 

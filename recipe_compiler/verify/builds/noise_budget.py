@@ -26,8 +26,8 @@ from recipe_compiler.splitting.subtraction import LOST, NothingGivenUp, subtract
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
 from recipe_compiler.verify.builds.noise_budget_word import decide_word_at
-from recipe_compiler.verify.core.build_values import at_values, formula_at, from_files
-from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.build_values import bind_values, list_unread_parameters, put_values_in
+from recipe_compiler.verify.core.premises import require_values
 
 NOT_GIVEN_UP = "V is stated but not subtracted: the noise of the gradient biases the chain"
 """Of a word for which it is not derived what O may give up."""
@@ -73,7 +73,7 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
     if isinstance(found, NothingGivenUp):
         return Proved(f"nothing is subtracted: {found.why}", (), (), (NOT_GIVEN_UP,))
     budget = _assemble_budget(build, bound)
-    needed = values(
+    needed = require_values(
         [] if budget is None else [*(x for row in budget.D for x in row), *budget.W, budget.V], declarations
     )
     if needed.open:
@@ -120,7 +120,7 @@ def _compare_with_double(decide: Callable[[Fraction], Decision], build: Build) -
 def _decide_budget(budget: Budget, build: Build) -> Decision:
     """Return the decision: at exact values first, then by structure for every state and size."""
     formulas = [*(x for row in budget.D for x in row), *budget.W, budget.V]
-    needed = values(formulas, budget.declarations)
+    needed = require_values(formulas, budget.declarations)
     given = tuple(sorted(needed.given))
     if needed.open:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=given)
@@ -137,14 +137,14 @@ def _decide_budget(budget: Budget, build: Build) -> Decision:
     tried = [f"at exact values: {exact}", "no rule shows it for every state"]
     tried += [
         f"the value of {name} is read from a file: the emitted module checks it before its first step"
-        for name in from_files(build)
+        for name in list_unread_parameters(build)
     ]
     return Undecided(tuple(tried), given=given)
 
 
 def _assemble_budget(build: Build, bound: Dynamics) -> Budget | None:
     """Return D, W and V at the build's values, in the blocks concerned; None where something is missing."""
-    bound = at_values(build) or bound
+    bound = bind_values(build) or bound
     D, Q = bound.D, bound.Q
     blocks = bound.declarations.blocks
     potential = next((f for f in bound.declarations.functions if f.role == "potential"), None)
@@ -157,7 +157,7 @@ def _assemble_budget(build: Build, bound: Dynamics) -> Budget | None:
         tuple(blocks[a] for a in group),
         tuple(tuple(D[a][b] for b in group) for a in group),
         tuple(W[a] for a in group),
-        formula_at(build.V, build),
+        put_values_in(build.V, build),
         build.eps,
         bound.declarations,
     )

@@ -26,7 +26,7 @@ from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.noise_budget_exact import LARGEST, NotExactError
-from recipe_compiler.verify.core.build_values import exact_rows, known_sizes
+from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
 
 Rational = tuple[tuple[Fraction, ...], ...]
 PRECISIONS = (128, 512, 2048)
@@ -71,7 +71,7 @@ def decide_word_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fract
         eps: the step size.
     """
     try:
-        numbers = _read_numbers(found, _Values(build, bound, known_sizes(build, bound)))
+        numbers = _read_numbers(found, _Values(build, bound, find_known_sizes(build, bound)))
     except NotExactError as reason:
         why = (f"at exact values: {reason}", "the emitted module rejects a step that subtracts more, before its first")
         return Undecided(why)
@@ -157,7 +157,7 @@ class _Values:
         parameter = self.bound.declarations.find(atom.name)
         shape = parameter.shape if isinstance(parameter, Parameter) else None
         if atom.name not in self.rows and shape is not None:
-            self.rows[atom.name] = exact_rows(Symbol(atom.name, shape, Role.PARAMETER), self.build)
+            self.rows[atom.name] = evaluate_exactly(Symbol(atom.name, shape, Role.PARAMETER), self.build)
         if (known := self.rows.get(atom.name)) is None:
             raise NotExactError(f"{atom.name} is not known")
         i, j = (*(k for k in atom.at if isinstance(k, int)), 0, 0)[:2]

@@ -29,12 +29,17 @@ from recipe_compiler.verify.builds.proper_prior import ALMOST, has_proper_prior,
 from recipe_compiler.verify.builds.recursion import decide_same_reading
 from recipe_compiler.verify.builds.summed import sum_all_counts, sum_over_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
-from recipe_compiler.verify.core.build_values import known_sizes, other_forms, settled, sharpened
+from recipe_compiler.verify.core.build_values import (
+    evaluate_bound_formulas,
+    find_known_sizes,
+    list_rounded_builds,
+    sharpen_kinds,
+)
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import off_kinks
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.premises import require_smooth_off_kinks
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.growth.bounds import UNCONFINED
-from recipe_compiler.verify.growth.integral import EndCondition, Finite, finite
+from recipe_compiler.verify.growth.integral import EndCondition, Finiteness, decide_finite
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.infinite import refute_end_condition
 from recipe_compiler.verify.integrability.marginal_law import list_restricted_blocks
@@ -88,7 +93,7 @@ def _decide_continuous(stated: Target) -> Answer:
     if is_plain and target.potential is not None and not target.declarations.data:
         return _decide_potential(target, target.potential)
     parts = [] if target.recursion else list_target_parts(target)
-    found, kept = _try_growth(target, parts) if is_plain else (Finite((_explain_open(target),)), parts)
+    found, kept = _try_growth(target, parts) if is_plain else (Finiteness((_explain_open(target),)), parts)
     proof = prove_by_proper_prior(stated) if found.reasons else Proved(METHOD, (), found.data)
     places = dict(target.source.places)
     where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
@@ -117,14 +122,14 @@ def _require_agreement(target: Target, parts: list[TargetPart], proof: Proved) -
     return replace(answer, decision=proof if proof.given else replace(proof, given=answer.decision.given))
 
 
-def _try_growth(target: Target, parts: list[TargetPart]) -> tuple[Finite, list[TargetPart]]:
+def _try_growth(target: Target, parts: list[TargetPart]) -> tuple[Finiteness, list[TargetPart]]:
     """Return whether growth shows it, without what only helps if need be, and the parts that are then used."""
     found = _decide_growth(target, [part.energy for part in parts])
     for fewer, helping in _drop_bounded_parts(parts) if found.reasons else ():
         without = _decide_growth(target, [part.energy for part in fewer])
         if not without.reasons:
             kept = [*parts, *(part for part in fewer if part not in parts)]
-            return Finite((), (*without.data, helping)), kept
+            return Finiteness((), (*without.data, helping)), kept
     return found, parts
 
 
@@ -137,7 +142,7 @@ def _decide_prior(target: Target, stated: Target, parts: list[TargetPart]) -> An
     others = [part for part in parts if part.entry != "log_prior"]
     if target.log_prior is None or not all(part.bounded_below for part in others):
         return None
-    found = normalisable(subject_of(Dynamics(target.name, declarations, negate(target.log_prior), None, None)))
+    found = normalisable(prepare_subject(Dynamics(target.name, declarations, negate(target.log_prior), None, None)))
     match found.decision:
         case Proved(data=data) as proof if not alone:
             helps = ("log_likelihood", "bounded above, so it can only help")
@@ -188,28 +193,28 @@ def decide_agreement(target: Target, parts: list[TargetPart]) -> Answer:
         Identity(f"{p.entry} in index notation minus it entry by entry", target.source.place(p.entry), zero, p.less)
         for p in parts
     )
-    needed = off_kinks((formula for _, formula in _list_formulas(target)), target.declarations)
+    needed = require_smooth_off_kinks((formula for _, formula in _list_formulas(target)), target.declarations)
     return decide(Question(identities, target.declarations, choose_small_sizes(target), needed, ""))
 
 
-def _decide_growth(target: Target, energies: list[Tensor]) -> Finite:
+def _decide_growth(target: Target, energies: list[Tensor]) -> Finiteness:
     """Return whether the sum of energies has a finite integral, directly or after Gaussian integrals."""
     declarations = target.declarations
     c = calculus(declarations)
     energy = c.add(c.zero(), *energies)
-    found = finite(c, declarations, energy, declarations.blocks)
+    found = decide_finite(c, declarations, energy, declarations.blocks)
     if not found.reasons:
         return found
     after = integrate(c, energy, declarations.blocks)
     if not after.steps:
         return found
-    then = finite(c, declarations, after.energy, after.left)
-    return Finite((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
+    then = decide_finite(c, declarations, after.energy, after.left)
+    return Finiteness((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
 
 
 def _decide_potential(target: Target, potential: Formula) -> Answer:
     """Decide a potential without data as the energy of dynamics."""
-    found = normalisable(subject_of(Dynamics(target.name, target.declarations, potential, None, None)))
+    found = normalisable(prepare_subject(Dynamics(target.name, target.declarations, potential, None, None)))
     return replace(found, where=target.source.place("potential"))
 
 
@@ -259,8 +264,8 @@ def _is_witness_of_build(
     build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted
 ) -> bool:
     """Whether a witness is about sizes and values of a build: those known, sizes left free; it takes no data."""
-    sizes = {**known_sizes(build, build.target), **known_sizes(build, bound)}
-    values = {name for name, value in settled(build).values if value.numbers is not None}
+    sizes = {**find_known_sizes(build, build.target), **find_known_sizes(build, bound)}
+    values = {name for name, value in evaluate_bound_formulas(build).values if value.numbers is not None}
     declared = (*bound.declarations.parameters, *build.target.declarations.parameters, *build.target.declarations.data)
     free = {item.name for item in (*declared, *bound.declarations.functions)} - values
     named = {name.partition("(")[0].partition("[")[0] for name, _ in refuted.witness}
@@ -282,7 +287,7 @@ def _find_free_sizes(build: Build, bound: Dynamics) -> dict[str, int]:
 
 
 def _decide_build(build: Build, bound: Dynamics) -> Answer:
-    of_dynamics = decided_in(normalisable, Stages(build, sharpened(build, bound)))
+    of_dynamics = decided_in(normalisable, Stages(build, sharpen_kinds(build, bound)))
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
     rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
@@ -320,7 +325,7 @@ def _decide_at_values(build: Build) -> Answer:
     found = target_decided_in(normalisable_target, build)
     if not isinstance(found.decision, Proved) or AT_VALUES not in found.decision.by:
         return found
-    others = (target_decided_in(normalisable_target, other) for other in other_forms(build))
+    others = (target_decided_in(normalisable_target, other) for other in list_rounded_builds(build))
     try:
         if all(isinstance(other.decision, Proved) for other in others):
             return found

@@ -22,7 +22,7 @@ from recipe_compiler.verify.builds.flat_model import Infinite, Shown
 from recipe_compiler.verify.builds.flat_scale import refute_at_zero_scale
 from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, find_outcome, read_posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
-from recipe_compiler.verify.core.build_values import known_sizes
+from recipe_compiler.verify.core.build_values import find_known_sizes
 from recipe_compiler.verify.from_data.columns import CLEAR, NotReadError, Rows
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _read_rows(build: Build, target: Target, observed: Observed) -> Rows:
     Raises:
         NotReadError: a number is not finite.
     """
-    sizes = {**dict(observed.sizes), **known_sizes(build, target)}
+    sizes = {**dict(observed.sizes), **find_known_sizes(build, target)}
     lengths = ([size if isinstance(size, int) else sizes[size] for size in datum.shape.sizes]
                for datum in target.declarations.data)  # fmt: skip
     width = sum(prod(own) for own in lengths)

@@ -14,7 +14,7 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 from recipe_compiler.verify.core.identities import Scalars
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import LARGEST, Sizes
 
 
@@ -33,14 +33,14 @@ def compare_with_tensor(formula: Formula, tensor: Tensor, declarations: Declarat
     def entries(sizes: Sizes) -> Sequence[Expr]:
         leaf = _make_leaf(declarations, sizes)
         own = [entry for row in rows(formula, Setting(declarations, sizes)) for entry in row]
-        return [a - b for a, b in zip(written_out(first, sizes, leaf), own, strict=True)]
+        return [a - b for a, b in zip(write_out(first, sizes, leaf), own, strict=True)]
 
     return entries
 
 
 def _make_leaf(declarations: Declarations, sizes: Sizes) -> Leaf:
     """Return the names of the second engine, a data field being that of the one datum it knows."""
-    plain = leaf_of(declarations, sizes)
+    plain = make_leaf(declarations, sizes)
 
     def leaf(atom: Atom) -> Expr | None:
         item = declarations.find(atom.name) if isinstance(atom, Component) else None

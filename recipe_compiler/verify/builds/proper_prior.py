@@ -41,8 +41,8 @@ from recipe_compiler.verify.builds.bounded_terms import Limits, Moments
 from recipe_compiler.verify.builds.products import Law, Product, Summands, TooManyError, overlap, products, slots
 from recipe_compiler.verify.builds.target import defined, drop_state_domains
 from recipe_compiler.verify.builds.written_densities import recognise_laws
-from recipe_compiler.verify.core.premises import facts
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.premises import list_facts
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.from_data.columns import NotReadError, Rows
 from recipe_compiler.verify.integrability.bounded import bounded_above
 from recipe_compiler.verify.integrability.normalisable import normalisable
@@ -333,14 +333,14 @@ def prove_group(group: Group, declared: Declarations) -> frozenset[str] | None:
             return frozenset()
         simplices = [block for block in blocks if block.constraint is Constraint.SIMPLEX]
         if len(unbounded) == len(blocks) == len(simplices) == 1 and _is_dirichlet(*unbounded[0], blocks[0], declared):
-            return facts([unbounded[0][1]], declared)
+            return list_facts([unbounded[0][1]], declared)
     if any(block.constraint is not None for block in blocks):
         return None
     names = {block.name for block in blocks}
     assume = tuple(one for one in declared.assume if {*dependence(one).blocks} <= names and not dependence(one).data)
     alone = replace(declared, blocks=tuple(blocks), data=(), assume=assume)
     energy = negate(add([multiply(Number(c), term, SCALAR) for c, term in terms] or [ZERO], SCALAR))
-    found = normalisable(subject_of(Dynamics("prior", alone, energy, None, None))).decision
+    found = normalisable(prepare_subject(Dynamics("prior", alone, energy, None, None))).decision
     return frozenset(found.given) if isinstance(found, Proved) else None
 
 

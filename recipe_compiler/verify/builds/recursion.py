@@ -17,7 +17,7 @@ from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.one_datum import choose_small_sizes, compare_with_tensor, make_datum_index
 from recipe_compiler.verify.builds.target import drop_state_domains, list_stated_formulas
 from recipe_compiler.verify.core.identities import Identity, Question, decide
-from recipe_compiler.verify.core.premises import holds, off_kinks
+from recipe_compiler.verify.core.premises import require_comparisons, require_smooth_off_kinks
 
 METHOD = "induction over the rows"
 
@@ -35,7 +35,7 @@ def recursion(target: Target) -> Answer:
     where that is not shown; never refuted.
     """
     where = target.source.place("recursion")
-    shown = holds(in_domains(target), of_rows(target))
+    shown = require_comparisons(in_domains(target), of_rows(target))
     if shown.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in shown.open)), where=where)
     alike = decide_same_reading(target)
@@ -49,7 +49,9 @@ def decide_same_reading(target: Target) -> Answer:
     """Return whether the engines agree on the formulas of a target with a recursion, which are defined."""
     declared = of_rows(target)
     identities = tuple(_list_identities(target))
-    needed = off_kinks(list_stated_formulas(target), declared) | holds(in_domains(target), declared)
+    needed = require_smooth_off_kinks(list_stated_formulas(target), declared) | require_comparisons(
+        in_domains(target), declared
+    )
     return decide(Question(identities, declared, choose_small_sizes(target), needed, ""))
 
 

@@ -44,7 +44,7 @@ from recipe_compiler.spec.model import Law, Stated, StatedDensity, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.laws import decide_law
-from recipe_compiler.verify.core.premises import holds
+from recipe_compiler.verify.core.premises import require_comparisons
 from recipe_compiler.verify.core.subject import KEPT
 
 FROM_ZERO, TO_THE_END = ("y >= 0",), ("y >= 0", "y <= n")
@@ -122,7 +122,7 @@ def _sum_named_law(found: Summed, block: Block) -> Summed | None:
     arguments = (*law.arguments[1:], *(arg for one in others for arg in one.arguments))
     if any(_has_block(formula, block) for formula in (*arguments, *(rest for _, rest in stated.others))):
         return None
-    needs = holds(comparisons(row, law.arguments), with_ends(target.declarations))
+    needs = require_comparisons(comparisons(row, law.arguments), with_ends(target.declarations))
     if needs.open:
         return None
     left = [condition for condition in stated.needs if not _has_block(condition, block)]

@@ -27,7 +27,7 @@ from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.builds.kinds_that_show import suggest_kinds
 from recipe_compiler.verify.builds.undefined_at import find_undefined_point
-from recipe_compiler.verify.core.premises import gradients, holds, off_kinks
+from recipe_compiler.verify.core.premises import require_comparisons, require_differentiable, require_smooth_off_kinks
 
 OF_GRADIENTS = frozenset(
     (
@@ -93,7 +93,9 @@ def defined(target: Target) -> Answer:
     declared = of_rows(target)
 
     def opened(declarations: Declarations) -> Obligations:
-        return off_kinks(list_stated_formulas(target), declarations) | holds(_list_needs(target), declarations)
+        return require_smooth_off_kinks(list_stated_formulas(target), declarations) | require_comparisons(
+            _list_needs(target), declarations
+        )
 
     premises = opened(declared)
     hints = tuple(suggest_kinds(opened, declared))
@@ -126,7 +128,9 @@ def gradient(target: Target) -> Answer:
     if target.gradient is not None:
         return Answer(Proved("assumption", (gradient_given(target.gradient),)), where=_find_place(target))
     declared = of_rows(target)
-    premises = gradients(list_stated_formulas(target), declared) | holds(in_domains(target), declared)
+    premises = require_differentiable(list_stated_formulas(target), declared) | require_comparisons(
+        in_domains(target), declared
+    )
     left = tuple(f"not shown: {what}" for what in premises.open)
     return Answer(
         _make_decision(left, premises.given | frozenset(_assume_nonzero_variables(target)), target),
@@ -150,7 +154,9 @@ def is_only_c1(target: Target) -> bool:
     formulas, declared = tuple(list_stated_formulas(target)), of_rows(target)
     if not any(isinstance(node, Apply) and node.fn == "where" for formula in formulas for node in nodes(formula)):
         return False
-    return bool(off_kinks(formulas, declared).kinks) and not gradients(formulas, declared).open
+    return (
+        bool(require_smooth_off_kinks(formulas, declared).kinks) and not require_differentiable(formulas, declared).open
+    )
 
 
 def list_stated_formulas(target: Target) -> Iterator[Formula]:

@@ -31,8 +31,8 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.builds.laws import choose_sizes, declare_all_rows, list_formulas, scalar_potential
-from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
+from recipe_compiler.verify.core.premises import require_values
 from recipe_compiler.verify.core.sizes import Sizes
 
 
@@ -57,9 +57,9 @@ def decide_transformed_law(target: Target) -> Answer:
             target, composed = _drop_rows(target), _drop_rows(composed)
         identities = tuple(_list_identities(target, composed))
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(list_faults(error)), where=where)
     read = (*list_formulas(target), *list_formulas(composed))
-    premises = values(read, target.declarations)
+    premises = require_values(read, target.declarations)
     question = Question(identities, declare_all_rows(target.declarations), choose_sizes(target), premises, "")
     return replace(decide(question), where=where)
 

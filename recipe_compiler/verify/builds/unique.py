@@ -7,8 +7,8 @@ from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, subject_at_values
-from recipe_compiler.verify.core.build_values import sharpened, sized
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.core.build_values import fix_sizes, sharpen_kinds
+from recipe_compiler.verify.core.subject import prepare_subject
 from recipe_compiler.verify.uniqueness.unique import unique
 
 
@@ -22,6 +22,6 @@ def unique_in(build: Build, bound: Dynamics) -> Answer:
     stated = bind_potential(build, bound)
     valued = subject_at_values(stated or build)
     if valued is None and stated is not None:
-        valued = subject_of(bind(sized(stated)))
-    general = unique(subject_of(sharpened(build, bound)))
+        valued = prepare_subject(bind(fix_sizes(stated)))
+    general = unique(prepare_subject(sharpen_kinds(build, bound)))
     return decided_at_values(general, None if valued is None else partial(unique, valued), Stages(build, bound).numbers)

@@ -23,7 +23,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.premises import contradiction
+from recipe_compiler.verify.core.premises import find_contradiction
 
 _NUMBER = re.compile(r"-?\d+(/\d+)?")
 RESERVED = "V"
@@ -65,7 +65,7 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
     solved: set[Compare] = set()
     for stated in dynamics.declarations.assume:
         compare = substitute(stated, replacements)
-        found = next(_solved(compare, dynamics.declarations), None) if isinstance(compare, Compare) else None
+        found = next(_solve_equality(compare, dynamics.declarations), None) if isinstance(compare, Compare) else None
         if found is None:
             continue
         name, new = found
@@ -80,8 +80,8 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
         return dynamics, frozenset()
     kept = replace(found, declarations=dynamics.declarations, units=dynamics.units)
     kept = replace(kept, claims=replace(kept.claims, noise=dynamics.claims.noise))
-    fewer = _without_names(dynamics.declarations, replacements, solved) if contradiction(kept) else None
-    if fewer is not None and not contradiction(narrow := replace(kept, declarations=fewer)):
+    fewer = _drop_replaced_names(dynamics.declarations, replacements, solved) if find_contradiction(kept) else None
+    if fewer is not None and not find_contradiction(narrow := replace(kept, declarations=fewer)):
         return narrow, frozenset(reasons)
     return kept, frozenset(reasons)
 
@@ -95,7 +95,7 @@ def with_equal_values(found: Answer, declarations: Declarations) -> Answer:
         return found
     values = {name: value for name, value in found.decision.witness if declarations.find(name) is not None}
     fixed: dict[str, Formula] = {n: Number(Fraction(value)) for n, value in values.items() if _NUMBER.fullmatch(value)}
-    equal = [own for compare in declarations.assume for own in _solved(compare, declarations)]
+    equal = [own for compare in declarations.assume for own in _solve_equality(compare, declarations)]
     added: dict[str, str] = {}
     for name, new in equal * len(equal):  # one may rest on another that stands below it
         inside = {node.name for node in nodes(new) if isinstance(node, Symbol)}
@@ -106,7 +106,7 @@ def with_equal_values(found: Answer, declarations: Declarations) -> Answer:
     return replace(found, decision=replace(found.decision, witness=witness)) if added else found
 
 
-def _without_names(
+def _drop_replaced_names(
     declared: Declarations, replacements: Mapping[str, Formula], solved: Set[Compare]
 ) -> Declarations | None:
     """Return declarations without replaced scalars, the signs of these said of what is put in; None for other kinds."""
@@ -129,7 +129,7 @@ def _without_names(
     return replace(fewer, parameters=parameters, assume=(*fewer.assume, *said))
 
 
-def _solved(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:
+def _solve_equality(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:
     """Yield a parameter with what it is assumed to be equal to, that of which less is declared first.
 
     Where no side is a name, sums and products are solved for one: `a + b == 1` gives a = 1 - b, and `a*b == 1` with a
@@ -139,14 +139,14 @@ def _solved(compare: Compare, declarations: Declarations) -> Iterator[tuple[str,
         return
     sides = [(compare.left, compare.right), (compare.right, compare.left)]
     named = [(side, other) for side, other in sides if isinstance(side, Symbol) and side.role is Role.PARAMETER]
-    named = named or [solved for side, other in sides for solved in _by_terms(side, other, declarations)]
-    for side, other in sorted(named, key=lambda pair: _declared(pair[0], declarations)):
+    named = named or [solved for side, other in sides for solved in _solve_for_parameter(side, other, declarations)]
+    for side, other in sorted(named, key=lambda pair: _count_kinds(pair[0], declarations)):
         inside = {node.name for node in nodes(other) if isinstance(node, Symbol)}
         if side.name not in inside | {RESERVED} and side.shape == other.shape:
             yield side.name, other
 
 
-def _by_terms(side: Formula, other: Formula, declarations: Declarations) -> Iterator[tuple[Symbol, Formula]]:
+def _solve_for_parameter(side: Formula, other: Formula, declarations: Declarations) -> Iterator[tuple[Symbol, Formula]]:
     """Yield each parameter that is a term of a sum, or a factor beside one that is not zero, with what it then is."""
     terms = side.terms if isinstance(side, Add) else (side,)
     for place, term in enumerate(terms):
@@ -181,7 +181,7 @@ def _is_nonzero(factor: Formula, declarations: Declarations) -> bool:
             return False
 
 
-def _declared(symbol: Symbol, declarations: Declarations) -> int:
+def _count_kinds(symbol: Symbol, declarations: Declarations) -> int:
     """Return how many kinds are declared of a parameter."""
     item = declarations.find(symbol.name)
     kinds = item.kinds if isinstance(item, Parameter) else ()

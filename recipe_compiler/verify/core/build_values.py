@@ -32,124 +32,126 @@ Sizes = dict[str, int]
 Rational = tuple[tuple[Fraction, ...], ...]
 
 
-def declared_parameters(build: Build) -> tuple[Parameter, ...]:
+def list_declared_parameters(build: Build) -> tuple[Parameter, ...]:
     """Return the parameters that the dynamics, the target and the build declare, in this order."""
     return (*build.dynamics.declarations.parameters, *build.target.declarations.parameters, *build.parameters)
 
 
-def known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
+def find_known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
     """Return the sizes of bound dynamics, or of a target, that the build states or that its values fix."""
     names = bound.declarations.sizes
-    return {name: n for name, n in _all_sizes(build).items() if name in names}
+    return {name: n for name, n in _collect_sizes(build).items() if name in names}
 
 
-def from_files(build: Build) -> tuple[str, ...]:
+def list_unread_parameters(build: Build) -> tuple[str, ...]:
     """Return the parameters whose values are in files too large to read during a check; a run reads them."""
     return tuple(name for name, value in build.values if value.file is not None and value.numbers is None)
 
 
-def sharpened(build: Build, bound: Dynamics) -> Dynamics:
+def sharpen_kinds(build: Build, bound: Dynamics) -> Dynamics:
     """Return the bound dynamics with the kinds that exact values show of their parameters."""
-    parameters = _sharper(_parameters(bound), _numbers(build))
+    parameters = _sharpen_parameters(_parameters(bound), _list_exact_values(build))
     return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
 
 
-def at_values(build: Build) -> Dynamics | None:
+def bind_values(build: Build) -> Dynamics | None:
     """Return the bound dynamics at every value and size that the build gives; None where it gives no value.
 
     A scalar is replaced by its number, c I by itself; any other matrix stays a parameter that carries its n x m
     fractions and the kinds that these show. A parameter bound to a formula of such parameters gets the value of the
     formula.
     """
-    build = settled(build)
+    build = evaluate_bound_formulas(build)
     bound = bind(build)
-    values = _numbers(build)
+    values = _list_exact_values(build)
     if not any(p.name in values or p.default is not None for p in _parameters(bound)):
         return None
-    found = replaced(bound, _put_in(_parameters(bound), values, known_sizes(build, bound)))
-    parameters = _valued(found.declarations.parameters, values)
+    found = replaced(bound, _list_replacements(_parameters(bound), values, find_known_sizes(build, bound)))
+    parameters = _attach_values(found.declarations.parameters, values)
     return replace(found, declarations=replace(found.declarations, parameters=parameters))
 
 
-def sized(build: Build) -> Build:
+def fix_sizes(build: Build) -> Build:
     """Return a build in which the sizes it states, or its values fix, are numbers in all shapes and formulas."""
-    sizes: dict[str, Formula] = {name: Number(Fraction(n)) for name, n in _all_sizes(build).items()}
+    sizes: dict[str, Formula] = {name: Number(Fraction(n)) for name, n in _collect_sizes(build).items()}
     shape = resizer(sizes)
     return replace(
         build,
         dynamics=replaced(build.dynamics, sizes),
-        target=_target_at(build.target, {}, _all_sizes(build)),
+        target=_bind_target(build.target, {}, _collect_sizes(build)),
         bind=tuple((name, substitute(formula, sizes)) for name, formula in build.bind),
         parameters=tuple(replace(p, shape=shape(p.shape)) for p in build.parameters),
     )
 
 
-def formula_at(formula: Formula, build: Build) -> Formula:
+def put_values_in(formula: Formula, build: Build) -> Formula:
     """Return a formula with the build's values and sizes put in, as far as formulas can express them.
 
     A matrix that is no multiple of the identity keeps its name: a formula has no literal for it.
     """
-    bound = bind(settled(build))
-    return substitute(formula, _put_in(_parameters(bound), _numbers(build), known_sizes(build, bound)))
+    bound = bind(evaluate_bound_formulas(build))
+    return substitute(
+        formula, _list_replacements(_parameters(bound), _list_exact_values(build), find_known_sizes(build, bound))
+    )
 
 
-def target_at_values(build: Build) -> Target | None:
+def bind_target_values(build: Build) -> Target | None:
     """Return the build's target at every value and size that the build gives; None where it gives none."""
-    values = _numbers(build)
+    values = _list_exact_values(build)
     if not any(p.name in values for p in build.target.declarations.parameters):
         return None
-    return _target_at(build.target, values, known_sizes(build, build.target))
+    return _bind_target(build.target, values, find_known_sizes(build, build.target))
 
 
-def target_at_sizes(target: Target, sizes: Sizes) -> Target:
+def bind_target_sizes(target: Target, sizes: Sizes) -> Target:
     """Return a target with the number of data and other sizes put in. Raises ModelError where formulas take none."""
-    return _target_at(target, {}, sizes)
+    return _bind_target(target, {}, sizes)
 
 
-def settled(build: Build) -> Build:
+def evaluate_bound_formulas(build: Build) -> Build:
     """Return a build in which a parameter bound to a formula of matrices with values has the value of that formula.
 
     With C = [[1, 0], [0, 2]] and `bind: {B: 2*C}`, B has the value [[2, 0], [0, 4]] and is no longer bound.
     """
-    numbers = {name: found for name, formula in build.bind if (found := _settled(build, name, formula))}
+    numbers = {name: found for name, formula in build.bind if (found := _evaluate_bound_formula(build, name, formula))}
     kept = tuple((name, formula) for name, formula in build.bind if name not in numbers)
     values = tuple((name, Value(found)) for name, found in numbers.items())
     return replace(build, bind=kept, values=(*build.values, *values)) if numbers else build
 
 
-def other_forms(build: Build) -> Iterator[Build]:
+def list_rounded_builds(build: Build) -> Iterator[Build]:
     """Yield a build with its values as doubles, and as the shortest decimals of these, where they are other numbers.
 
     Raises OverflowError where a value is too large for a double.
     """
-    build = settled(build)
+    build = evaluate_bound_formulas(build)
     for form in (Fraction, lambda x: Fraction(repr(x))):
-        values = tuple((name, _in_form(value, form)) for name, value in build.values)
+        values = tuple((name, _round_value(value, form)) for name, value in build.values)
         if values != build.values:
             yield replace(build, values=values)
 
 
-def _in_form(value: Value, form: Callable[[float], Fraction]) -> Value:
+def _round_value(value: Value, form: Callable[[float], Fraction]) -> Value:
     if value.numbers is None:
         return value
     return replace(value, numbers=tuple(tuple(form(float(x)) for x in row) for row in value.numbers))
 
 
-def exact_rows(formula: Formula, build: Build) -> Rational | None:
+def evaluate_exactly(formula: Formula, build: Build) -> Rational | None:
     """Return the value of a formula of parameters in a build as n x m fractions; None where it is not exactly known.
 
     It is not known of formulas of the state, of data, of functions or of the step size, of entries that are irrational,
     and of matrices too large to write out.
     """
-    uses, values = dependence(formula), _numbers(build)
+    uses, values = dependence(formula), _list_exact_values(build)
     if uses.blocks or uses.functions or uses.data or uses.draws or uses.step:
         return None
-    sizes = _all_sizes(build)
-    declared = Declarations((), tuple(p for p in declared_parameters(build) if p.name in uses.parameters))
-    put_in = _put_in(declared.parameters, values, sizes)
+    sizes = _collect_sizes(build)
+    declared = Declarations((), tuple(p for p in list_declared_parameters(build) if p.name in uses.parameters))
+    put_in = _list_replacements(declared.parameters, values, sizes)
     try:
         here = replaced_declarations(declared, put_in)
-        here = replace(here, parameters=_valued(here.parameters, values))
+        here = replace(here, parameters=_attach_values(here.parameters, values))
         entries = rows(substitute(formula, put_in), Setting(here, sizes))
     except (NotScalarisableError, TooLargeError, KeyError):
         return None
@@ -157,30 +159,32 @@ def exact_rows(formula: Formula, build: Build) -> Rational | None:
     return found if all(len(x) == len(y) for x, y in zip(found, entries, strict=True)) else None
 
 
-def _settled(build: Build, name: str, formula: Formula) -> Rational | None:
+def _evaluate_bound_formula(build: Build, name: str, formula: Formula) -> Rational | None:
     """Return the value of a parameter that is bound to more than a name, where a matrix with a value is in it."""
-    values = _numbers(build)
-    shapes = {p.name: p.shape for p in declared_parameters(build)}
+    values = _list_exact_values(build)
+    shapes = {p.name: p.shape for p in list_declared_parameters(build)}
     if name not in shapes or not formula.shape.sizes or isinstance(formula, Symbol):
         return None
     matrices = [p for p in dependence(formula).parameters if p in values and shapes[p].sizes]
-    sizes = _all_sizes(build)
+    sizes = _collect_sizes(build)
     entries = math.prod(size if isinstance(size, int) else sizes.get(size, 1) for size in shapes[name].sizes)
-    return exact_rows(formula, build) if matrices and entries <= MOST_ENTRIES else None
+    return evaluate_exactly(formula, build) if matrices and entries <= MOST_ENTRIES else None
 
 
-def _put_in(parameters: Iterable[Parameter], values: Mapping[str, Rational], sizes: Sizes) -> dict[str, Formula]:
+def _list_replacements(
+    parameters: Iterable[Parameter], values: Mapping[str, Rational], sizes: Sizes
+) -> dict[str, Formula]:
     """Return the formulas that stand for sizes, scalars, multiples of the identity and defaults."""
     found: dict[str, Formula] = {name: Number(Fraction(n)) for name, n in sizes.items()}
     for parameter in parameters:
         value = values.get(parameter.name)
-        simple = parameter.default if value is None else _as_formula(value, parameter.shape)
+        simple = parameter.default if value is None else _express_value(value, parameter.shape)
         if simple is not None:
             found[parameter.name] = simple
     return found
 
 
-def _as_formula(value: Rational, shape: Shape) -> Formula | None:
+def _express_value(value: Rational, shape: Shape) -> Formula | None:
     """Return a value that formulas can express: a number, a zero, a multiple of the identity."""
     if not shape.sizes:
         return Number(value[0][0])
@@ -194,41 +198,43 @@ def _as_formula(value: Rational, shape: Shape) -> Formula | None:
     return Identity(shape.rows) if first == 1 else multiply(Number(first), Identity(shape.rows), shape)
 
 
-def _valued(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
+def _attach_values(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
     """Return parameters with their values, and of the kinds that these show."""
     return tuple(
-        replace(sharper, value=Entries(values[p.name])) if p.name in values and _fits(p, values[p.name]) else p
-        for p, sharper in zip(parameters, _sharper(parameters, values), strict=True)
+        replace(sharper, value=Entries(values[p.name]))
+        if p.name in values and _has_shape_of_value(p, values[p.name])
+        else p
+        for p, sharper in zip(parameters, _sharpen_parameters(parameters, values), strict=True)
     )
 
 
-def _fits(parameter: Parameter, value: Rational) -> bool:
+def _has_shape_of_value(parameter: Parameter, value: Rational) -> bool:
     """Whether a value has the shape that its parameter has at known sizes."""
     sizes = (parameter.shape.rows or 1, parameter.shape.cols or 1)
     return sizes == (len(value), len(value[0]))
 
 
-def _sharper(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
+def _sharpen_parameters(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
     return tuple(replace(p, kinds=kinds_shown(values[p.name], p.shape)) if p.name in values else p for p in parameters)
 
 
-def _target_at(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> Target:
-    by = replacing(_put_in(target.declarations.parameters, values, sizes))
-    return rewritten_target(target, replace(by, parameters=lambda found: _valued(found, values)))
+def _bind_target(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> Target:
+    by = replacing(_list_replacements(target.declarations.parameters, values, sizes))
+    return rewritten_target(target, replace(by, parameters=lambda found: _attach_values(found, values)))
 
 
-def _all_sizes(build: Build) -> Sizes:
+def _collect_sizes(build: Build) -> Sizes:
     """Return every size that the build states, or that the value of a parameter fixes."""
     found = dict(build.sizes)
-    values = _numbers(build)
-    for parameter in declared_parameters(build):
+    values = _list_exact_values(build)
+    for parameter in list_declared_parameters(build):
         if parameter.name in values:
-            for size, length in _lengths(parameter.shape, values[parameter.name]):
+            for size, length in _pair_sizes(parameter.shape, values[parameter.name]):
                 found.setdefault(size, length)
     return found
 
 
-def _lengths(shape: Shape, value: Rational) -> Iterator[tuple[str, int]]:
+def _pair_sizes(shape: Shape, value: Rational) -> Iterator[tuple[str, int]]:
     """Yield the symbolic sizes of a shape with what they are in a value."""
     for size, length in zip((shape.rows, shape.cols), (len(value), len(value[0])), strict=True):
         if isinstance(size, str):
@@ -239,6 +245,6 @@ def _parameters(bound: Dynamics) -> tuple[Parameter, ...]:
     return bound.declarations.parameters
 
 
-def _numbers(build: Build) -> dict[str, Rational]:
+def _list_exact_values(build: Build) -> dict[str, Rational]:
     """Return the exact values; a default that is a number is one too."""
     return {name: value.numbers for name, value in build.values if value.numbers is not None}

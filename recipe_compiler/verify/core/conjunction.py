@@ -16,34 +16,36 @@ def is_proved(answer: Answer) -> bool:
     return isinstance(answer.decision, Proved)
 
 
-def is_shown(obligations: Iterable[Obligation]) -> bool:
+def is_all_proved(obligations: Iterable[Obligation]) -> bool:
     """Whether every obligation is proved."""
     return all(is_proved(answer) for _, answer in obligations)
 
 
-def conjunction(says: str, obligations: Sequence[Obligation], given: Iterable[str] = ()) -> Answer:
+def conjoin(says: str, obligations: Sequence[Obligation], given: Iterable[str] = ()) -> Answer:
     """Return the proof that proved obligations make together, with their assumptions; undecided where one is open.
 
     Where one of them is about the values and sizes of a build alone, so is the whole.
     """
-    if not is_shown(obligations):
-        return Answer(Undecided(open_reasons(obligations)))
+    if not is_all_proved(obligations):
+        return Answer(Undecided(list_open_reasons(obligations)))
     proofs = [(what, answer.decision) for what, answer in obligations if isinstance(answer.decision, Proved)]
     facts = {*given, *(fact for _, proof in proofs for fact in proof.given)}
     data = tuple((what, proof.by) for what, proof in proofs)
     for_d = next((answer.for_d for _, answer in obligations if answer.for_d != "all"), "all")
     if AT_VALUES not in says and any(AT_VALUES in proof.by for _, proof in proofs):
         says += AT_VALUES
-    return Answer(Proved(says, tuple(sorted(facts)), data), for_d, common_sizes(answer for _, answer in obligations))
+    return Answer(
+        Proved(says, tuple(sorted(facts)), data), for_d, find_common_sizes(answer for _, answer in obligations)
+    )
 
 
-def common_sizes(answers: Iterable[Answer]) -> tuple[tuple[tuple[str, int], ...], ...]:
+def find_common_sizes(answers: Iterable[Answer]) -> tuple[tuple[tuple[str, int], ...], ...]:
     """Return the sizes at which the second engine agreed with all answers that looked at any."""
     looked = [answer.checked_at for answer in answers if answer.checked_at]
     return tuple(sizes for sizes in looked[0] if all(sizes in seen for seen in looked)) if looked else ()
 
 
-def each_of(found: Sequence[Obligation]) -> Answer:
+def conjoin_each(found: Sequence[Obligation]) -> Answer:
     """Return the answer that a claim holds of each of several things: that of one alone; refuted where one is."""
     if len(found) == 1:
         return found[0][1]
@@ -53,12 +55,12 @@ def each_of(found: Sequence[Obligation]) -> Answer:
     proofs = [(what, answer.decision) for what, answer in found if isinstance(answer.decision, Proved)]
     ways = list(dict.fromkeys(proof.by for _, proof in proofs))
     says = ways[0] if len(ways) == 1 else "; ".join(f"{what}: {proof.by}" for what, proof in proofs)
-    whole = conjunction(says, found)
+    whole = conjoin(says, found)
     remarks = tuple(dict.fromkeys(remark for _, proof in proofs for remark in proof.remarks))
     return replace(whole, decision=replace(whole.decision, remarks=remarks)) if is_proved(whole) else whole
 
 
-def those_with(found: Mapping[str, Answer], among: str = "", unsaid: Mapping[str, str] = NONE) -> Answer:
+def name_those_with(found: Mapping[str, Answer], among: str = "", unsaid: Mapping[str, str] = NONE) -> Answer:
     """Return the answer that names what has a property, and what has not; undecided where that of one is open.
 
     Args:
@@ -76,24 +78,24 @@ def those_with(found: Mapping[str, Answer], among: str = "", unsaid: Mapping[str
     says = [f"{', '.join(yes)}{among}" if yes else "none"]
     says += [f"not {', '.join(no)}"] if yes and no else []
     says += [f"not decided for {', '.join(f'{name} ({why})' for name, why in unsaid.items())}"] if unsaid else []
-    data = tuple((name, _reason(answer)) for name, answer in found.items())
-    return Answer(Proved("; ".join(says), given, data), "all", common_sizes(found[name] for name in yes))
+    data = tuple((name, _format_reason(answer)) for name, answer in found.items())
+    return Answer(Proved("; ".join(says), given, data), "all", find_common_sizes(found[name] for name in yes))
 
 
-def unless_refuted(proof: Answer, against: Answer | None) -> Answer:
+def reject_if_refuted(proof: Answer, against: Answer | None) -> Answer:
     """Return a proof; undecided, as a fault of the program, if an exact point contradicts it."""
     if against is None or not (isinstance(against.decision, Refuted) and is_proved(proof)):
         return proof
-    why = f"it was proved, and {against.decision.by}, at {point_text(against.decision.witness)}"
+    why = f"it was proved, and {against.decision.by}, at {format_point(against.decision.witness)}"
     return Answer(Undecided((f"{OWN_FAULT}: {why}; please report this",)))
 
 
-def point_text(witness: Iterable[tuple[str, str]]) -> str:
+def format_point(witness: Iterable[tuple[str, str]]) -> str:
     """Return a point as text: `d = 1, theta = [2]`."""
     return ", ".join(f"{name} = {value}" for name, value in dict.fromkeys(witness))
 
 
-def open_reasons(obligations: Iterable[Obligation]) -> tuple[str, ...]:
+def list_open_reasons(obligations: Iterable[Obligation]) -> tuple[str, ...]:
     """Return why obligations are not shown, each with its name."""
     found: list[str] = []
     for what, answer in obligations:
@@ -101,14 +103,14 @@ def open_reasons(obligations: Iterable[Obligation]) -> tuple[str, ...]:
             case Undecided(tried):
                 found += [f"not shown: {what}: {reason}" for reason in tried]
             case Refuted(by, witness, residual):
-                why = point_text(witness) or by
+                why = format_point(witness) or by
                 found.append(f"does not hold: {what}: {why}{f'; residual {residual}' if residual else ''}")
     return tuple(found)
 
 
-def _reason(answer: Answer) -> str:
+def _format_reason(answer: Answer) -> str:
     """Return why, in a line: how it was proved, or the point at which it fails."""
     if not isinstance(answer.decision, Refuted):
         return f"yes: {answer.decision.by}" if isinstance(answer.decision, Proved) else "open"
     by, witness, residual = answer.decision.by, answer.decision.witness, answer.decision.residual
-    return f"no: {'; '.join(filter(None, (by, point_text(witness), f'residual {residual}' if residual else '')))}"
+    return f"no: {'; '.join(filter(None, (by, format_point(witness), f'residual {residual}' if residual else '')))}"

@@ -19,7 +19,7 @@ UNSEEN = (NotScalarisableError, TooLargeError, NoInstanceError, NoExpansionError
 Named = Iterable[tuple[str, Expr]]
 
 
-def first_witness(
+def find_first_witness(
     entries: Callable[[Sizes], Named],
     declarations: Declarations,
     sizes: Iterable[Sizes],

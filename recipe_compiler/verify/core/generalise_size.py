@@ -16,13 +16,13 @@ from recipe_compiler.spec.bind import Rewriting, rewritten, rewritten_target
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.sizes import LARGEST, written
+from recipe_compiler.verify.core.sizes import LARGEST, format_sizes
 
 LARGEST_WRITTEN_OUT = 100
 """Documents with larger sizes are not looked at as they stand."""
 
 
-def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
+def decide_every_size_first(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
     """Return the answer at the sizes of a document, taken from the proof for every size where there is one.
 
     A proof for every d holds at the document's d. A refutation at another size says nothing about the document's own,
@@ -44,50 +44,50 @@ def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int)
         found = replace(for_all, decision=Undecided((*tried, more)), for_d="all", checked_at=())
     if not isinstance(found.decision, Undecided) or not isinstance(for_all.decision, Refuted):
         return found
-    at = "" if isinstance(for_all.for_d, str) else f" at {written(dict(for_all.for_d))}"
+    at = "" if isinstance(for_all.for_d, str) else f" at {format_sizes(dict(for_all.for_d))}"
     hint = f"refuted{at}, which is not the document's size, so nothing follows for it"
     return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, hint)))
 
 
-def of_target(claim: Callable[[Target], Answer], target: Target) -> Answer:
+def decide_target(claim: Callable[[Target], Answer], target: Target) -> Answer:
     """Return the answer of a claim about a target; where it fixes a large size, every size is tried first."""
-    wide = any_size_of_target(target)
+    wide = generalise_target(target)
     if wide is None:
         return claim(target)
-    return decided(lambda: claim(target), lambda: claim(wide), largest_size(target.declarations))
+    return decide_every_size_first(lambda: claim(target), lambda: claim(wide), find_largest_size(target.declarations))
 
 
-def largest_size(declarations: Declarations) -> int:
+def find_largest_size(declarations: Declarations) -> int:
     """Return the largest fixed size declared, 0 if there is none."""
-    return max(_fixed(declarations), default=0)
+    return max(_list_fixed_sizes(declarations), default=0)
 
 
-def any_size(dynamics: Dynamics) -> Dynamics | None:
+def generalise_dynamics(dynamics: Dynamics) -> Dynamics | None:
     """Return the dynamics with names in the place of large fixed sizes; None where there are none or it is impossible.
 
     A block of shape 50 gets the shape n_50: what is proved for every n_50 holds for 50. It is impossible where a block
     is a matrix, where a formula has a size that is a product of sizes, or where a position such as theta[7] would not
     exist at the small sizes that the second engine looks at.
     """
-    names = _names(dynamics.declarations)
-    if not names or not _is_renamed(stated_formulas(dynamics), names):
+    names = _choose_names(dynamics.declarations)
+    if not names or not _has_names_for_sizes(stated_formulas(dynamics), names):
         return None
-    wide = rewritten(dynamics, _with_names(names))
-    return wide if _is_small(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
+    wide = rewritten(dynamics, _rename_sizes(names))
+    return wide if _has_small_sizes(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
 
 
-def any_size_of_target(target: Target) -> Target | None:
-    """Return a target with names in the place of large fixed sizes, as `any_size` does; None if there are none."""
-    names = _names(target.declarations)
-    if not names or not _is_renamed(stated_formulas(target), names):
+def generalise_target(target: Target) -> Target | None:
+    """Return a target with names in the place of large fixed sizes, as `generalise_dynamics` does; None without any."""
+    names = _choose_names(target.declarations)
+    if not names or not _has_names_for_sizes(stated_formulas(target), names):
         return None
-    if target.declared is not None and any_size_of_target(target.declared) is None:
+    if target.declared is not None and generalise_target(target.declared) is None:
         return None
-    wide = rewritten_target(target, _with_names(names))
-    return wide if _is_small(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
+    wide = rewritten_target(target, _rename_sizes(names))
+    return wide if _has_small_sizes(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
 
 
-def _with_names(names: dict[int, str]) -> Rewriting:
+def _rename_sizes(names: dict[int, str]) -> Rewriting:
     """Return what puts names in the place of sizes; of matrices with values their kinds alone are known then."""
 
     def shape(shape: Shape) -> Shape:
@@ -103,12 +103,12 @@ def _with_names(names: dict[int, str]) -> Rewriting:
     return Rewriting(new, shape, without_values)
 
 
-def _is_small(sizes: dict[str, int]) -> bool:
+def _has_small_sizes(sizes: dict[str, int]) -> bool:
     """Whether literal positions leave small sizes to look at."""
     return max(sizes.values(), default=0) <= LARGEST
 
 
-def _is_renamed(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
+def _has_names_for_sizes(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
     """Whether names cover all large sizes of formulas: not those of a product of two, or of what is written out."""
     inside = [node for formula in formulas for node in nodes(formula)]
     if any(isinstance(node, Explicit) and names.keys() & set(node.shape.sizes) for node in inside):
@@ -117,18 +117,18 @@ def _is_renamed(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
     return all(size in names or size <= LARGEST if isinstance(size, int) else "*" not in size for size in sizes)
 
 
-def _fixed(declarations: Declarations) -> list[int]:
+def _list_fixed_sizes(declarations: Declarations) -> list[int]:
     items = (*declarations.blocks, *declarations.parameters, *declarations.functions, *declarations.data)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in declarations.data]
     return [size for size in sizes if isinstance(size, int)]
 
 
-def _names(declarations: Declarations) -> dict[int, str]:
+def _choose_names(declarations: Declarations) -> dict[int, str]:
     """Return a name for every large fixed size; none where a block is a matrix, whose coordinates are a product."""
     if any(len(block.shape.sizes) > 1 for block in declarations.blocks):
         return {}
     found: dict[int, str] = {}
-    for size in sorted({size for size in _fixed(declarations) if size > LARGEST}):
+    for size in sorted({size for size in _list_fixed_sizes(declarations) if size > LARGEST}):
         name = f"n_{size}"
         while declarations.find(name) is not None or name in declarations.sizes:
             name += "_"

@@ -28,7 +28,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import SizeNumber, Tensor
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.sizes import Sizes, beyond, written
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_further_sizes
 
 ENTRIES_TRIED = 6
 
@@ -70,16 +70,16 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class _SecondEngineResult:
     """What the second engine saw."""
 
     vanished_at: tuple[Sizes, ...]
     failed: tuple[Identity, Sizes, Witness] | None
     open: tuple[str, ...]
 
-    def and_then(self, other: "_Looked") -> "_Looked":
+    def extend(self, other: "_SecondEngineResult") -> "_SecondEngineResult":
         """Return what was seen here and, after that, elsewhere."""
-        return _Looked((*self.vanished_at, *other.vanished_at), other.failed, (*self.open, *other.open))
+        return _SecondEngineResult((*self.vanished_at, *other.vanished_at), other.failed, (*self.open, *other.open))
 
 
 def decide(question: Question) -> Answer:
@@ -95,13 +95,13 @@ def decide(question: Question) -> Answer:
     refutes it; the verdict adds that it holds at d = 1 only.
     """
     left = [identity for identity in question.identities if not identity.everywhere.is_zero]
-    seen = _look(question, question.sizes)
+    seen = _evaluate_at_sizes(question, question.sizes)
     if left and not seen.open and seen.failed is None:
-        seen = seen.and_then(_look(question, beyond(question.sizes, _powers(left))))
+        seen = seen.extend(_evaluate_at_sizes(question, list_further_sizes(question.sizes, _find_powers(left))))
     checked = tuple(tuple(sizes.items()) for sizes in seen.vanished_at)
     if seen.failed is not None:
         identity, sizes, found = seen.failed
-        decision = _refuted(identity, found, seen, question, left)
+        decision = _refute(identity, found, seen, question, left)
         return Answer(decision, tuple(sizes.items()) or "all", checked, identity.where)
     where = left[0].where if left else None
     fixed = not question.declarations.sizes
@@ -110,7 +110,7 @@ def decide(question: Question) -> Answer:
         tried.append(f"index calculus: {left[0].says} does not reduce to zero")
         if checked:
             tried.append(
-                f"second engine: zero at {'; '.join(written(dict(at)) for at in checked) or 'the fixed sizes'}"
+                f"second engine: zero at {'; '.join(format_sizes(dict(at)) for at in checked) or 'the fixed sizes'}"
             )
     tried += [f"not shown: {what}" for what in question.premises.open]
     if question.contradiction:
@@ -125,20 +125,22 @@ def decide(question: Question) -> Answer:
     return Answer(Proved(method + question.remark, given), "all", checked)
 
 
-def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Question, left: list[Identity]) -> Decision:
+def _refute(
+    identity: Identity, found: Witness, seen: _SecondEngineResult, question: Question, left: list[Identity]
+) -> Decision:
     """Return a refutation, or undecided if the very same thing is zero in index calculus."""
-    at = (*found.text, (identity.says, shown(found.value)))
+    at = (*found.text, (identity.says, format_value(found.value)))
     if identity not in left and not identity.residual:
         point = ", ".join(f"{name} = {value}" for name, value in at)
         return Undecided(
             (f"the engines disagree on {identity.says}: zero for the index calculus, but {point}; please report this",)
         )
-    holds = "; ".join(written(sizes) for sizes in seen.vanished_at if sizes)
+    holds = "; ".join(format_sizes(sizes) for sizes in seen.vanished_at if sizes)
     by = "exact witness" + (f" (of the sizes checked, it holds at {holds} only)" if holds else "")
     return Refuted(by, at, identity.residual or text(identity.everywhere), tuple(sorted(question.premises.given)))
 
 
-def _powers(left: list[Identity]) -> dict[str, int]:
+def _find_powers(left: list[Identity]) -> dict[str, int]:
     """Return the largest power of every size that multiplies what does not reduce to zero."""
     found: dict[str, int] = {}
     for term in (term for identity in left for term in identity.everywhere.terms):
@@ -148,18 +150,18 @@ def _powers(left: list[Identity]) -> dict[str, int]:
     return found
 
 
-def _look(question: Question, where: Iterable[Sizes]) -> _Looked:
+def _evaluate_at_sizes(question: Question, where: Iterable[Sizes]) -> _SecondEngineResult:
     """Ask the second engine at every size up to the first certain failure: where all vanishes, and what fails."""
     vanished: list[Sizes] = []
     notes: list[str] = []
     for sizes in where:
-        at = f" at {written(sizes)}" if sizes else ""
+        at = f" at {format_sizes(sizes)}" if sizes else ""
         open_: Identity | None = None
         try:
-            for identity, entry in islice(_left(question, sizes), ENTRIES_TRIED):
+            for identity, entry in islice(_list_nonzero_entries(question, sizes), ENTRIES_TRIED):
                 found = witness(entry, question.declarations, sizes, question.reads)
                 if found is not None:
-                    return _Looked(tuple(vanished), (identity, sizes, found), tuple(notes))
+                    return _SecondEngineResult(tuple(vanished), (identity, sizes, found), tuple(notes))
                 open_ = open_ or identity
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
             notes.append(f"second engine{at}: {reason}")
@@ -168,10 +170,10 @@ def _look(question: Question, where: Iterable[Sizes]) -> _Looked:
             vanished.append(sizes)
         else:
             notes.append(f"second engine{at}: {open_.says} did not reduce to zero, no witness found")
-    return _Looked(tuple(vanished), None, tuple(notes))
+    return _SecondEngineResult(tuple(vanished), None, tuple(notes))
 
 
-def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
+def _list_nonzero_entries(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
     """Yield every identity with every entry that is not shown to be zero, as it may be evaluated."""
     for identity in question.identities:
         for entry in identity.entries(sizes):
@@ -181,11 +183,11 @@ def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
                 yield identity, entry
 
 
-def shown(value: Value) -> str:
+def format_value(value: Value) -> str:
     """Return an exact value as text; one that is only enclosed by its ball, marked `(enclosed)`."""
     return str(value) if not hasattr(value, "mid") else f"{value} (enclosed)"
 
 
-def faults_of(error: ModelError) -> tuple[str, ...]:
+def list_faults(error: ModelError) -> tuple[str, ...]:
     """Return, for a verdict, why the index calculus has no residual, such as the derivative of something that jumps."""
     return tuple(f"index calculus: {fault.problem}" for fault in error.faults)

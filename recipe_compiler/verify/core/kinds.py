@@ -51,7 +51,7 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
             return False
 
 
-def counterexample(
+def find_counterexample(
     formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]
 ) -> tuple[tuple[str, str], ...] | None:
     """Return exact values at which a formula is not of a kind; None where no such point was met, which is no proof.
@@ -60,19 +60,19 @@ def counterexample(
     arithmetic; it satisfies the declarations, and the formula has a value there. The values are pairs of a name and its
     text, sizes included.
     """
-    for setting, at, values in _instances(formula, declarations, sizes):
-        if _violates(values, kind) and is_defined_at((formula,), setting, at.leaf):
+    for setting, at, values in _list_instances(formula, declarations, sizes):
+        if _is_violated(values, kind) and is_defined_at((formula,), setting, at.leaf):
             return at.text
     return None
 
 
 def is_of_kind_somewhere(formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]) -> bool:
     """Whether an exact point is known at which a formula is of a kind."""
-    found = (_rational(values) for _, _, values in _instances(formula, declarations, sizes))
+    found = (_read_rationals(values) for _, _, values in _list_instances(formula, declarations, sizes))
     return any(exact is not None and not violates_exactly(exact, kind) for exact in found)
 
 
-def _instances(
+def _list_instances(
     formula: Formula, declarations: Declarations, sizes: tuple[Sizes, ...]
 ) -> Iterator[tuple[Setting, Point, list[list[Value]]]]:
     """Yield the values of a formula at admissible points, of some sizes in turn."""
@@ -87,13 +87,13 @@ def _instances(
             continue
 
 
-def _rational(values: list[list[Value]]) -> tuple[tuple[Fraction, ...], ...] | None:
+def _read_rationals(values: list[list[Value]]) -> tuple[tuple[Fraction, ...], ...] | None:
     exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
     return exact if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)) else None
 
 
-def _violates(values: list[list[Value]], kind: Kind) -> bool:
-    exact = _rational(values)
+def _is_violated(values: list[list[Value]], kind: Kind) -> bool:
+    exact = _read_rationals(values)
     if exact is not None:
         return violates_exactly(exact, kind)
     return kind in {Kind.POSITIVE, Kind.NONNEGATIVE} and any(is_certainly(x, -1) for row in values for x in row)

@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 from recipe_compiler.errors import CompilerError, DocumentError, ModelError, RecipeError
 from recipe_compiler.verdict import OWN_FAULT, Finding
 from recipe_compiler.verify.core import processes
-from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, bound, end_with
+from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, die_with_parent, limit_process
 
 CLAIM_SECONDS = 5.0
 """Processor time that one job may take, and preparing all of them."""
@@ -59,7 +59,7 @@ class Work(Generic[T]):
     count: int
 
 
-class _Says(Enum):
+class _Message(Enum):
     """What a child says, each with a result and the processor time that it has taken so far."""
 
     READY = "what the jobs share is there"
@@ -86,7 +86,7 @@ def run_all(
         if left <= 0:
             over = Unfinished(f"the {total:g} s for one document were over")
             return (*found, *([over] * (work.count - len(found))))
-        results, is_ready, spent = _one_child(work, len(found), seconds, left)
+        results, is_ready, spent = _run_child(work, len(found), seconds, left)
         found += results
         left -= spent
         if not is_ready:
@@ -94,14 +94,14 @@ def run_all(
     return tuple(found)
 
 
-def timed(job: Callable[[], Finding]) -> Finding:
+def time_job(job: Callable[[], Finding]) -> Finding:
     """Return a finding with the processor time it took."""
     start = time.process_time()
     finding = job()
     return replace(finding, seconds=time.process_time() - start)
 
 
-def _one_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[list[T | Unfinished], bool, float]:
+def _run_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[list[T | Unfinished], bool, float]:
     """Return what one child makes of the jobs from `first` on, whether they could be prepared, and the time it took.
 
     The last result says why it ended early.
@@ -110,7 +110,7 @@ def _one_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     args = (work, first, sender, seconds, left, os.getpid())
     context: Any = multiprocessing.get_context(method)
-    child = context.Process(target=_work, args=args, daemon=True)
+    child = context.Process(target=_run_in_child, args=args, daemon=True)
     with warnings.catch_warnings():
         # Python warns of forks beside threads; the child computes and answers, and takes no lock of another thread.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -120,12 +120,12 @@ def _one_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[
     try:
         while first + len(results) < work.count:
             limit = min(seconds, left - spent)
-            says, found, taken = _heard(receiver, child, limit)
-            if says is _Says.FAULTY:
+            says, found, taken = _receive(receiver, child, limit)
+            if says is _Message.FAULTY:
                 raise ModelError(found)
             spent = spent + limit if says is None else taken
-            is_ready |= says is _Says.READY
-            results += [] if says is _Says.READY else [found]
+            is_ready |= says is _Message.READY
+            results += [] if says is _Message.READY else [found]
             if says is None:
                 break
     finally:
@@ -137,10 +137,10 @@ def _one_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[
     return results, is_ready, spent
 
 
-def _heard(receiver: Any, child: BaseProcess, limit: float) -> tuple[_Says | None, Any, float]:
+def _receive(receiver: Any, child: BaseProcess, limit: float) -> tuple[_Message | None, Any, float]:
     """Return the next that a child says; nothing where it says no more, and why."""
     try:
-        if _is_heard(receiver, child, limit):
+        if _wait_for_message(receiver, child, limit):
             return receiver.recv()
         return None, Unfinished(f"did not end: its process stood still for {processes.STILL:g} s"), limit
     except (EOFError, OSError):  # the end of what it said, or in the middle of it
@@ -150,51 +150,51 @@ def _heard(receiver: Any, child: BaseProcess, limit: float) -> tuple[_Says | Non
     return None, Unfinished("its process ended without an answer (out of memory?)"), limit
 
 
-def _is_heard(receiver: Any, child: BaseProcess, limit: float) -> bool:
+def _wait_for_message(receiver: Any, child: BaseProcess, limit: float) -> bool:
     """Wait for a child that works; return whether it has something to say, or has ended."""
     if not _HAS_TIMER:
         return receiver.poll(limit)
     watch = Watch(child.pid or 0)
     while not receiver.poll(processes.STILL):
-        if watch.sleeps():
+        if watch.is_asleep():
             return False
     return True
 
 
-def _work(work: Work[T], first: int, sender: Any, seconds: float, left: float, parent: int) -> None:
+def _run_in_child(work: Work[T], first: int, sender: Any, seconds: float, left: float, parent: int) -> None:
     """Do the jobs from `first` on and send every result. Some run a user's code, which may do anything."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle: it ends the child
     gc.freeze()  # what it inherited is not its to give back, and looking it over would copy it
-    end_with(parent)
-    bound(MEMORY, left + SPARE_SECONDS)
+    die_with_parent(parent)
+    limit_process(MEMORY, left + SPARE_SECONDS)
     _set_timer(min(seconds, left))
     try:
-        for says, found in _results(work, first, seconds, left):
+        for says, found in _run_jobs(work, first, seconds, left):
             sender.send((says, found, time.process_time()))
     except OSError:  # the way to the parent is closed: there is nobody to tell
         os._exit(1)
 
 
-def _results(work: Work[T], first: int, seconds: float, left: float) -> Iterator[tuple[_Says, Any]]:
+def _run_jobs(work: Work[T], first: int, seconds: float, left: float) -> Iterator[tuple[_Message, Any]]:
     try:
         todo = work.jobs()[first:]
     except DocumentError as error:
-        yield _Says.FAULTY, error.faults
+        yield _Message.FAULTY, error.faults
         return
     except BaseException as error:  # an interrupt too: none but the work's own comes here
-        yield _Says.RESULT, Unfinished(_named(error))
+        yield _Message.RESULT, Unfinished(_explain_error(error))
         return
-    yield _Says.READY, None
+    yield _Message.READY, None
     for job in todo:
         _set_timer(min(seconds, left - time.process_time()))
-        yield _Says.RESULT, _outcome(job)
+        yield _Message.RESULT, _run_job(job)
 
 
-def _outcome(job: Callable[[], T]) -> T | Unfinished:
+def _run_job(job: Callable[[], T]) -> T | Unfinished:
     try:
         return job()
     except BaseException as error:  # the timer's, or any other: a claim that does not end is undecided
-        return Unfinished(_named(error))
+        return Unfinished(_explain_error(error))
 
 
 def _set_timer(seconds: float) -> None:
@@ -204,17 +204,17 @@ def _set_timer(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-6))
 
 
-def _named(error: BaseException) -> str:
+def _explain_error(error: BaseException) -> str:
     """Return why a job ended: on purpose, by its limits, or by a fault of ours, with its place."""
     if isinstance(error, RecursionError):
         return "something in it is nested too deeply, or contains itself"
     if isinstance(error, RecipeError) and not isinstance(error, CompilerError):
         return str(error)
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return said if isinstance(error, (MemoryError, KeyboardInterrupt, SystemExit)) else own_fault(said, error)
+    return said if isinstance(error, (MemoryError, KeyboardInterrupt, SystemExit)) else describe_own_fault(said, error)
 
 
-def own_fault(said: str, error: BaseException) -> str:
+def describe_own_fault(said: str, error: BaseException) -> str:
     """Return the reason that an exception leaves which nothing raises on purpose: what it is, and where."""
     frames = traceback.extract_tb(error.__traceback__)
     last = next((f for f in reversed(frames) if f.filename.startswith(OWN_FILES)), frames[-1] if frames else None)

@@ -13,21 +13,21 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import NONE_KNOWN, size_conditions
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.premises import require_values
 from recipe_compiler.verify.core.subject import Subject
 
 Rows = tuple[tuple[Formula, ...], ...]
 
 
-def _places(matrix: Rows | None) -> Iterator[Formula]:
+def _list_entries(matrix: Rows | None) -> Iterator[Formula]:
     return (place for row in matrix or () for place in row)
 
 
 ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
     "H": lambda dynamics: iter((dynamics.H,)),
-    "D": lambda dynamics: _places(dynamics.D or dynamics.claims.diffusion),
-    "Q": lambda dynamics: _places(dynamics.Q),
-    "diffusion": lambda dynamics: _places(dynamics.claims.diffusion),
+    "D": lambda dynamics: _list_entries(dynamics.D or dynamics.claims.diffusion),
+    "Q": lambda dynamics: _list_entries(dynamics.Q),
+    "diffusion": lambda dynamics: _list_entries(dynamics.claims.diffusion),
     "drift": lambda dynamics: (formula for _, formula in dynamics.claims.drift or ()),
     "marginal": lambda dynamics: (formula for _, formula in dynamics.claims.marginal or ()),
     "lyapunov": lambda dynamics: iter(() if dynamics.claims.lyapunov is None else (dynamics.claims.lyapunov,)),
@@ -37,12 +37,12 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
 """Entries of a document to their formulas."""
 
 
-def read_by(dynamics: Dynamics, entries: Iterable[str]) -> Iterator[Formula]:
+def list_formulas(dynamics: Dynamics, entries: Iterable[str]) -> Iterator[Formula]:
     """Yield the formulas in some entries of a document (`H`, `D`, `drift`, ...), matrices entry by entry."""
     return (formula for entry in entries for formula in ENTRIES[entry](dynamics))
 
 
-def at_positions(found: Answer, formulas: Iterable[Formula], known: Set[str] = NONE_KNOWN) -> Answer:
+def state_needed_sizes(found: Answer, formulas: Iterable[Formula], known: Set[str] = NONE_KNOWN) -> Answer:
     """Return an answer that states the sizes its positions need: `theta[1]` exists for d >= 2 only.
 
     Args:
@@ -58,7 +58,9 @@ def at_positions(found: Answer, formulas: Iterable[Formula], known: Set[str] = N
     return replace(found, decision=replace(found.decision, given=given))
 
 
-def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None) -> Answer:
+def require_defined(
+    found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None
+) -> Answer:
     """Return a claim's answer, undecided where the obligations that every proof shares are not met.
 
     These are: everything the claim reads, and the ends of domains, have a value at every admissible point; and an
@@ -73,8 +75,8 @@ def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: 
     """
     if not isinstance(found.decision, Proved):
         return found
-    needed = _bounds(dynamics.declarations)
-    needed |= values(read_by(dynamics, reads), dynamics.declarations)
+    needed = _require_domain_ends(dynamics.declarations)
+    needed |= require_values(list_formulas(dynamics, reads), dynamics.declarations)
     left = [f"not shown: {what}" for what in needed.open]
     left += [subject.contradiction] if subject is not None and subject.contradiction else []
     if left:
@@ -86,8 +88,8 @@ def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: 
     return replace(found, decision=replace(found.decision, given=given))
 
 
-def _bounds(declarations: Declarations) -> Obligations:
+def _require_domain_ends(declarations: Declarations) -> Obligations:
     """Return what the ends of domains need, which every claim is about: that they exist is not to be seen from them."""
     blocks = tuple(replace(block, domain=Domain()) for block in declarations.blocks)
     bounds = (bound for block in declarations.blocks for bound in block.domain.bounds)
-    return values(bounds, replace(declarations, blocks=blocks))
+    return require_values(bounds, replace(declarations, blocks=blocks))

@@ -28,12 +28,12 @@ class Watch:
     pid: int
     _seen: float = 0.0
 
-    def sleeps(self) -> bool:
+    def is_asleep(self) -> bool:
         """Return whether the child waits, and computed next to nothing since the last call.
 
         To be called every `STILL` seconds.
         """
-        now = processor_time(self.pid)
+        now = read_processor_time(self.pid)
         before, self._seen = self._seen, now or 0.0
         return now is None or (now - before < AWAKE * STILL and not has_work(self.pid))
 
@@ -47,7 +47,7 @@ def has_work(pid: int) -> bool:
     return False
 
 
-def processor_time(pid: int) -> float | None:
+def read_processor_time(pid: int) -> float | None:
     """Return the seconds that a process has computed; None where the system does not give them."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
@@ -57,7 +57,7 @@ def processor_time(pid: int) -> float | None:
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-def end_with(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """Have the system end this process when `parent` ends, however it does. Elsewhere than on Linux limits end it."""
     if sys.platform != "linux":
         return
@@ -68,7 +68,7 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
 
-def bound(memory: int, seconds: float, *, file: int | None = None) -> None:
+def limit_process(memory: int, seconds: float, *, file: int | None = None) -> None:
     """Bound this process where the system can.
 
     Args:

@@ -16,7 +16,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
-def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
+def make_leaf(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
     """Return the function that maps an atom of the index calculus to its scalar in the second engine.
 
     The coordinate theta_1 becomes `theta[1]`, a component C_01 `C[0,1]`, a derivative of a function that of its scalar;
@@ -30,15 +30,18 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
         block = declarations.find(place.block)
         if not isinstance(block, Block):
             raise CompilerError(f"{place.block} is not a block")
-        return coordinate(block, _integers(place.at))
+        return coordinate(block, _require_integers(place.at))
 
     inverses: dict[Grid, Rows] = {}
 
     def inverse_of(grid: Grid) -> Rows:
         if grid not in inverses:
             a = tuple(
-                tuple(scalarise(grid.entry, sizes, {grid.row: i, grid.col: j}, leaf) for j in _range(grid.col, sizes))
-                for i in _range(grid.row, sizes)
+                tuple(
+                    scalarise(grid.entry, sizes, {grid.row: i, grid.col: j}, leaf)
+                    for j in _list_positions(grid.col, sizes)
+                )
+                for i in _list_positions(grid.row, sizes)
             )
             inverses[grid] = inverse(a)
         return inverses[grid]
@@ -47,14 +50,14 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
         if isinstance(atom, Coordinate):
             return coordinate_symbol(atom)
         if isinstance(atom, Inverse):
-            i, j = _integers(atom.at)
+            i, j = _require_integers(atom.at)
             return inverse_of(atom.of)[i][j]
         if not isinstance(atom, Component):
             return None
         item = declarations.find(atom.name)
         if not isinstance(item, (Parameter, Function, Datum)):
             raise CompilerError(f"{atom.name} is not declared")
-        found = component(item, _integers(atom.at), declarations, sizes)
+        found = component(item, _require_integers(atom.at), declarations, sizes)
         for z in atom.by:
             found = slope(found, coordinate_symbol(z))
         return found
@@ -62,20 +65,20 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
     return leaf
 
 
-def written_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Expr, ...]:
+def write_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Expr, ...]:
     """Return all entries of a tensor at fixed sizes, row by row of its free indices.
 
     One scalar without free indices, n for one, n * m for two.
     """
-    places = product(*(_range(index, sizes) for index in tensor.free))
+    places = product(*(_list_positions(index, sizes) for index in tensor.free))
     return tuple(scalarise(tensor, sizes, dict(zip(tensor.free, place, strict=True)), leaf) for place in places)
 
 
-def _range(index: Index, sizes: Mapping[str, int]) -> range:
+def _list_positions(index: Index, sizes: Mapping[str, int]) -> range:
     return range(index.size if isinstance(index.size, int) else sizes[index.size])
 
 
-def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
+def _require_integers(slots: tuple[object, ...]) -> tuple[int, ...]:
     found = tuple(slot for slot in slots if isinstance(slot, int))
     if len(found) != len(slots):
         raise CompilerError("an index was left without a position")
@@ -83,7 +86,7 @@ def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
 
 
 @once_at_sizes
-def drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+def write_drift(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     """Return the derived drift f = -(D + Q) grad H + Gamma at fixed sizes, block by block, n_b scalars each.
 
     Derived by the index calculus and then written out: it is what the second engine judges. Empty where there is no D.
@@ -91,5 +94,5 @@ def drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     """
     if subject.derivation is None:
         return {}
-    leaf = leaf_of(subject.dynamics.declarations, sizes)
-    return {name: written_out(f, sizes, leaf) for name, f in zip(subject.names, subject.derivation.drift, strict=True)}
+    leaf = make_leaf(subject.dynamics.declarations, sizes)
+    return {name: write_out(f, sizes, leaf) for name, f in zip(subject.names, subject.derivation.drift, strict=True)}

@@ -19,7 +19,7 @@ MANY = 3
 """With more symbolic sizes than this, not all combinations up to 3 are looked at but those up to 2, and all 3."""
 
 
-def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
+def list_checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
     """Return the sizes at which the second engine looks, small ones first.
 
     All combinations of 1, 2, 3 (from the smallest size that positions in the formulas allow); with more than `MANY`
@@ -37,7 +37,7 @@ def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> 
     return tuple(sorted(found, key=lambda sizes: sum(sizes.values())))
 
 
-def beyond(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> tuple[Sizes, ...]:
+def list_further_sizes(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> tuple[Sizes, ...]:
     """Return larger sizes to look at, where a polynomial in a size may vanish at all the sizes looked at so far.
 
     (d - 1) (d - 2) (d - 3) = 0 at d = 1, 2, 3, which says nothing about d = 4: a polynomial of degree k that vanishes
@@ -56,6 +56,6 @@ def beyond(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> tuple[Sizes, 
     return tuple(found)
 
 
-def written(sizes: Sizes) -> str:
+def format_sizes(sizes: Sizes) -> str:
     """Return sizes as text: `d = 2, k = 1`."""
     return ", ".join(f"{name} = {n}" for name, n in sizes.items())

@@ -26,7 +26,7 @@ class NotConvertedError(Exception):
     """The Ito drift depends on the noise factor, which D alone does not give."""
 
 
-def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
+def convert_to_ito(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
     """Return the claimed drift in Ito's sense, block by block: f_i + (1/2) sum_jk sigma_jk d_j sigma_ik.
 
     sigma sigma.T = 2 D, D and sigma: [n, n], sigma a function of D; a drift claimed in Ito's sense is returned
@@ -47,18 +47,18 @@ def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
     c = calculus(dynamics.declarations)
     tensors = matrix(D, dynamics.declarations)
     noisy = [a for a, row in enumerate(tensors) if any(not e.is_zero for e in (*row, *(other[a] for other in tensors)))]
-    if not any(_depends(c, entry, blocks[a]) for a in noisy for row in tensors for entry in row):
+    if not any(_is_dependent(c, entry, blocks[a]) for a in noisy for row in tensors for entry in row):
         return drift
     found = list(drift)
-    for part in _parts(tensors, noisy):
+    for part in _group_coupled_blocks(tensors, noisy):
         if not _has_one_root(c, tensors, blocks, part):
             raise NotConvertedError("the Ito drift of this Stratonovich equation depends on the factor of D, not given")
         for a in part:
-            found[a] = _corrected(drift[a], blocks[a], [(D[a][b], blocks[b]) for b in part])
+            found[a] = _add_correction(drift[a], blocks[a], [(D[a][b], blocks[b]) for b in part])
     return tuple(found)
 
 
-def _parts(tensors: Tensors, noisy: list[int]) -> list[list[int]]:
+def _group_coupled_blocks(tensors: Tensors, noisy: list[int]) -> list[list[int]]:
     """Return the noisy blocks in groups that D does not couple with each other."""
     coupled = [(a, b) for a in noisy for b in noisy if tensors[a][b].terms]
     return sorted(sorted(part) for part in connected_components((noisy, coupled)))
@@ -99,13 +99,13 @@ def _is_diagonal(c: Calculus, entry: Tensor, block: Block) -> bool:
     return c.is_zero(c.subtract(entry, c.multiply(delta, entry)))
 
 
-def _depends(c: Calculus, entry: Tensor, block: Block) -> bool:
+def _is_dependent(c: Calculus, entry: Tensor, block: Block) -> bool:
     """Whether an entry of D is not shown to be free of a block."""
     slots = tuple(Index(size, f"k{axis}") for axis, size in enumerate(block.shape.sizes))
     return not c.is_zero(c.diff(entry, Coordinate(block.name, slots)))
 
 
-def _corrected(f: Formula, row: Block, places: list[tuple[Formula, Block]]) -> Formula:
+def _add_correction(f: Formula, row: Block, places: list[tuple[Formula, Block]]) -> Formula:
     """Return f + div(D)/2 of a row, from its places and their columns; for a diagonal D this is f_i + d_i D_ii / 2."""
     half = Number(Fraction(1, 2))
     spread = [Apply("div", (D, Symbol(b.name, b.shape, Role.BLOCK)), row.shape) for D, b in places]

@@ -15,10 +15,9 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.trace.stated_step import stated_step
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.assumed_relations import with_equalities
-from recipe_compiler.verify.core.generalise_size import any_size as with_any_size
-from recipe_compiler.verify.core.generalise_size import decided, largest_size
-from recipe_compiler.verify.core.premises import contradiction
-from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
+from recipe_compiler.verify.core.generalise_size import decide_every_size_first, find_largest_size, generalise_dynamics
+from recipe_compiler.verify.core.premises import find_contradiction
+from recipe_compiler.verify.core.sizes import Sizes, list_checked_sizes
 
 T = TypeVar("T")
 Find = TypeVar("Find", bound=Callable[..., Any])
@@ -105,7 +104,7 @@ class Subject:
         return (whole.H, *(place for matrix in (whole.D, whole.Q) for row in matrix or () for place in row))
 
 
-def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
+def decide_claim(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
     """Return the answer of a claim; where a large size, or that of a build, is fixed, every size is tried first.
 
     At the sizes of a build a claim is decided only where it is refuted at others: what is open for every size stays
@@ -115,18 +114,24 @@ def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
     if wide is None:
         return claim(subject)
     if wide.dynamics is not subject.dynamics:
-        return decided(lambda: claim(subject), lambda: claim(wide), largest_size(subject.dynamics.declarations))
-    found = find(claim, wide)
+        return decide_every_size_first(
+            lambda: claim(subject), lambda: claim(wide), find_largest_size(subject.dynamics.declarations)
+        )
+    found = decide_claim(claim, wide)
     largest = max((n for sizes in subject.sizes for n in sizes.values()), default=0)
-    return decided(lambda: claim(subject), lambda: found, largest) if isinstance(found.decision, Refuted) else found
+    return (
+        decide_every_size_first(lambda: claim(subject), lambda: found, largest)
+        if isinstance(found.decision, Refuted)
+        else found
+    )
 
 
-def at_sizes(subject: Subject, known: Sizes) -> Subject:
+def fix_build_sizes(subject: Subject, known: Sizes) -> Subject:
     """Return a subject at the sizes that a build gives its dynamics."""
-    return replace(subject, sizes=checked_sizes(subject.dynamics, known), any_size=subject) if known else subject
+    return replace(subject, sizes=list_checked_sizes(subject.dynamics, known), any_size=subject) if known else subject
 
 
-def subject_of(stated: Dynamics) -> Subject:
+def prepare_subject(stated: Dynamics) -> Subject:
     """Return what the claims about a dynamics need: its derivation, its sizes, and whether a point is admissible.
 
     Raises:
@@ -139,7 +144,7 @@ def subject_of(stated: Dynamics) -> Subject:
     D = dynamics.D or dynamics.claims.diffusion
     Q = dynamics.Q or zeros(dynamics.declarations.blocks)
     derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))
-    wider = with_any_size(dynamics)
-    wide = None if wider is None else subject_of(wider)
-    against = contradiction(dynamics) if wide is None else wide.contradiction
-    return Subject(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)
+    wider = generalise_dynamics(dynamics)
+    wide = None if wider is None else prepare_subject(wider)
+    against = find_contradiction(dynamics) if wide is None else wide.contradiction
+    return Subject(dynamics, derivation, list_checked_sizes(dynamics), against, wide, stated, equalities)

@@ -16,10 +16,15 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import across, almost_everywhere, lipschitz, values
-from recipe_compiler.verify.core.scalars import drift_at
+from recipe_compiler.verify.core.premises import (
+    describe_kinks,
+    require_almost_everywhere,
+    require_lipschitz,
+    require_values,
+)
+from recipe_compiler.verify.core.scalars import write_drift
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
+from recipe_compiler.verify.core.stratonovich import NotConvertedError, convert_to_ito
 from recipe_compiler.verify.core.subject import Subject
 
 
@@ -38,20 +43,20 @@ def claimed_drift(subject: Subject) -> Answer:
         reason = f"{missing} is not given: there is no derived drift to compare the claim with"
         return Answer(Undecided((reason,)), where=where)
     try:
-        claimed = ito_drift(subject.dynamics, D)
+        claimed = convert_to_ito(subject.dynamics, D)
     except NotConvertedError as reason:
         return Answer(Undecided((str(reason),)), where=where)
     declarations = subject.dynamics.declarations
     matrices = (subject.whole.D, subject.whole.Q, subject.dynamics.claims.diffusion)
     recipe = [subject.whole.H, *(x for m in matrices for row in m or () for x in row)]
-    kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
+    kinks = require_lipschitz(recipe, declarations) | require_almost_everywhere(claimed, declarations)
     question = Question(
         tuple(_drift_identities(subject, subject.derivation, claimed)),
         declarations,
         subject.sizes,
         kinks,
         subject.contradiction,
-        across(kinks.kinks),
+        describe_kinks(kinks.kinks),
         (*recipe, *claimed),
     )
     answer = decide(question)
@@ -83,7 +88,7 @@ def claimed_diffusion(subject: Subject) -> Answer:
         tuple(identities),
         declarations,
         subject.sizes,
-        values(reads, declarations),
+        require_values(reads, declarations),
         subject.contradiction,
         reads=reads,
         at_every_point=True,
@@ -112,7 +117,7 @@ def _subtract_derived_drift(subject: Subject, block: str, formula: Formula) -> S
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         stated = [x for row in rows(formula, subject.setting(sizes)) for x in row]
-        return [x - y for x, y in zip(stated, drift_at(subject, sizes)[block], strict=True)]
+        return [x - y for x, y in zip(stated, write_drift(subject, sizes)[block], strict=True)]
 
     return entries
 

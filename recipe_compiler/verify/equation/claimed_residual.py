@@ -15,9 +15,9 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.premises import across, almost_everywhere, lipschitz
-from recipe_compiler.verify.core.scalars import drift_at
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
+from recipe_compiler.verify.core.premises import describe_kinks, require_almost_everywhere, require_lipschitz
+from recipe_compiler.verify.core.scalars import write_drift
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
@@ -46,15 +46,15 @@ def claimed_residual(subject: Subject) -> Answer:
     try:
         left = residual(of.derivation, drift, of.derivation.D)
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(list_faults(error)), where=where)
     identity = Identity(
         "the residual of the claimed equation", where, left, _second_engine_residual(subject, claimed, D)
     )
     recipe = (subject.dynamics.H, *(place for row in D for place in row))
-    kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
+    kinks = require_lipschitz(recipe, declarations) | require_almost_everywhere(claimed, declarations)
     reads = (*recipe, *claimed)
     question = Question(
-        (identity,), declarations, subject.sizes, kinks, subject.contradiction, across(kinks.kinks), reads
+        (identity,), declarations, subject.sizes, kinks, subject.contradiction, describe_kinks(kinks.kinks), reads
     )
     if kinks.kinks and not _is_recipe_drift(subject, claimed, drift, question):
         listed = ", ".join(kinks.kinks)
@@ -69,13 +69,13 @@ def _is_recipe_drift(subject: Subject, claimed: tuple[Formula, ...], drift: Vect
     if subject.derivation is None or subject.dynamics.Q is None or subject.dynamics.claims.diffusion is not None:
         return False
     declarations = subject.dynamics.declarations
-    Q = lipschitz([place for row in subject.dynamics.Q for place in row], declarations)
+    Q = require_lipschitz([place for row in subject.dynamics.Q for place in row], declarations)
     c = calculus(declarations)
 
     def entries(name: str, formula: Formula) -> Scalars:
         def found(sizes: Sizes) -> Sequence[Expr]:
             stated = second.block_vector((formula,), subject.setting(sizes))
-            return [x - y for x, y in zip(stated, drift_at(subject, sizes)[name], strict=True)]
+            return [x - y for x, y in zip(stated, write_drift(subject, sizes)[name], strict=True)]
 
         return found
 

@@ -30,9 +30,9 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import FunctionAt, Symbol
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.premises import facts
-from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, beyond, written
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.premises import list_facts
+from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, format_sizes, list_further_sizes
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.scalar_block import prove_by_scalars
 
@@ -185,11 +185,13 @@ def _conclude_from_parts(subject: Subject, D: Matrix, parts: list[_Part], notes:
             tried += [f"{part.name}: {part.tried}"]
     if tried:
         at = (*subject.sizes, *_larger_sizes(subject))
-        tried.append(f"no negative direction at {'; '.join(written(sizes) for sizes in at if sizes) or 'its sizes'}")
+        tried.append(
+            f"no negative direction at {'; '.join(format_sizes(sizes) for sizes in at if sizes) or 'its sizes'}"
+        )
     tried += [*notes, *(f"not shown: {what}" for what in premises.open)]
     tried += [subject.contradiction] if subject.contradiction else []
     proofs = [part.proof for part in parts if part.proof is not None]
-    transposes = {fact for fact in facts(places, declarations) if fact.endswith(("symmetric", "skew", "diagonal"))}
+    transposes = {fact for fact in list_facts(places, declarations) if fact.endswith(("symmetric", "skew", "diagonal"))}
     given = tuple(sorted(premises.given.union(transposes, *(proof.given for proof in proofs))))
     where = subject.place("D", "claims.diffusion")
     checked = tuple(tuple(sizes.items()) for sizes in subject.sizes)
@@ -238,7 +240,7 @@ def _search_direction(subject: Subject, part: _Part) -> tuple[Negative | None, l
             except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
                 if isinstance(reason, NoInstanceError) and short and not subject.contradiction:
                     continue  # some draws have no instance, others do: a proof needs no more
-                note = f"no search at {written(sizes) or 'the fixed sizes'}: {reason}"
+                note = f"no search at {format_sizes(sizes) or 'the fixed sizes'}: {reason}"
                 failures += [] if note in failures else [note]
                 continue
             if found is not None:
@@ -248,7 +250,7 @@ def _search_direction(subject: Subject, part: _Part) -> tuple[Negative | None, l
 
 def _larger_sizes(subject: Subject) -> tuple[Sizes, ...]:
     """Return larger sizes to check: I - ones @ ones.T/3 is positive semidefinite for d <= 3 only."""
-    return beyond(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, FURTHEST))
+    return list_further_sizes(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, FURTHEST))
 
 
 def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
@@ -257,9 +259,9 @@ def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
     v = _direction_name(subject)
     value: tuple[tuple[str, str], ...] = (
-        ((part.name, shown(found.value)),)
+        ((part.name, format_value(found.value)),)
         if found.direction in ((1,), (-1,))
-        else ((v, direction), (f"{v}.T @ {part.name} @ {v}", shown(found.value)))
+        else ((v, direction), (f"{v}.T @ {part.name} @ {v}", format_value(found.value)))
     )
     where = _place_of_part(subject, part)
     if part.proof is not None:

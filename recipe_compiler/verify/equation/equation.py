@@ -12,7 +12,7 @@ from recipe_compiler.derive.stationarity import current
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.stratonovich import ito_drift
+from recipe_compiler.verify.core.stratonovich import convert_to_ito
 from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
@@ -81,7 +81,7 @@ def claimed_equation(subject: Subject) -> Equation | None:
     D: Matrix | None = subject.dynamics.claims.diffusion or subject.dynamics.D
     if subject.derivation is None or D is None or subject.dynamics.claims.drift is None:
         return None
-    f = ito_drift(subject.dynamics, D)
+    f = convert_to_ito(subject.dynamics, D)
     declarations = subject.dynamics.declarations
     return Equation(
         subject,

@@ -41,7 +41,7 @@ from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 
@@ -146,7 +146,7 @@ def _check_around_circle(formula: Formula, block: Block, stated: _Stated) -> tup
                     continue
                 found = witness(entry, stated.declarations, sizes, (formula,))
                 if found is not None:
-                    says = (f"the change of {text(formula)} once around {block.name}", shown(found.value))
+                    says = (f"the change of {text(formula)} once around {block.name}", format_value(found.value))
                     return Refuted("exact witness", (*found.text, says), str(entry)), sizes
                 return "it occurs outside sin and cos of integer multiples, and no witness was found"
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:

@@ -12,7 +12,7 @@ from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.premises import require_values
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once
 
@@ -58,7 +58,7 @@ def _check_mirrored(
             identities.append(Identity(says, subject.place(here, name), defect[a][b], entries))
     declarations = subject.dynamics.declarations
     reads = tuple(place for row in matrix for place in row)
-    needed = values(reads, declarations)
+    needed = require_values(reads, declarations)
     question = Question(
         tuple(identities),
         declarations,

@@ -56,7 +56,7 @@ class Bound:
         powers = {name: power * exponent for name, power in self.powers.items()}
         return Bound(powers, ceil(self.logs * exponent), self.is_steep)
 
-    def share(self, of: Mapping[str, Fraction]) -> Fraction | None:
+    def compute_share(self, of: Mapping[str, Fraction]) -> Fraction | None:
         """Return sum_b s_b/g_b for degrees g; None if a needed g is missing.
 
         Below 1, sum_b |z_b|**g_b outweighs prod_b |z_b|**s_b: for every k > 0 the product is at most k times the sum
@@ -107,30 +107,30 @@ class Terms:
 
         theta_i r_j r_j has 1 in theta and 2 in r, sin(theta_i) nothing, log(1 + theta_i**2) one logarithm.
         """
-        found = self.any_bound(factors)
+        found = self.bound_locally(factors)
         return None if found is None or found.is_steep else found
 
-    def any_bound(self, factors: Iterable[Factor]) -> Bound | None:
+    def bound_locally(self, factors: Iterable[Factor]) -> Bound | None:
         """Return a bound of a product, one on bounded sets included; None where it may be singular."""
         total = Bound()
         for factor in factors:
-            found = self._factor(factor) if self.blocks([factor]) else Bound()
+            found = self._bound_factor(factor) if self.blocks([factor]) else Bound()
             if found is None:
                 return None
             total *= found
         return total
 
-    def largest(self, tensor: Tensor) -> Bound | None:
+    def bound_sum(self, tensor: Tensor) -> Bound | None:
         """Return a bound of every term of a sum."""
         total = Bound()
         for term in tensor.terms:
-            found = self.any_bound(term.factors)
+            found = self.bound_locally(term.factors)
             if found is None:
                 return None
             total |= found
         return total
 
-    def _factor(self, factor: Factor) -> Bound | None:
+    def _bound_factor(self, factor: Factor) -> Bound | None:
         atom, exponent = factor
         match atom:
             case Coordinate(name, _) if exponent > 0:
@@ -138,29 +138,29 @@ class Terms:
                 compact = isinstance(block, Block) and block.domain.name in COMPACT
                 return Bound() if compact else Bound({name: exponent})
             case Coordinate():
-                return Bound() if self._keeps_off_zero(factor) else None
+                return Bound() if self._is_kept_from_zero(factor) else None
             case Applied("exp", (arg,)) if is_nonnegative(self.c.rules, self.c.scale(arg, -exponent)):
                 return Bound()  # exp(-|theta|**2) is at most 1
             case Applied(fn, (arg,)) if exponent > 0 and fn in FUNCTIONS:
-                return self._applied(fn, arg, exponent)
+                return self._bound_function(fn, arg, exponent)
             case Base(arg) if exponent > 0:
-                inner = self.largest(arg)
+                inner = self.bound_sum(arg)
                 return None if inner is None else inner**exponent
             case Base(arg) if is_bounded_below(self.c, arg) or (
-                arg.terms and all(map(self._stays_positive, arg.terms))
+                arg.terms and all(map(self._is_kept_positive, arg.terms))
             ):
                 return Bound()
             case _:
                 return None
 
-    def _applied(self, fn: str, arg: Tensor, exponent: Fraction) -> Bound | None:
+    def _bound_function(self, fn: str, arg: Tensor, exponent: Fraction) -> Bound | None:
         """Return the bound of a power of a function: bounded, like its argument, like a logarithm, or steep."""
         row = FUNCTIONS[fn]
         if row.bounded:
             return Bound()
         if self._is_logarithm_of_coordinate((Applied(fn, (arg,)), exponent)):
             return Bound(logs=ceil(exponent))
-        inner = self.largest(arg)
+        inner = self.bound_sum(arg)
         if inner is None or row.ends is not None:
             return None if inner is None else inner**exponent
         if row.logarithm_of:
@@ -187,7 +187,7 @@ class Terms:
             for factor in factors
         )
 
-    def falls_with_logarithm(self, term: Term) -> Factor | None:
+    def find_falling_logarithm(self, term: Term) -> Factor | None:
         """Return the factor log(x) of a term `-k log(x)`, k >= 0 and x a positive coordinate: at most a bound times k.
 
         It is negative for x > 1, and log(x) is bounded for delta <= x <= 1.
@@ -198,7 +198,7 @@ class Terms:
         rest = tuple(f for f in term.factors if f is not own[0])
         return own[0] if is_nonnegative(self.c.rules, Tensor((), (Term(ONE, rest),))) else None
 
-    def _keeps_off_zero(self, factor: Factor) -> bool:
+    def _is_kept_from_zero(self, factor: Factor) -> bool:
         """Whether a factor is a power of a coordinate that stays at a distance from 0, as it does from all faces."""
         match factor[0]:
             case Coordinate(name, _):
@@ -206,11 +206,11 @@ class Terms:
             case _:
                 return False
 
-    def _stays_positive(self, term: Term) -> bool:
+    def _is_kept_positive(self, term: Term) -> bool:
         return term.coefficient > 0 and all(
             factor_is_positive(self.c.rules, factor)
             if not self.blocks([factor])
-            else factor[1] > 0 and self._keeps_off_zero(factor)
+            else factor[1] > 0 and self._is_kept_from_zero(factor)
             for factor in term.factors
         )
 
@@ -218,13 +218,13 @@ class Terms:
         atom, exponent = factor
         match atom:
             case Applied("log", (Tensor(_, (Term(_, (inner,)),)),)) if exponent > 0 and exponent.denominator == 1:
-                return inner[1] > 0 and self._keeps_off_zero(inner)
+                return inner[1] > 0 and self._is_kept_from_zero(inner)
             case _:
                 return False
 
     # From below: what confines each block, and whether it outweighs everything else.
 
-    def hessian(self, block: Block, terms: Iterable[Term]) -> Definiteness:
+    def classify_hessian(self, block: Block, terms: Iterable[Term]) -> Definiteness:
         """Return the definiteness of the Hessian, [n, n], of the terms that are of degree two in a block."""
         forms = [term for term in terms if self._is_form(block, term)]
         if not forms or len(block.shape.sizes) > 1:
@@ -240,35 +240,39 @@ class Terms:
             sum(e for _, e in ours) == 2 and block.name not in self.blocks(rest) and all(e in (1, 2) for _, e in ours)
         )
 
-    def signed(self, terms: Iterable[Term]) -> list[Term]:
+    def list_signed_terms(self, terms: Iterable[Term]) -> list[Term]:
         """Return the terms that are not shown to be nonnegative: by signs, or as semidefinite forms in one block."""
         left = [term for term in terms if not is_nonnegative(self.c.rules, Tensor((), (term,)))]
         for block in self.declarations.blocks:
             forms = [term for term in left if self._is_form(block, term)]
-            known = self.hessian(block, forms) is not Definiteness.UNKNOWN
+            known = self.classify_hessian(block, forms) is not Definiteness.UNKNOWN
             left = [
-                t for t in left if t not in forms or not (known or self.hessian(block, [t]) is not Definiteness.UNKNOWN)
+                t
+                for t in left
+                if t not in forms or not (known or self.classify_hessian(block, [t]) is not Definiteness.UNKNOWN)
             ]
         return left
 
-    def confinement(self, block: Block, own: Iterable[Term]) -> Confinement | None:
+    def find_confinement(self, block: Block, own: Iterable[Term]) -> Confinement | None:
         """Return what confines a block z, out of the terms that depend on it alone: the fastest c |z|**g - C shown.
 
         Powers sum_i w_i |z_i|**e with w_i > 0, g = e; powers of such sums, (1 + |z|**2)**(1/2) with g = 1; and
         quadratic forms whose Hessian, [n, n], is positive definite, g = 2. None where nothing does.
         """
         alone = tuple(term for term in own if self.blocks(term.factors) == {block.name})
-        found = [Confinement(e, (term,)) for term in alone if (e := _definite_degree(self.c, block, term)) is not None]
+        found = [
+            Confinement(e, (term,)) for term in alone if (e := _find_definite_degree(self.c, block, term)) is not None
+        ]
         for term in alone:
-            power = self._power_of_sum(term)
-            inner = None if power is None else self.growth_below((block,), power[0])
+            power = self._match_power_of_sum(term)
+            inner = None if power is None else self.find_lower_growth((block,), power[0])
             if power is not None and inner is not None:
                 found.append(Confinement(inner * power[1], (term,)))
-        if self.hessian(block, alone) is Definiteness.DEFINITE:
+        if self.classify_hessian(block, alone) is Definiteness.DEFINITE:
             found.append(Confinement(Fraction(2), tuple(term for term in alone if self._is_form(block, term))))
         return max(found, key=lambda one: one.degree, default=None)
 
-    def confined(
+    def find_confinements(
         self,
         blocks: Iterable[Block],
         terms: Sequence[Term],
@@ -288,40 +292,40 @@ class Terms:
         """
         found = {name: Confinement(degree, ()) for name, degree in (besides or {}).items()}
         for block in blocks:
-            confinement = None if block.domain.name in COMPACT else self.confinement(block, terms)
+            confinement = None if block.domain.name in COMPACT else self.find_confinement(block, terms)
             if confinement is not None:
                 found[block.name] = confinement
             elif block.domain.name in COMPACT or block.name in found:
                 continue
-            elif not pointwise or self.hessian(block, terms) is not Definiteness.DEFINITE:
+            elif not pointwise or self.classify_hessian(block, terms) is not Definiteness.DEFINITE:
                 return f"{UNCONFINED}{block.name}"
         used = {term for one in found.values() for term in one.terms}
         degrees = {name: one.degree for name, one in found.items()}
-        for term in self.signed(term for term in terms if term not in used):
-            if not all(self._is_outweighed(part, degrees, besides or {}) for part in bounding(self.c, term)):
+        for term in self.list_signed_terms(term for term in terms if term not in used):
+            if not all(self._is_outweighed(part, degrees, besides or {}) for part in list_bounding_terms(self.c, term)):
                 return f"{text(self.c.collect([term], ()))} is not dominated"
         return found
 
     def _is_outweighed(self, term: Term, degrees: Mapping[str, Fraction], besides: Mapping[str, Fraction]) -> bool:
         """Whether what grows outweighs a term, or a large multiple of |z_b|**besides[b] does."""
         bound = self.bound(term.factors)
-        share = None if bound is None else bound.share(degrees)
+        share = None if bound is None else bound.compute_share(degrees)
         if bound is None or share is None:
             return False
         by_multiple = all(degrees[name] == besides.get(name) for name, power in bound.powers.items() if power > 0)
         return share < 1 or (share == 1 and not bound.logs and by_multiple)
 
-    def growth_below(self, group: Sequence[Block], tensor: Tensor) -> Fraction | None:
+    def find_lower_growth(self, group: Sequence[Block], tensor: Tensor) -> Fraction | None:
         """Return g > 0 with tensor >= c |z|**g - C, z all blocks of a group together; None where none is known."""
         names = {block.name for block in group}
         own = [term for term in tensor.terms if self.blocks(term.factors) <= names]
         others = (term for term in tensor.terms if term not in own)
         if tensor.free or not all(is_nonnegative(self.c.rules, Tensor((), (term,))) for term in others):
             return None
-        found = self.confined(group, own)
+        found = self.find_confinements(group, own)
         return None if isinstance(found, str) else min((one.degree for one in found.values()), default=None)
 
-    def _power_of_sum(self, term: Term) -> tuple[Tensor, Fraction] | None:
+    def _match_power_of_sum(self, term: Term) -> tuple[Tensor, Fraction] | None:
         """Return a and e > 0 of `k a**e`, k a positive constant and a a whole sum."""
         moving = [factor for factor in term.factors if self.blocks([factor])]
         match moving:
@@ -332,7 +336,7 @@ class Terms:
                 return None
 
 
-def _definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:
+def _find_definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:
     """Return the degree of a product of sums `sum_k w_k |z_k|**e` with positive w, None of anything else."""
     if term.coefficient <= 0:
         return None
@@ -345,7 +349,7 @@ def _definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:
                 return None
             continue
         at = [slot for slot in slots(atom) if isinstance(slot, Index)]
-        if not _is_size(atom) or exponent <= 0 or not factor_is_nonnegative(c.rules, factor):
+        if not _is_coordinate_or_modulus(atom) or exponent <= 0 or not factor_is_nonnegative(c.rules, factor):
             return None
         if len(at) != len(block.shape.sizes) or seen & set(at) or len(set(at)) < len(at):
             return None  # a diagonal, sum_i z[i, i]**e, says nothing of the rest of a matrix
@@ -354,7 +358,7 @@ def _definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:
     return total if total > 0 and indices(term.factors) <= seen else None
 
 
-def _is_size(atom: object) -> bool:
+def _is_coordinate_or_modulus(atom: object) -> bool:
     """Whether an atom is a coordinate, or its absolute value."""
     match atom:
         case Coordinate():
@@ -374,7 +378,7 @@ def is_bounded_below(c: Calculus, arg: Tensor) -> bool:
     return is_nonnegative(c.rules, arg) and any(is_positive(c.rules, one) for one in constants)
 
 
-def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
+def list_bounding_terms(c: Calculus, term: Term) -> tuple[Term, ...]:
     """Return terms, of any sign, that grow at least as fast as a given term may fall; the term itself if it has no log.
 
     For constants p_k > 0, log(sum_k p_k exp(a_k)) lies between log(p_1) + a_1 and log(sum_k p_k) + max_k a_k, so
@@ -384,7 +388,7 @@ def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
     logs = [factor for factor in term.factors if isinstance(factor[0], Applied) and factor[0].fn == "log"]
     rest = tuple(factor for factor in term.factors if factor not in logs)
     match logs:
-        case [(Applied(_, (arg,)), exponent)] if exponent == 1 and (found := _exponents(c, arg)) is not None:
+        case [(Applied(_, (arg,)), exponent)] if exponent == 1 and (found := _list_exponents(c, arg)) is not None:
             falls = term.coefficient < 0 and all(factor_is_nonnegative(c.rules, factor) for factor in rest)
             help_ = [
                 t for t in found if falls and is_nonnegative(c.rules, Tensor((), (Term(-t.coefficient, t.factors),)))
@@ -394,7 +398,7 @@ def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
             return (term,)
 
 
-def _exponents(c: Calculus, arg: Tensor) -> list[Term] | None:
+def _list_exponents(c: Calculus, arg: Tensor) -> list[Term] | None:
     """Return the terms of all exponents a_k of arg = sum_k p_k exp(a_k), p_k > 0 constant; None for any other sum."""
     found: list[Term] = []
     for term in arg.terms:

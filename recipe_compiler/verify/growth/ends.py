@@ -77,7 +77,7 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
-class Leading:
+class LeadingOrder:
     """The largest order of a sum that is above `BOUNDED`, with its factor; whether no term was left out."""
 
     order: Order
@@ -91,19 +91,19 @@ def with_distance(c: Calculus) -> Calculus:
     return Calculus(replace(rules, positive=rules.positive | {Y}, nonnegative=rules.nonnegative | {Y}))
 
 
-def with_boundary(declarations: Declarations) -> tuple[Block, ...]:
+def list_blocks_with_boundary(declarations: Declarations) -> tuple[Block, ...]:
     """Return the blocks whose domain has a boundary: neither the real line nor a circle."""
     inner = {DomainName.REAL, DomainName.CIRCLE}
     return tuple(block for block in declarations.blocks if block.domain.name not in inner)
 
 
-def ends_of(c: Calculus, declarations: Declarations, block: Block, h: Tensor) -> tuple[End, ...] | None:
+def list_ends(c: Calculus, declarations: Declarations, block: Block, h: Tensor) -> tuple[End, ...] | None:
     """Return the ends of a coordinate's domain, and both sides of 0 where h may be singular inside it.
 
     x > 0 has 0+ and oo; the real line -oo and oo, with 0- and 0+ as well for h = log|x|. None where an end depends on
     the state, or it is not known whether 0 lies inside.
     """
-    inside = AT_ZERO if _may_be_singular(h, block.name) else ()
+    inside = AT_ZERO if _has_possible_singularity(h, block.name) else ()
     match block.domain.name:
         case name if name in HALF_LINES:
             return AT_ZERO[1], UP
@@ -122,7 +122,7 @@ def ends_of(c: Calculus, declarations: Declarations, block: Block, h: Tensor) ->
             return None
 
 
-def _may_be_singular(h: Tensor, block: str) -> bool:
+def _has_possible_singularity(h: Tensor, block: str) -> bool:
     """Whether a logarithm, another function with poles or a negative power of a coordinate of the block occurs."""
     for term in h.terms:
         for atom, exponent in term.factors:
@@ -134,7 +134,7 @@ def _may_be_singular(h: Tensor, block: str) -> bool:
     return False
 
 
-def placed(c: Calculus, tensor: Tensor, x: Coordinate | str, by: Tensor) -> Tensor:
+def replace_coordinate(c: Calculus, tensor: Tensor, x: Coordinate | str, by: Tensor) -> Tensor:
     """Return a tensor with `by` in the place of a coordinate x, or of the sum of all coordinates of a block x.
 
     With 1 - y in the place of sum_k w_k, log(1 - sum_k w_k) is log(y).
@@ -150,12 +150,12 @@ def placed(c: Calculus, tensor: Tensor, x: Coordinate | str, by: Tensor) -> Tens
     return found
 
 
-def holds(factor: Factor, x: Coordinate) -> bool:
+def has_coordinate(factor: Factor, x: Coordinate) -> bool:
     """Whether a coordinate occurs in a factor, at any depth."""
     return occurs(Tensor((), (Term(ONE, (factor,)),)), x)
 
 
-def leading_at(c: Calculus, h: Tensor, x: Coordinate, end: End) -> Leading | None:
+def find_leading_order_at(c: Calculus, h: Tensor, x: Coordinate, end: End) -> LeadingOrder | None:
     """Return the largest order in a sum h as its coordinate x goes to an end; None where all of it stays bounded.
 
     Orders of terms that cancel are passed over; so are nonnegative terms of unknown growth, and then the result is a
@@ -174,19 +174,19 @@ def leading_at(c: Calculus, h: Tensor, x: Coordinate, end: End) -> Leading | Non
     if any(isinstance(atom, Component) and (atom.name, x.block) in c.rules.depends for atom in everywhere(h)):
         raise UnknownGrowthError(f"a function of {x.block}")
     try:
-        return leading(c, placed(c, h, x, end.place(c, y)), y, far=end.at is None)
+        return find_leading_order(c, replace_coordinate(c, h, x, end.place(c, y)), y, far=end.at is None)
     except ModelError:
         raise UnknownGrowthError("a term that has no value there") from None
 
 
-def leading(c: Calculus, h: Tensor, y: Coordinate, *, far: bool) -> Leading | None:
-    """Return the largest order in a sum as y > 0 goes to infinity, or to 0; as `leading_at` does."""
+def find_leading_order(c: Calculus, h: Tensor, y: Coordinate, *, far: bool) -> LeadingOrder | None:
+    """Return the largest order in a sum as y > 0 goes to infinity, or to 0; as `find_leading_order_at` does."""
     groups: dict[Order, list[tuple[Growth, Tensor]]] = {}
     complete = True
     for term in h.terms:
-        own = [factor for factor in term.factors if holds(factor, y)]
+        own = [factor for factor in term.factors if has_coordinate(factor, y)]
         rest = c.collect([Term(term.coefficient, tuple(f for f in term.factors if f not in own))], h.free)
-        growth = product_of(c, (growth_of(c, factor, y, far=far) for factor in own))
+        growth = multiply_growths(c, (find_growth(c, factor, y, far=far) for factor in own))
         if growth is None or (growth.sign == 0 and growth.order > BOUNDED):
             if is_nonnegative(c.rules, Tensor(h.free, (term,))):
                 complete = False
@@ -201,58 +201,60 @@ def leading(c: Calculus, h: Tensor, y: Coordinate, *, far: bool) -> Leading | No
             raise UnknownGrowthError("leading terms that may cancel and leave others that grow")
         if any(growth.sign == 0 for growth, _ in group):
             raise UnknownGrowthError("a leading term of unknown sign")
-        total = c.add(c.zero(*h.free), *(_scaled(c, growth, rest) for growth, rest in group))
+        total = c.add(c.zero(*h.free), *(_compute_factor(c, growth, rest) for growth, rest in group))
         if order[0] == 1:
-            if _largest_exponential_is_positive(c, groups):
-                return Leading(order, total, complete)
+            if _has_positive_largest_exponential(c, groups):
+                return LeadingOrder(order, total, complete)
             complete = False
             continue
         if is_positive(c.rules, total) or not (total.is_zero or is_nonnegative(c.rules, total)):
-            return Leading(order, total, complete)
+            return LeadingOrder(order, total, complete)
         if order == LOGARITHM and all((growth.rest or BOUNDED) <= BOUNDED for growth, _ in group):
-            return Leading(order, total, complete)
+            return LeadingOrder(order, total, complete)
         complete = complete and total.is_zero
         floor = max(floor, *(growth.rest or BOUNDED for growth, _ in group))
     if floor > BOUNDED:
         raise UnknownGrowthError("leading terms that may cancel and leave others that grow")
-    return None if complete else Leading(BOUNDED, c.zero(*h.free), is_complete=False)
+    return None if complete else LeadingOrder(BOUNDED, c.zero(*h.free), is_complete=False)
 
 
-def _largest_exponential_is_positive(c: Calculus, groups: dict[Order, list[tuple[Growth, Tensor]]]) -> bool:
+def _has_positive_largest_exponential(c: Calculus, groups: dict[Order, list[tuple[Growth, Tensor]]]) -> bool:
     """Whether no exponential is negative, and one is positive: those of one order may differ in their rates.
 
     Raises:
         UnknownGrowthError: one may be negative.
     """
-    parts = [_scaled(c, growth, rest) for order, group in groups.items() if order[0] == 1 for growth, rest in group]
+    parts = [
+        _compute_factor(c, growth, rest) for order, group in groups.items() if order[0] == 1 for growth, rest in group
+    ]
     if not all(is_nonnegative(c.rules, part) for part in parts):
         raise UnknownGrowthError("an exponential that is not shown to be positive")
     return any(is_positive(c.rules, part) for part in parts)
 
 
-def _scaled(c: Calculus, growth: Growth, rest: Tensor) -> Tensor:
+def _compute_factor(c: Calculus, growth: Growth, rest: Tensor) -> Tensor:
     """Return what multiplies the order in a term."""
     return c.scale(c.multiply(rest, growth.scale), growth.sign)
 
 
-def product_of(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
+def multiply_growths(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
     """Return the growth of a product; None where that of a factor is unknown, or one grows and one decays steeply."""
     found = Growth(BOUNDED, 1, c.constant(1))
     for growth in growths:
         if growth is None or found.order[0] * growth.order[0] < 0:
             return None
-        rests = [_times(a, b) for a, b in ((found.order, growth.rest), (found.rest, growth.order)) if a and b]
+        rests = [_multiply_orders(a, b) for a, b in ((found.order, growth.rest), (found.rest, growth.order)) if a and b]
         sign, scale = found.sign * growth.sign, c.multiply(found.scale, growth.scale)
-        found = Growth(_times(found.order, growth.order), sign, scale, max(rests, default=None))
+        found = Growth(_multiply_orders(found.order, growth.order), sign, scale, max(rests, default=None))
     return found
 
 
-def _times(left: Order, right: Order) -> Order:
+def _multiply_orders(left: Order, right: Order) -> Order:
     steep = left[0] or right[0]
     return (steep, left[1] + right[1], left[2] + right[2])
 
 
-def growth_of(c: Calculus, factor: Factor, y: Coordinate, *, far: bool) -> Growth | None:
+def find_growth(c: Calculus, factor: Factor, y: Coordinate, *, far: bool) -> Growth | None:
     """Return how a factor that holds y > 0 grows, as y goes to infinity or to 0; None if that is unknown.
 
     (1 + y**2)**(1/2) grows like L far out, with a rest of order 1/L; near 0 it is bounded.
@@ -262,33 +264,37 @@ def growth_of(c: Calculus, factor: Factor, y: Coordinate, *, far: bool) -> Growt
     if isinstance(atom, Coordinate):
         return Growth((0, exponent if far else -exponent, 0), 1, c.constant(1))
     if isinstance(atom, Base):
-        return _power(c, _leading(c, atom.arg, y, far=far), exponent)
+        return _raise_growth(c, _find_polynomial_growth(c, atom.arg, y, far=far), exponent)
     if not isinstance(atom, Applied) or atom.fn not in FUNCTIONS:
         return None
     row, arg = FUNCTIONS[atom.fn], atom.args[0]
     if row.bounded:
-        return _bounded(c, atom, y, far=far) if whole else None
+        return _find_bounded_growth(c, atom, y, far=far) if whole else None
     if atom.fn == "abs":
-        top = _leading(c, arg, y, far=far)
+        top = _find_polynomial_growth(c, arg, y, far=far)
         size = None if top is None or top.sign == 0 else replace(top, sign=1)
-        return _power(c, size, exponent) if size or exponent != 1 else _of_ends(c, atom, ABSOLUTE, y, far=far)
+        return (
+            _raise_growth(c, size, exponent)
+            if size or exponent != 1
+            else _find_growth_by_ends(c, atom, ABSOLUTE, y, far=far)
+        )
     inside = inside_logarithm(c, atom) if whole else None
     if inside is not None:
-        return _logarithm(c, inside, int(exponent), y, far=far)
+        return _find_logarithm_growth(c, inside, int(exponent), y, far=far)
     if exponent != 1:
         return None
     if atom.fn == "exp":
-        top = _leading(c, arg, y, far=far)
+        top = _find_polynomial_growth(c, arg, y, far=far)
         if top is None or (top.sign == 0 and top.order > BOUNDED):
             return None
         steep: Order = (top.sign, Fraction(0), 0)
-        return Growth(steep, 1, c.constant(1)) if top.order > BOUNDED else _bounded(c, atom, y, far=far)
-    return None if row.ends is None else _of_ends(c, atom, row.ends, y, far=far)
+        return Growth(steep, 1, c.constant(1)) if top.order > BOUNDED else _find_bounded_growth(c, atom, y, far=far)
+    return None if row.ends is None else _find_growth_by_ends(c, atom, row.ends, y, far=far)
 
 
-def _bounded(c: Calculus, atom: Applied, y: Coordinate, *, far: bool) -> Growth:
+def _find_bounded_growth(c: Calculus, atom: Applied, y: Coordinate, *, far: bool) -> Growth:
     """Return a function that stays bounded: near 0 its value there, where that is shown to be positive."""
-    powers = _polynomial(c, atom.args[0], y)
+    powers = _collect_powers(c, atom.args[0], y)
     if not far and FUNCTIONS[atom.fn].smooth and powers and min(powers) >= 0:
         value = c.applied(atom.fn, powers.pop(Fraction(0), c.zero(*atom.args[0].free)))
         if value.is_zero:
@@ -298,9 +304,9 @@ def _bounded(c: Calculus, atom: Applied, y: Coordinate, *, far: bool) -> Growth:
     return Growth(BOUNDED, 0, c.constant(1))
 
 
-def _leading(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> Growth | None:
+def _find_polynomial_growth(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> Growth | None:
     """Return the leading term of a polynomial in y, None of anything else."""
-    found = _polynomial(c, arg, y)
+    found = _collect_powers(c, arg, y)
     if not found:
         return None
     top, *others = sorted(found, reverse=far)
@@ -310,19 +316,19 @@ def _leading(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> Growth | 
     return Growth((0, way * top, 0), sign, c.scale(found[top], sign or 1), rest)
 
 
-def _polynomial(c: Calculus, arg: Tensor, y: Coordinate) -> dict[Fraction, Tensor]:
+def _collect_powers(c: Calculus, arg: Tensor, y: Coordinate) -> dict[Fraction, Tensor]:
     """Return what multiplies the powers of y in a sum; nothing where y occurs in other ways."""
     found: dict[Fraction, list[Term]] = {}
     for term in arg.terms:
         others = tuple(f for f in term.factors if f[0] != y)
-        if any(holds(factor, y) for factor in others):
+        if any(has_coordinate(factor, y) for factor in others):
             return {}
         degree = sum((exponent for atom, exponent in term.factors if atom == y), Fraction(0))
         found.setdefault(degree, []).append(Term(term.coefficient, others))
     return {degree: c.collect(terms, arg.free) for degree, terms in found.items()}
 
 
-def _power(c: Calculus, top: Growth | None, exponent: Fraction) -> Growth | None:
+def _raise_growth(c: Calculus, top: Growth | None, exponent: Fraction) -> Growth | None:
     if top is None or (top.sign < 0 and exponent.denominator != 1) or (top.sign == 0 and exponent < 0):
         return None
     order = (0, top.order[1] * exponent, 0)
@@ -333,11 +339,13 @@ def _power(c: Calculus, top: Growth | None, exponent: Fraction) -> Growth | None
     return Growth(order, sign, c.power(top.scale, exponent), rest)
 
 
-def _of_ends(c: Calculus, atom: Applied, ends: tuple[int, int], y: Coordinate, *, far: bool) -> Growth | None:
+def _find_growth_by_ends(
+    c: Calculus, atom: Applied, ends: tuple[int, int], y: Coordinate, *, far: bool
+) -> Growth | None:
     """Return a function of a polynomial u that is a u for u -> -oo and b u for u -> oo, up to a bounded term."""
-    top = _leading(c, atom.args[0], y, far=far)
+    top = _find_polynomial_growth(c, atom.args[0], y, far=far)
     if top is None or top.order <= BOUNDED:
-        return None if top is None else _bounded(c, atom, y, far=far)
+        return None if top is None else _find_bounded_growth(c, atom, y, far=far)
     rest = max(top.rest or BOUNDED, BOUNDED)
     if top.sign == 0:
         scale = c.applied("abs", top.scale)
@@ -348,13 +356,13 @@ def _of_ends(c: Calculus, atom: Applied, ends: tuple[int, int], y: Coordinate, *
     return Growth(top.order, 1 if slope > 0 else -1, c.scale(top.scale, abs(slope)), rest)
 
 
-def _logarithm(c: Calculus, arg: Tensor, n: int, y: Coordinate, *, far: bool) -> Growth | None:
+def _find_logarithm_growth(c: Calculus, arg: Tensor, n: int, y: Coordinate, *, far: bool) -> Growth | None:
     """Return log(arg)**n: of y itself, of a hyperbolic cosine, or of a polynomial that is positive near the end."""
     match arg.terms:
         case (Term(_, ((Applied("cosh", (inner,)), exponent),)),) if exponent == n == 1:
-            return _of_ends(c, Applied("abs", (inner,)), ABSOLUTE, y, far=far)
+            return _find_growth_by_ends(c, Applied("abs", (inner,)), ABSOLUTE, y, far=far)
         case _:
-            top = _leading(c, arg, y, far=far)
+            top = _find_polynomial_growth(c, arg, y, far=far)
     if top is None or top.sign <= 0:
         return None
     power = top.order[1]

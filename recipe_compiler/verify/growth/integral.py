@@ -1,8 +1,9 @@
 """Is the integral of exp(-H) over blocks of the state finite, for every size?
 
-exp(-U) is integrable by assumption; what is nonnegative besides only helps; blocks that nothing of either sign couples
-are decided apart: coordinate by coordinate where the energy is a sum over coordinates (`at_ends`), by powers that
-outweigh all else (`Terms.confined`), or by a logarithm that falls fast enough (`_by_tail`).
+exp(-U) is integrable by assumption. Nonnegative terms only help. Blocks that no term of unknown sign couples are
+decided separately: coordinate by coordinate where the energy is a sum over coordinates (`list_end_conditions`), by
+powers that dominate all other terms (`Terms.find_confinements`), or by a logarithm of a large enough factor
+(`_decide_by_tail`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,13 +25,13 @@ from recipe_compiler.verify.growth.bounds import COMPACT, Bound, Terms, is_bound
 from recipe_compiler.verify.growth.ends import (
     AT_ZERO,
     LOGARITHM,
-    Leading,
+    LeadingOrder,
     UnknownGrowthError,
     Y,
-    ends_of,
-    leading,
-    leading_at,
-    placed,
+    find_leading_order,
+    find_leading_order_at,
+    list_ends,
+    replace_coordinate,
     with_distance,
 )
 
@@ -59,7 +60,7 @@ class EndCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class Finite:
+class Finiteness:
     """The outcome for an integral: shown to be finite if there are no `reasons` against it."""
 
     reasons: tuple[str, ...] = ()
@@ -73,7 +74,7 @@ class Finite:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class EndConditions:
     """The conditions at all ends, what could not be analysed, and the unmet conditions that are necessary."""
 
     conditions: tuple[EndCondition, ...]
@@ -81,7 +82,9 @@ class Ends:
     needed: tuple[EndCondition, ...] = ()
 
 
-def at_ends(c: Calculus, declarations: Declarations, block: Block, x: Coordinate, h: Tensor) -> Ends:
+def list_end_conditions(
+    c: Calculus, declarations: Declarations, block: Block, x: Coordinate, h: Tensor
+) -> EndConditions:
     """Return what int exp(-h(x)) dx over one coordinate x of a block needs at each end of its domain.
 
     x is one entry of b: [n], h a scalar function. Let L = |x| at infinity and 1/|x - e| at a finite end e. The term of
@@ -92,28 +95,28 @@ def at_ends(c: Calculus, declarations: Declarations, block: Block, x: Coordinate
     1/x, h ~ (a - 1) log L, and K = a - 1 > -1 means a > 0.
     """
     c = with_distance(c)
-    ends = ends_of(c, declarations, block, h)
+    ends = list_ends(c, declarations, block, h)
     if ends is None:
-        return Ends((), (f"the ends of {block.name} are not known",))
+        return EndConditions((), (f"the ends of {block.name} are not known",))
     conditions: list[EndCondition] = []
     reasons: list[str] = []
     needed: list[EndCondition] = []
     for end in ends:
         name = f"{block.name} -> {end.name}"
         try:
-            found = leading_at(c, h, x, end)
+            found = find_leading_order_at(c, h, x, end)
         except UnknownGrowthError as reason:
             reasons.append(f"{name}: {reason}")
             continue
-        condition = _condition(c, name, found, far=end.at is None)
+        condition = _find_condition(c, name, found, far=end.at is None)
         conditions += [condition] if condition is not None else []
         if condition is not None and not condition.holds and (found is None or found.is_complete):
             needed.append(condition)
     defined = not reasons or len(ends) == 2  # beside 0, an energy that is unknown on one side may have no value there
-    return Ends(tuple(conditions), tuple(reasons), tuple(needed) if defined else ())
+    return EndConditions(tuple(conditions), tuple(reasons), tuple(needed) if defined else ())
 
 
-def _condition(c: Calculus, name: str, found: Leading | None, *, far: bool) -> EndCondition | None:
+def _find_condition(c: Calculus, name: str, found: LeadingOrder | None, *, far: bool) -> EndCondition | None:
     """Return what an end needs; None where a finite end needs nothing."""
     if found is None or found.order < LOGARITHM:
         return EndCondition(name, c.zero(), holds=False, boundary=True) if far else None
@@ -123,12 +126,12 @@ def _condition(c: Calculus, name: str, found: Leading | None, *, far: bool) -> E
     return EndCondition(name, least, is_positive(c.rules, least), boundary=found.order == LOGARITHM)
 
 
-def one_by_one(terms: Terms, block: Block, own: list[Term], left: list[Term]) -> Finite | None:
+def decide_by_coordinates(terms: Terms, block: Block, own: list[Term], left: list[Term]) -> Finiteness | None:
     """Decide a block of n entries whose energy is a sum over its coordinates, sum_i h(x_i); None if it is not one.
 
-    int exp(-H) is then prod_i int exp(-h_i(x)) dx, each decided at the ends of the domain (`at_ends`). On a simplex
-    functions of 1 - sum x count, too: int prod x_i**-k_i (1 - sum x)**-k dx < oo if and only if all k < 1 (Dirichlet).
-    Where a term was left out, since it only helps, conditions that fail do not refute.
+    int exp(-H) is then prod_i int exp(-h_i(x)) dx, each decided at the ends of the domain (`list_end_conditions`). On a
+    simplex functions of 1 - sum x count, too: int prod x_i**-k_i (1 - sum x)**-k dx < oo if and only if all k < 1
+    (Dirichlet). Where a term was left out, since it only helps, conditions that fail do not refute.
     """
     c = terms.c
     opened = tuple(Index(size, "x") for size in block.shape.sizes)
@@ -137,11 +140,11 @@ def one_by_one(terms: Terms, block: Block, own: list[Term], left: list[Term]) ->
     slack: list[Term] = []
     complete = True
     for term in own:
-        at = common_slots(c, block, term)
+        at = find_common_slots(c, block, term)
         if at is not None:
             moves: dict[Index, Slot] = dict(zip(at, opened, strict=True))
             generic.append(Term(term.coefficient, tuple((moved(atom, moves), e) for atom, e in term.factors)))
-        elif (last := slack_of(c, block, term)) is not None:
+        elif (last := express_by_slack(c, block, term)) is not None:
             slack += last.terms
         elif term in left:
             return None
@@ -150,31 +153,35 @@ def one_by_one(terms: Terms, block: Block, own: list[Term], left: list[Term]) ->
     if block.domain.name is DomainName.CIRCLE or not (generic or slack or complete):
         return None
     if block.domain.name is DomainName.SIMPLEX:
-        found = _on_simplex(c, block, x, c.collect(generic, opened), c.collect(slack, ()))
+        found = _list_simplex_conditions(c, block, x, c.collect(generic, opened), c.collect(slack, ()))
     else:
-        found = at_ends(c, terms.declarations, block, x, c.collect(generic, opened))
+        found = list_end_conditions(c, terms.declarations, block, x, c.collect(generic, opened))
     open_ = [one for one in found.conditions if not one.holds]
     unmet = (one.unmet if complete else f"{one.end}: not confined coordinate by coordinate" for one in open_)
     data = tuple((one.end, f"{text(one.factor)} > 0") for one in found.conditions) or ((block.name, "bounded domain"),)
-    return Finite((*found.reasons, *unmet), data, needed=found.needed if complete else ())
+    return Finiteness((*found.reasons, *unmet), data, needed=found.needed if complete else ())
 
 
-def _on_simplex(c: Calculus, block: Block, x: Coordinate, inner: Tensor, outer: Tensor) -> Ends:
+def _list_simplex_conditions(c: Calculus, block: Block, x: Coordinate, inner: Tensor, outer: Tensor) -> EndConditions:
     """Return what an energy needs at the faces of a simplex, a sum over coordinates plus a function of 1 - sum x."""
     c = with_distance(c)
     conditions: list[EndCondition] = []
     reasons: list[str] = []
     for name, h, at in ((f"{block.name} -> 0", inner, x), (f"{block.name} -> 1 in sum", outer, Coordinate(Y))):
         try:
-            found = leading_at(c, h, x, AT_ZERO[1]) if at is x else leading(c, outer, at, far=False)
-            least = _condition(c, name, found or Leading(LOGARITHM, c.zero(*h.free), is_complete=True), far=False)
+            found = (
+                find_leading_order_at(c, h, x, AT_ZERO[1]) if at is x else find_leading_order(c, outer, at, far=False)
+            )
+            least = _find_condition(
+                c, name, found or LeadingOrder(LOGARITHM, c.zero(*h.free), is_complete=True), far=False
+            )
             conditions += [least] if least is not None else []
         except UnknownGrowthError as reason:
             reasons.append(f"{name}: {reason}")
-    return Ends(tuple(conditions), tuple(reasons), tuple(one for one in conditions if not one.holds))
+    return EndConditions(tuple(conditions), tuple(reasons), tuple(one for one in conditions if not one.holds))
 
 
-def common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...] | None:
+def find_common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...] | None:
     """Return the indices of the one coordinate of a block that a term is about, summed over; None if there is none.
 
     None, too, where a function of the block occurs: it is no constant beside the coordinate, however it is declared.
@@ -189,13 +196,13 @@ def common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...] | N
     return at if len(at) == len(block.shape.sizes) == len(set(at)) and set(at) <= indices(term.factors) else None
 
 
-def slack_of(c: Calculus, block: Block, term: Term) -> Tensor | None:
+def express_by_slack(c: Calculus, block: Block, term: Term) -> Tensor | None:
     """Return a term as a function of the distance y = 1 - sum x on a simplex; None of anything else."""
     if block.domain.name is not DomainName.SIMPLEX:
         return None
     c = with_distance(c)
     try:
-        found = placed(c, Tensor((), (term,)), block.name, c.subtract(c.constant(1), c.coordinate(Y)))
+        found = replace_coordinate(c, Tensor((), (term,)), block.name, c.subtract(c.constant(1), c.coordinate(Y)))
     except UnknownGrowthError:
         return None
     return None if block.name in blocks_in(c, found) else found
@@ -207,7 +214,7 @@ def slack_of(c: Calculus, block: Block, term: Term) -> Tensor | None:
 # integral of `(sum_k T_k)**K exp(-R)` is finite if and only if that of every `T_k**K exp(-R)` is.
 
 
-def components(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
+def split_mixture(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
     """Return the H_k = H_0 - K log T_k of a mixture H = H_0 - K log(sum_k T_k) with T_k >= 0, K > 0; else nothing.
 
     exp(-H) has a finite integral if and only if every exp(-H_k) has one, since max_k T_k**K <= (sum_k T_k)**K <= C
@@ -229,13 +236,13 @@ def components(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
     return ()
 
 
-def finite(
+def decide_finite(
     c: Calculus,
     declarations: Declarations,
     energy: Tensor,
     over: tuple[Block, ...],
     abstract: tuple[Function, ...] = (),
-) -> Finite:
+) -> Finiteness:
     """Return whether int exp(-energy) over some blocks is finite, whatever the values of the other blocks.
 
     Shown where H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with c > 0 and sum_b s_b/g_b < 1, up to bounded
@@ -253,26 +260,28 @@ def finite(
         abstract: energies, functions of some of these blocks, of whose sum S it is assumed that int exp(-S) < oo.
     """
     terms = Terms(with_assumed_signs(c, declarations), declarations)
-    found = _without_mixtures(terms, energy, over, abstract)
-    parts = components(terms.c, energy) if found.reasons else ()
+    found = _decide_without_mixtures(terms, energy, over, abstract)
+    parts = split_mixture(terms.c, energy) if found.reasons else ()
     if not parts:
         return found
-    each = [finite(c, declarations, part, over, abstract) for part in parts]
+    each = [decide_finite(c, declarations, part, over, abstract) for part in parts]
     assumed = {part.assumed for part in each}
     reasons = tuple(dict.fromkeys(reason for part in each for reason in part.reasons))
     if len(assumed) > 1 and not reasons:
         return found
     data = tuple((f"component {k}: {end}", says) for k, part in enumerate(each, 1) for end, says in part.data)
-    return Finite(reasons, data, min(assumed), tuple(condition for part in each for condition in part.needed))
+    return Finiteness(reasons, data, min(assumed), tuple(condition for part in each for condition in part.needed))
 
 
-def _without_mixtures(terms: Terms, energy: Tensor, over: tuple[Block, ...], abstract: tuple[Function, ...]) -> Finite:
+def _decide_without_mixtures(
+    terms: Terms, energy: Tensor, over: tuple[Block, ...], abstract: tuple[Function, ...]
+) -> Finiteness:
     c, names = terms.c, {block.name for block in over}
-    lowered = _lowered(c, energy)
+    lowered = _bound_energy_below(c, energy)
     left = [term for term in lowered.terms if terms.blocks(term.factors) & names]
     if any(terms.blocks(term.factors) - names for term in left):
-        return Finite((f"{text(c.collect(left, ()))} couples them to other blocks",))
-    assumed_of = [term for term in left if any(_is_energy(terms, function, term) for function in abstract)]
+        return Finiteness((f"{text(c.collect(left, ()))} couples them to other blocks",))
+    assumed_of = [term for term in left if any(_is_multiple_of_energy(terms, function, term) for function in abstract)]
     covered = frozenset[str]().union(*(terms.blocks(term.factors) for term in assumed_of))
     left = [term for term in left if term not in assumed_of]
     assumed, exact = "", energy.terms == lowered.terms
@@ -281,15 +290,15 @@ def _without_mixtures(terms: Terms, energy: Tensor, over: tuple[Block, ...], abs
         says = f"exp({text(c.scale(energy, -1))}) has a finite integral"
         assumed = Assumption(says, Assumes.INTEGRAL, text(energy))
     elif any(function.role == "potential" for function in abstract):
-        return Finite((f"the energy {text(energy)} is not a multiple of the potential plus other terms",))
-    signed = terms.signed(left)
+        return Finiteness((f"the energy {text(energy)} is not a multiple of the potential plus other terms",))
+    signed = terms.list_signed_terms(left)
     uncovered = [term for term in signed if terms.blocks(term.factors) & covered]
     if uncovered:
-        return Finite((f"no assumption covers {text(c.collect(uncovered, ()))}",))
+        return Finiteness((f"no assumption covers {text(c.collect(uncovered, ()))}",))
     rest = tuple(block for block in over if block.name not in covered)
-    parts = _parts(terms, _groups(terms, rest, signed), left, signed)
+    parts = _decide_groups(terms, _group_coupled_blocks(terms, rest, signed), left, signed)
     alone = all(any(terms.blocks(term.factors) <= part.names for part in parts) for term in left)
-    return Finite(
+    return Finiteness(
         tuple(reason for part in parts for reason in part.reasons),
         tuple(item for part in parts for item in part.data),
         assumed,
@@ -297,13 +306,13 @@ def _without_mixtures(terms: Terms, energy: Tensor, over: tuple[Block, ...], abs
     )
 
 
-def abstract_energies(declarations: Declarations) -> tuple[Function, ...]:
+def list_abstract_energies(declarations: Declarations) -> tuple[Function, ...]:
     """Return the functions that stand for an energy: the potential; without one, every scalar function."""
     potential = tuple(f for f in declarations.functions if f.role == "potential")
     return potential or tuple(f for f in declarations.functions if not f.shape.sizes)
 
 
-def _is_energy(terms: Terms, function: Function, term: Term) -> bool:
+def _is_multiple_of_energy(terms: Terms, function: Function, term: Term) -> bool:
     """Whether a term is a constant multiple of an abstract energy, a positive one of the potential."""
     own = (Component(function.name, (), ()), ONE)
     rest = tuple(factor for factor in term.factors if factor != own)
@@ -313,7 +322,7 @@ def _is_energy(terms: Terms, function: Function, term: Term) -> bool:
     return positive or function.role != "potential"
 
 
-def _groups(terms: Terms, blocks: tuple[Block, ...], signed: list[Term]) -> list[tuple[Block, ...]]:
+def _group_coupled_blocks(terms: Terms, blocks: tuple[Block, ...], signed: list[Term]) -> list[tuple[Block, ...]]:
     """Return the blocks in groups that terms of unknown sign couple."""
     groups = [{block.name} for block in blocks]
     for term in signed:
@@ -322,46 +331,48 @@ def _groups(terms: Terms, blocks: tuple[Block, ...], signed: list[Term]) -> list
     return [tuple(block for block in blocks if block.name in group) for group in groups if group]
 
 
-def _parts(terms: Terms, groups: list[tuple[Block, ...]], every: list[Term], signed: list[Term]) -> list[Finite]:
+def _decide_groups(
+    terms: Terms, groups: list[tuple[Block, ...]], every: list[Term], signed: list[Term]
+) -> list[Finiteness]:
     """Decide every group by itself; those of which nothing is known are looked at together, too."""
-    parts = [_group(terms, group, every, signed) for group in groups]
+    parts = [_decide_group(terms, group, every, signed) for group in groups]
     open_ = [group for group, part in zip(groups, parts, strict=True) if part.reasons and not part.needed]
     if len(open_) < 2:
         return parts
-    joint = _by_tail(terms, tuple(block for group in open_ for block in group), every)
+    joint = _decide_by_tail(terms, tuple(block for group in open_ for block in group), every)
     others = [part for group, part in zip(groups, parts, strict=True) if group not in open_]
     return parts if joint is None else [*others, joint]
 
 
-def _group(terms: Terms, group: tuple[Block, ...], every: list[Term], signed: list[Term]) -> Finite:
+def _decide_group(terms: Terms, group: tuple[Block, ...], every: list[Term], signed: list[Term]) -> Finiteness:
     """Decide one group; `signed` are the terms that are not bounded below by themselves."""
-    names = _names(group)
+    names = _collect_names(group)
     own = [term for term in every if terms.blocks(term.factors) <= names]
-    single = one_by_one(terms, group[0], own, signed) if len(group) == 1 else None
+    single = decide_by_coordinates(terms, group[0], own, signed) if len(group) == 1 else None
     if single is not None and not single.reasons:
         return replace(single, names=names)
-    by_powers = terms.confined(group, own)
+    by_powers = terms.find_confinements(group, own)
     if not isinstance(by_powers, str):
         texts = {name: text(terms.c.collect(x.terms, ())) for name, x in by_powers.items()}
         data = [(f"growth of {name}", f"{texts[name]} of degree {x.degree}") for name, x in by_powers.items()]
-        return Finite((), tuple(data) or tuple((block.name, "bounded domain") for block in group), names=names)
-    by_tail = None if single is not None and single.needed else _by_tail(terms, group, every)
+        return Finiteness((), tuple(data) or tuple((block.name, "bounded domain") for block in group), names=names)
+    by_tail = None if single is not None and single.needed else _decide_by_tail(terms, group, every)
     if by_tail is not None and (not by_tail.reasons or by_tail.needed):
         return by_tail
     tried = (*(single.reasons if single else ()), by_powers, *(by_tail.reasons if by_tail else ()))
-    return Finite(tried, needed=single.needed if single is not None else (), names=names)
+    return Finiteness(tried, needed=single.needed if single is not None else (), names=names)
 
 
-def _names(group: Iterable[Block]) -> frozenset[str]:
+def _collect_names(group: Iterable[Block]) -> frozenset[str]:
     return frozenset(block.name for block in group)
 
 
-def _lowered(c: Calculus, energy: Tensor) -> Tensor:
+def _bound_energy_below(c: Calculus, energy: Tensor) -> Tensor:
     """Return a lower bound of an energy: `n_i log(sum_j f_j) >= n_i log(f_i)` for n_i >= 0 and positive f_j."""
-    return c.add(c.zero(), *(lowered_term(c, term) or Tensor((), (term,)) for term in energy.terms))
+    return c.add(c.zero(), *(bound_term_below(c, term) or Tensor((), (term,)) for term in energy.terms))
 
 
-def lowered_term(c: Calculus, term: Term) -> Tensor | None:
+def bound_term_below(c: Calculus, term: Term) -> Tensor | None:
     """Return sum_i n_i log(f_i), a lower bound of (sum_i n_i) log(sum_j f_j); None of any other term."""
     for factor in term.factors:
         atom, exponent = factor
@@ -385,7 +396,7 @@ def lowered_term(c: Calculus, term: Term) -> Tensor | None:
 # Energies that grow like a logarithm: heavy tails over blocks of any size.
 
 
-def _by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term]) -> Finite | None:
+def _decide_by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term]) -> Finiteness | None:
     """Decide by what an energy needs at infinity where it grows like a logarithm, in all coordinates of a group.
 
     With H = sum_k K_k log(f_k) up to bounded terms, and f_k between two multiples of |z|**g_k far out, exp(-H) ~
@@ -393,11 +404,11 @@ def _by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term]) -> F
     (nu + d)/2 log(1 + |x|**2/nu), has (nu + d)/2 * 2 = nu + d > d for every nu > 0. Terms that are nonnegative and of
     another form are left out; the condition is then sufficient only. None where the energy does not grow like that.
     """
-    c, names = terms.c, _names(group)
+    c, names = terms.c, _collect_names(group)
     unbounded = tuple(block for block in group if block.domain.name not in COMPACT)
     total, exact, found = c.zero(), True, False
     for term in (term for term in every if terms.blocks(term.factors) <= names):
-        growth = _logarithmic(terms, unbounded, term)
+        growth = _measure_logarithm(terms, unbounded, term)
         if growth is not None:
             total, exact, found = c.add(total, growth[0]), exact and growth[1], True
         elif is_nonnegative(c.rules, Tensor((), (term,))):
@@ -411,11 +422,11 @@ def _by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term]) -> F
     end = f"{', '.join(block.name for block in unbounded)} -> oo"
     condition = EndCondition(end, needs, is_positive(c.rules, needs), boundary=True)
     if condition.holds:
-        return Finite((), ((end, f"{text(needs)} > 0"),), names=names)
-    return Finite((condition.unmet,), needed=(condition,) if exact else (), names=names)
+        return Finiteness((), ((end, f"{text(needs)} > 0"),), names=names)
+    return Finiteness((condition.unmet,), needed=(condition,) if exact else (), names=names)
 
 
-def _logarithmic(terms: Terms, group: tuple[Block, ...], term: Term) -> tuple[Tensor, bool] | None:
+def _measure_logarithm(terms: Terms, group: tuple[Block, ...], term: Term) -> tuple[Tensor, bool] | None:
     """Return what `K log(f)` is at least a multiple of log |z| of, and whether it is no more than that."""
     c = terms.c
     moving = [factor for factor in term.factors if terms.blocks([factor])]
@@ -428,7 +439,7 @@ def _logarithmic(terms: Terms, group: tuple[Block, ...], term: Term) -> tuple[Te
     blocks = (block for block in terms.declarations.blocks if block.name in blocks_in(c, arg))
     if not falls and not (is_bounded_below(c, arg) or all(b.domain.name is DomainName.REAL for b in blocks)):
         return None  # it may near zero, where the domain then has another edge
-    below, largest = terms.growth_below(group, arg), [terms.bound(term.factors) for term in arg.terms]
+    below, largest = terms.find_lower_growth(group, arg), [terms.bound(term.factors) for term in arg.terms]
     sizes = [(sum(one.powers.values(), Fraction(0)), one.logs) for one in largest if one is not None]
     above = max(sizes)[0] if len(sizes) == len(largest) else None
     if below is not None and below == above and not any(logs for _, logs in sizes):

@@ -27,11 +27,11 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.growth.ends import with_boundary
-from recipe_compiler.verify.growth.integral import finite
-from recipe_compiler.verify.infinity.diffusions_on_line import through
-from recipe_compiler.verify.infinity.lyapunov import grows
-from recipe_compiler.verify.infinity.stays_finite import by_lyapunov
+from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
+from recipe_compiler.verify.growth.integral import decide_finite
+from recipe_compiler.verify.infinity.diffusions_on_line import find_line_current
+from recipe_compiler.verify.infinity.lyapunov import has_power_growth
+from recipe_compiler.verify.infinity.stays_finite import decide_by_lyapunov
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 HOLDS = "the Fokker-Planck equation holds"
@@ -43,7 +43,7 @@ _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 """Unbounded functions that may grow more slowly than any power."""
 
 
-def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
+def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
     """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at.
 
     R = 0 says int L phi p dz = 0 for phi of compact support: it does not see what passes through infinity. Refuted
@@ -54,8 +54,8 @@ def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> An
     """
     if of is None or not isinstance(found.decision, Proved):
         return found
-    left = steep(of.derivation)
-    current = through(of) if left or _has_faces(of) else None
+    left = list_steep_terms(of.derivation)
+    current = find_line_current(of) if left or _has_current_and_boundary(of) else None
     if current is not None:
         law = normalisable(subject)
         if isinstance(law.decision, Proved):
@@ -65,27 +65,27 @@ def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> An
         if isinstance(law.decision, Refuted):
             return found
         why = f"a current runs along {current.name}, and exp(-H) is not shown to have a finite integral"
-        return _open(found, (f"{HOLDS}, but {why}",))
+        return _make_undecided(found, (f"{HOLDS}, but {why}",))
     if not left:
         return found
-    kept = by_lyapunov(of).decision
+    kept = decide_by_lyapunov(of).decision
     if not isinstance(kept, Proved):
-        return _open(found, (OPEN, *left))
+        return _make_undecided(found, (OPEN, *left))
     given = tuple(sorted({*found.decision.given, *kept.given}))
     return replace(found, decision=replace(found.decision, given=given))
 
 
-def _has_faces(of: Equation) -> bool:
+def _has_current_and_boundary(of: Equation) -> bool:
     """Whether something moves where there are ends that it need not be steep at to go through."""
-    ends = with_boundary(of.subject.dynamics.declarations)
+    ends = list_blocks_with_boundary(of.subject.dynamics.declarations)
     return bool(ends) and not all(entry.is_zero for entry in of.current)
 
 
-def _open(found: Answer, tried: tuple[str, ...]) -> Answer:
+def _make_undecided(found: Answer, tried: tuple[str, ...]) -> Answer:
     return replace(found, decision=Undecided(tried, given=found.decision.given), checked_at=())
 
 
-def lost(of: Equation) -> tuple[str, ...]:
+def list_unintegrable_terms(of: Equation) -> tuple[str, ...]:
     """Return the terms of D and of the current J that are not shown to be integrable, for a finite integral of exp(-H).
 
     Wanted are int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo, term by term; empty if both
@@ -94,30 +94,31 @@ def lost(of: Equation) -> tuple[str, ...]:
     terms = Terms.of(of.subject.dynamics.declarations)
     return tuple(
         f"{says} is not shown to be integrable against exp(-H) at infinity"
-        for says, term, weight in (*_terms_of(of.derivation.D, 2), *_terms_of((of.current,), 1))
+        for says, term, weight in (*_list_weighted_terms(of.derivation.D, 2), *_list_weighted_terms((of.current,), 1))
         if not is_integrable(terms, of.derivation.H, term, weight)
     )
 
 
-def steep(of: Derivation) -> tuple[str, ...]:
+def list_steep_terms(of: Derivation) -> tuple[str, ...]:
     """Return the terms of the current and of the noise that may be as steep as exp(H), as text.
 
     A term counts if it holds an exponential, or a power where H grows like a logarithm only, and is not shown to be
-    integrable as in `lost`. Such a current may go through infinity. Such a noise may carry solutions there without any
-    current: on a line it does where exp(H)/D is integrable. With H = x**2/2, the noise D = exp(x**2/2) (1 + x**2) is
-    steep, and D = exp(x**2/4) is not. What abstract functions make of a current rests on what is assumed of them.
+    integrable as in `list_unintegrable_terms`. Such a current may go through infinity. Such a noise may carry solutions
+    there without any current: on a line it does where exp(H)/D is integrable. With H = x**2/2, the noise D =
+    exp(x**2/2) (1 + x**2) is steep, and D = exp(x**2/4) is not. What abstract functions make of a current rests on what
+    is assumed of them.
     """
     terms = Terms.of(of.dynamics.declarations)
-    slow = _grows_slowly(terms, of.H)
-    flux = _terms_of((current(of, of.drift, of.D),), 1)
+    slow = _has_slow_growth(terms, of.H)
+    flux = _list_weighted_terms((current(of, of.drift, of.D),), 1)
     return tuple(
         f"{says}, {NOISE if weight == 2 else CURRENT}"
-        for says, term, weight in (*flux, *_terms_of(of.D, 2))
+        for says, term, weight in (*flux, *_list_weighted_terms(of.D, 2))
         if _is_steep(terms, term, slow=slow, of_noise=weight == 2) and not is_integrable(terms, of.H, term, weight)
     )
 
 
-def _terms_of(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[str, Term, int]]:
+def _list_weighted_terms(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[str, Term, int]]:
     """Yield the terms of vectors over z as text and as they are, with the weight that they are integrated with."""
     for entry in (entry for row in rows for entry in row):
         yield from ((text(Tensor(entry.free, (term,))), term, weight) for term in entry.terms)
@@ -126,8 +127,8 @@ def _terms_of(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[s
 def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
     """Whether a term may be as steep as exp(H); an exponential of an abstract function is one more abstract metric."""
     if terms.is_abstract(term.factors):
-        return not of_noise and bool(_exponentials(terms, term.factors))
-    return slow or bool(_exponentials(terms, term.factors))
+        return not of_noise and bool(_list_exponentials(terms, term.factors))
+    return slow or bool(_list_exponentials(terms, term.factors))
 
 
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
@@ -144,8 +145,8 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
         return True
     c = terms.c
     left, energy = list(term.factors), H
-    for factor in _exponentials(terms, term.factors):
-        raised = _exponent(terms, factor)
+    for factor in _list_exponentials(terms, term.factors):
+        raised = _bound_exponent(terms, factor)
         if raised is None:
             return False
         energy = c.subtract(energy, raised)
@@ -158,7 +159,7 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
     power = sum(growth.powers.values(), Fraction(0)) - weight
     if len(left) == len(term.factors) and power + (1 if growth.logs else 0) <= 0:
         return True
-    if grows(terms, energy):
+    if has_power_growth(terms, energy):
         return True
     if any(terms.is_abstract(t.factors) for t in H.terms):
         return False
@@ -168,15 +169,15 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
         x = c.coordinate(block.name, *row_slots(block))
         square = c.add(square, c.total(c.multiply(x, x), *row_slots(block)))
     with_power = c.subtract(energy, c.scale(c.applied("log", square), room))
-    return not finite(c, terms.declarations, with_power, terms.declarations.blocks).reasons
+    return not decide_finite(c, terms.declarations, with_power, terms.declarations.blocks).reasons
 
 
-def _exponentials(terms: Terms, factors: Iterable[Factor]) -> list[Factor]:
+def _list_exponentials(terms: Terms, factors: Iterable[Factor]) -> list[Factor]:
     """Return the factors that hold an exponential of something unbounded."""
     return [factor for factor in factors if terms.is_steep([factor])]
 
 
-def _exponent(terms: Terms, factor: Factor) -> Tensor | None:
+def _bound_exponent(terms: Terms, factor: Factor) -> Tensor | None:
     """Return a with |factor| <= exp(a): the exponent of exp itself, summed over its index where that only adds."""
     atom, power = factor
     match atom:
@@ -192,9 +193,9 @@ def _exponent(terms: Terms, factor: Factor) -> Tensor | None:
     return terms.c.total(raised, *raised.free) if is_nonnegative(terms.c.rules, raised) else None
 
 
-def _grows_slowly(terms: Terms, H: Tensor) -> bool:
+def _has_slow_growth(terms: Terms, H: Tensor) -> bool:
     """Whether H is known, holds what may grow more slowly than a power, and is not shown to grow like one."""
     if any(terms.is_abstract(term.factors) for term in H.terms):
         return False
     slow = any(isinstance(atom, Applied) and atom.fn in _SLOW for atom in everywhere(H))
-    return slow and not grows(terms, H)
+    return slow and not has_power_growth(terms, H)

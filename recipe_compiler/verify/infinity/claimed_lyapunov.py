@@ -21,12 +21,18 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Refuted, Undecided
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.infinity.lyapunov import LyapunovFunction, stated_function
-from recipe_compiler.verify.infinity.stays_finite import ShownFinite, checked, generated, inequality, scalar_of
+from recipe_compiler.verify.infinity.lyapunov import LyapunovFunction, read_stated_function
+from recipe_compiler.verify.infinity.stays_finite import (
+    NonExplosionProof,
+    apply_generator,
+    check_obligations,
+    decide_inequality,
+    write_scalar,
+)
 
 LARGEST = 6
 """The number of coordinates up to which rays are looked at."""
@@ -42,7 +48,7 @@ def claims_lyapunov(dynamics: Dynamics) -> bool:
     return dynamics.claims.lyapunov is not None
 
 
-def lyapunov_of(of: Equation) -> Answer:
+def decide_stated_function(of: Equation) -> Answer:
     """Decide that the stated W goes to infinity, and L W <= c (1 + W) for some c, L W = f . grad W + tr(D Hess W).
 
     For every size (Khasminskii 2012, Theorem 3.5), as `stays_finite` does; refuted along a ray of exact numbers.
@@ -51,33 +57,33 @@ def lyapunov_of(of: Equation) -> Answer:
     declarations = of.subject.dynamics.declarations
     terms = Terms.of(declarations)
     if not terms.unbounded:
-        return checked(of, ShownFinite("the domain is bounded"))
-    candidate = stated_function(of.subject, terms)
+        return check_obligations(of, NonExplosionProof("the domain is bounded"))
+    candidate = read_stated_function(of.subject, terms)
     if candidate is None:
         return Answer(Undecided(("no function is stated",)))
-    found = inequality(of, terms, candidate)
+    found = decide_inequality(of, terms, candidate)
     if not found.open:
-        return checked(of, found)
-    sizes = () if of.subject.contradiction or restricts_state(declarations) else of.subject.sizes
-    against = ((_refuted(of, candidate, at), at) for at in sizes)
+        return check_obligations(of, found)
+    sizes = () if of.subject.contradiction or has_state_assumptions(declarations) else of.subject.sizes
+    against = ((_refute_at_sizes(of, candidate, at), at) for at in sizes)
     answers = (Answer(refuted, tuple(at.items()) or "all") for refuted, at in against if refuted is not None)
     return next(answers, Answer(Undecided(found.open)))
 
 
-def _refuted(of: Equation, candidate: LyapunovFunction, sizes: Sizes) -> Refuted | None:
+def _refute_at_sizes(of: Equation, candidate: LyapunovFunction, sizes: Sizes) -> Refuted | None:
     try:
-        W = sympy.Add(*(scalar_of(of, part, sizes) for part in candidate.parts))
+        W = sympy.Add(*(write_scalar(of, part, sizes) for part in candidate.parts))
         at = next(points(of.subject.dynamics.declarations, sizes), None)
         if at is None or len(state(of.subject.dynamics.declarations, sizes)) > LARGEST:
             return None
-        L = generated(of, W, sizes)
-        found = (_along(at, ray, W, L) for ray in _rays(of, at, sizes))
+        L = apply_generator(of, W, sizes)
+        found = (_refute_on_ray(at, ray, W, L) for ray in _list_rays(of, at, sizes))
         return next((refuted for refuted in found if refuted is not None), None)
     except (NoInstanceError, NotScalarisableError, TooLargeError):
         return None
 
 
-def _rays(of: Equation, at: Point, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
+def _list_rays(of: Equation, at: Point, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
     """Yield rays in directions in which the domain is unbounded: along each axis, then along several at once."""
     blocks = of.subject.dynamics.declarations.blocks
     ways = {x: WAYS.get(block.domain.name, ()) for block in blocks for x in coordinates(block, sizes)}
@@ -90,10 +96,10 @@ def _rays(of: Equation, at: Point, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
         yield {x: start + direction.get(x, 0) * T for x, start in starts.items()}
 
 
-def _along(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | None:
+def _refute_on_ray(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | None:
     """Return that W or L W is not as it should be on a ray z_0 + t v, t -> oo."""
     numbers = {x: rational(n) for x, n in at.numbers.items() if x not in ray}
-    along_W, along_L = (_polynomial(e, {**numbers, **ray}) for e in (W, L))
+    along_W, along_L = (_restrict_to_ray(e, {**numbers, **ray}) for e in (W, L))
     if along_W is None or not any(x.has(T) for x in ray.values()):
         return None
     free = W.free_symbols | L.free_symbols
@@ -109,7 +115,7 @@ def _along(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | N
     return None
 
 
-def _polynomial(e: Expr, values: Mapping[Expr, Expr]) -> Poly | None:
+def _restrict_to_ray(e: Expr, values: Mapping[Expr, Expr]) -> Poly | None:
     """Return an expression on a ray as a polynomial in t with rational coefficients, None if it is not one."""
     found = None if e.has(AppliedUndef) else sympy.expand(e.xreplace(dict(values)))
     if found is None or not found.is_polynomial(T):

@@ -69,7 +69,7 @@ class GrowthBound:
     logarithm: bool = False
 
 
-def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
+def bound_generator(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
     """Return how L W compares with c (1 + W), where L W is the sum of `parts` with any positive weights.
 
     Term by term, c depending on the parameters but not on z. What is nonpositive in L W is dropped, or used up: a
@@ -82,9 +82,9 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
     premise, that U >= -c (1 + |theta|**2), is that of W itself.
     """
     every = [term for part in parts for term in part.terms]
-    falling = [term for term in every if not terms.signed([_negative(term)])]
+    falling = [term for term in every if not terms.list_signed_terms([_negate(term)])]
     rising = [term for term in every if term not in falling]
-    stronger = _strengthened(terms, weight, falling)
+    stronger = _strengthen_degrees(terms, weight, falling)
     covered = frozenset(block for _, block in terms.c.rules.depends)
     found = GrowthBound()
     abstract: list[Term] = []
@@ -93,26 +93,26 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
             continue
         meets = terms.is_abstract(term.factors) or (weight.is_abstract and terms.blocks(term.factors) & covered)
         if not meets or terms.is_steep(term.factors):
-            found.open.append(text(_as_tensor(terms, term)))
+            found.open.append(text(_make_scalar(terms, term)))
             continue
         moving = [f for f in term.factors if terms.blocks([f]) and not terms.blocks([f]) & covered]
-        share = _share(terms.bound(moving), weight.degrees)
+        share = _compute_share(terms.bound(moving), weight.degrees)
         if not moving:
             abstract.append(term)
         elif share is not None and share <= Fraction(1, 2):
-            found.premises.append(_at_most(terms, _square_of_rest(terms, term, moving), weight))
+            found.premises.append(_assume_at_most(terms, _square_rest(terms, term, moving), weight))
         else:
-            found.open.append(text(_as_tensor(terms, term)))
+            found.open.append(text(_make_scalar(terms, term)))
     if abstract:
-        found.premises.append(_at_most(terms, terms.c.collect(abstract, ()), weight))
+        found.premises.append(_assume_at_most(terms, terms.c.collect(abstract, ()), weight))
     return found
 
 
-def _at_most(terms: Terms, tensor: Tensor, weight: Weight) -> str:
-    return _for_some(terms, f"{text(tensor)} <= ", weight.says)
+def _assume_at_most(terms: Terms, tensor: Tensor, weight: Weight) -> str:
+    return _assume_for_some_constant(terms, f"{text(tensor)} <= ", weight.says)
 
 
-def _for_some(terms: Terms, begins: str, says: str) -> Assumption:
+def _assume_for_some_constant(terms: Terms, begins: str, says: str) -> Assumption:
     """Return that something is bounded by a multiple of 1 + W, with a name for the factor that the document leaves."""
     declared = terms.declarations
     taken = {*declared.sizes, *(name for name in CONSTANTS if declared.find(name) is not None)}
@@ -120,27 +120,27 @@ def _for_some(terms: Terms, begins: str, says: str) -> Assumption:
     return Assumption(f"{begins}{c} ({says}){SOME}{c}", Assumes.GROWTH)
 
 
-def _as_tensor(terms: Terms, term: Term) -> Tensor:
+def _make_scalar(terms: Terms, term: Term) -> Tensor:
     return terms.c.collect([term], ())
 
 
-def _negative(term: Term) -> Term:
+def _negate(term: Term) -> Term:
     return Term(-term.coefficient, term.factors)
 
 
-def _strengthened(terms: Terms, weight: Weight, falling: Sequence[Term]) -> Mapping[str, Fraction]:
+def _strengthen_degrees(terms: Terms, weight: Weight, falling: Sequence[Term]) -> Mapping[str, Fraction]:
     """Return the degrees of c (1 + W) - L W: those of W, or of what falls in L W, the larger ones."""
     found = dict(weight.degrees)
     for block in terms.unbounded:
-        own = tuple(map(_negative, falling))
-        falls = terms.confinement(block, own)
+        own = tuple(map(_negate, falling))
+        falls = terms.find_confinement(block, own)
         if falls is not None:
             found[block.name] = max(found.get(block.name, Fraction(0)), falls.degree)
     return found
 
 
-def _share(growth: Bound | None, degrees: Mapping[str, Fraction]) -> Fraction | None:
-    share = None if growth is None else growth.share(degrees)
+def _compute_share(growth: Bound | None, degrees: Mapping[str, Fraction]) -> Fraction | None:
+    share = None if growth is None else growth.compute_share(degrees)
     return None if share is None or growth is None or (growth.logs and share == 1) else share
 
 
@@ -148,11 +148,11 @@ def _is_outweighed(
     terms: Terms, term: Term, weight: Weight, stronger: Mapping[str, Fraction], found: GrowthBound
 ) -> bool:
     """Whether a term is at most c (1 + W), or less than what falls in L W."""
-    falls = terms.falls_with_logarithm(term)
+    falls = terms.find_falling_logarithm(term)
     growth = terms.bound(f for f in term.factors if f is not falls)
     if growth is None:
         return False
-    by_W, by_both = growth.share(weight.degrees), growth.share(stronger)
+    by_W, by_both = growth.compute_share(weight.degrees), growth.compute_share(stronger)
     if by_both is not None and by_both < 1:
         return True
     if by_W == 1 and growth.logs <= (1 if weight.logarithm else 0):
@@ -167,17 +167,17 @@ def _is_compensated(terms: Terms, term: Term, weight: Weight, falling: Sequence[
         atom, exponent = factor
         if not isinstance(atom, Coordinate) or exponent != 1 or weight.degrees.get(atom.block, ONE) < TWO:
             continue
-        square = _square_of_rest(terms, term, [factor])
-        if square.terms and all(any(_holds(other, part) for other in falling) for part in square.terms):
+        square = _square_rest(terms, term, [factor])
+        if square.terms and all(any(_is_negative_multiple(other, part) for other in falling) for part in square.terms):
             return True
     return False
 
 
-def _holds(falling: Term, part: Term) -> bool:
+def _is_negative_multiple(falling: Term, part: Term) -> bool:
     return part.coefficient > 0 and falling.coefficient < 0 and falling.factors == part.factors
 
 
-def _square_of_rest(terms: Terms, term: Term, own: Iterable[Factor]) -> Tensor:
+def _square_rest(terms: Terms, term: Term, own: Iterable[Factor]) -> Tensor:
     """Return |X|**2 of a term `own . X`: X has the indices that it shares with `own`."""
     listed = list(own)
     rest = tuple(f for f in term.factors if f not in listed)
@@ -187,7 +187,7 @@ def _square_of_rest(terms: Terms, term: Term, own: Iterable[Factor]) -> Tensor:
     return terms.c.total(terms.c.multiply(x, x), *named.values())
 
 
-def is_growth(fact: str) -> bool:
+def is_growth_premise(fact: str) -> bool:
     """Whether a premise of a proof is about how abstract functions grow."""
     return isinstance(fact, Assumption) and fact.kind is Assumes.GROWTH
 
@@ -205,33 +205,33 @@ class LyapunovFunction:
     """Why W is not known to go to infinity; it may at fixed sizes."""
 
 
-def candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
+def list_candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
     """Yield candidates for W: |z|**2, then H + k |theta|**2 with theta the blocks of abstract functions, then H.
 
     The W that the author states (`claims.lyapunov`) comes before them. Over bounded blocks nothing is needed: |z|**2 is
     taken over the unbounded ones.
     """
-    stated = stated_function(subject, terms)
+    stated = read_stated_function(subject, terms)
     if stated is not None:
         yield stated
-    yield _squares(terms)
+    yield _propose_square(terms)
     if any(block for _, block in terms.c.rules.depends):
-        beside = _beside(terms, subject.whole.H)
+        beside = _propose_energy_and_square(terms, subject.whole.H)
         if beside is not None:
             yield beside
-    yield _alone(terms, subject.whole.H, "H")
+    yield _propose_function(terms, subject.whole.H, "H")
 
 
-def stated_function(subject: Subject, terms: Terms) -> LyapunovFunction | None:
+def read_stated_function(subject: Subject, terms: Terms) -> LyapunovFunction | None:
     """Return the W that the author states, None where none is."""
     stated = subject.dynamics.claims.lyapunov
     if stated is None:
         return None
-    return _alone(terms, stated, f"{formula_text(stated)}, as stated")
+    return _propose_function(terms, stated, f"{formula_text(stated)}, as stated")
 
 
 @dataclass(frozen=True, slots=True)
-class Confined:
+class LowerBound:
     """A lower bound W >= sum_b c |z_b|**degrees[b] + abstract - C of a function, c > 0.
 
     `abstract` is the part over the blocks that abstract functions depend on: nothing is known of its growth.
@@ -241,7 +241,7 @@ class Confined:
     abstract: Tensor
 
 
-def confined(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> Confined | str:
+def find_lower_bound(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> LowerBound | str:
     """Return what a function W grows like, W >= sum_b c |z_b|**g_b + abstract - C, or why that is not known.
 
     A block with a definite form only where the others are bounded has no degree. U(theta) + r.T inv(M) r/2 has g_r = 2
@@ -253,62 +253,68 @@ def confined(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> C
         besides: degrees of blocks that are confined in another way, as by |z_b|**2 next to W.
     """
     abstract = any(terms.is_abstract(term.factors) for term in energy.terms)
-    names = {block.name for block in covered(terms)} if abstract else set[str]()
+    names = {block.name for block in list_abstract_blocks(terms)} if abstract else set[str]()
     own = [term for term in energy.terms if terms.blocks(term.factors) and terms.blocks(term.factors) <= names]
     rest = [term for term in energy.terms if term not in own]
     blocks = (block for block in terms.unbounded if block.name not in names)
-    found = terms.confined(blocks, rest, besides, pointwise=True)
+    found = terms.find_confinements(blocks, rest, besides, pointwise=True)
     if isinstance(found, str):
         return found
-    return Confined({name: one.degree for name, one in found.items()}, terms.c.collect(own, ()))
+    return LowerBound({name: one.degree for name, one in found.items()}, terms.c.collect(own, ()))
 
 
-def covered(terms: Terms) -> tuple[Block, ...]:
+def list_abstract_blocks(terms: Terms) -> tuple[Block, ...]:
     """Return the blocks that abstract functions depend on and that are unbounded."""
     names = {block for _, block in terms.c.rules.depends}
     return tuple(block for block in terms.unbounded if block.name in names)
 
 
-def grows(terms: Terms, energy: Tensor) -> bool:
+def has_power_growth(terms: Terms, energy: Tensor) -> bool:
     """Return whether an energy is shown to grow like a power in all unbounded blocks: H >= c |z|**g - C with c, g > 0.
 
     Every power of |z| is then integrable against exp(-H).
     """
-    if terms.growth_below(terms.unbounded, energy) is not None:
+    if terms.find_lower_growth(terms.unbounded, energy) is not None:
         return True
-    found = confined(terms, energy, {})
+    found = find_lower_bound(terms, energy, {})
     return not isinstance(found, str) and all(block.name in found.degrees for block in terms.unbounded)
 
 
-def _square(blocks: tuple[Block, ...]) -> Formula:
+def _write_square(blocks: tuple[Block, ...]) -> Formula:
     """Return |z|**2 over some blocks."""
     squares = ((Power(Symbol(b.name, b.shape, Role.BLOCK), Number(TWO), b.shape), b.shape) for b in blocks)
     return add([Apply("sum", (x,), SCALAR) if shape.sizes else x for x, shape in squares], SCALAR)
 
 
-def _norms(blocks: tuple[Block, ...]) -> str:
+def _format_norms(blocks: tuple[Block, ...]) -> str:
     return " + ".join(f"norm2({b.name})" if b.shape.sizes else f"{b.name}**2" for b in blocks)
 
 
-def _squares(terms: Terms) -> LyapunovFunction:
+def _propose_square(terms: Terms) -> LyapunovFunction:
     blocks = terms.unbounded
-    weight = Weight({block.name: TWO for block in blocks}, f"1 + {_norms(covered(terms) or blocks)}", logarithm=True)
-    return LyapunovFunction(_norms(blocks), (_square(blocks),), weight)
+    weight = Weight(
+        {block.name: TWO for block in blocks},
+        f"1 + {_format_norms(list_abstract_blocks(terms) or blocks)}",
+        logarithm=True,
+    )
+    return LyapunovFunction(_format_norms(blocks), (_write_square(blocks),), weight)
 
 
-def _beside(terms: Terms, H: Formula) -> LyapunovFunction | None:
+def _propose_energy_and_square(terms: Terms, H: Formula) -> LyapunovFunction | None:
     """Return k H + |z|**2 over the blocks of abstract functions, H confining the others; None if it does not."""
-    blocks = covered(terms)
-    found = confined(terms, convert(H, terms.declarations), {block.name: TWO for block in blocks})
+    blocks = list_abstract_blocks(terms)
+    found = find_lower_bound(terms, convert(H, terms.declarations), {block.name: TWO for block in blocks})
     if isinstance(found, str) or not blocks or not found.abstract.terms:
         return None
-    weight = Weight(found.degrees, f"1 + {_norms(blocks)} + {text(found.abstract)}", is_abstract=True)
-    low = _for_some(terms, f"{text(_without_factor(terms, found.abstract))}{LOW}", f"1 + {_norms(blocks)}")
-    says = f"H + k ({_norms(blocks)}), k large"
-    return LyapunovFunction(says, (H, _square(blocks)), weight, (low,))
+    weight = Weight(found.degrees, f"1 + {_format_norms(blocks)} + {text(found.abstract)}", is_abstract=True)
+    low = _assume_for_some_constant(
+        terms, f"{text(_drop_positive_factor(terms, found.abstract))}{LOW}", f"1 + {_format_norms(blocks)}"
+    )
+    says = f"H + k ({_format_norms(blocks)}), k large"
+    return LyapunovFunction(says, (H, _write_square(blocks)), weight, (low,))
 
 
-def _without_factor(terms: Terms, abstract: Tensor) -> Tensor:
+def _drop_positive_factor(terms: Terms, abstract: Tensor) -> Tensor:
     """Return U of k U, k > 0 a constant: what falls no faster than |z|**2 does so with any factor."""
     if len(abstract.terms) != 1:
         return abstract
@@ -319,14 +325,14 @@ def _without_factor(terms: Terms, abstract: Tensor) -> Tensor:
     return terms.c.collect([Term(Fraction(1), moving)], ()) if positive else abstract
 
 
-def _alone(terms: Terms, W: Formula, says: str) -> LyapunovFunction:
+def _propose_function(terms: Terms, W: Formula, says: str) -> LyapunovFunction:
     """Return a function by itself; of what abstract functions make up it is taken for granted that it grows."""
-    found = confined(terms, convert(W, terms.declarations), {})
+    found = find_lower_bound(terms, convert(W, terms.declarations), {})
     if isinstance(found, str):
         return LyapunovFunction(says, (W,), Weight({}, "1"), open=found)
-    blocks = tuple(block for block in covered(terms) if block.name not in found.degrees)
+    blocks = tuple(block for block in list_abstract_blocks(terms) if block.name not in found.degrees)
     if not blocks:
         return LyapunovFunction(says, (W,), Weight(found.degrees, "1"))
     weight = Weight(found.degrees, f"1 + {text(found.abstract)}", is_abstract=True)
-    grows = Assumption(f"{text(found.abstract)}{GROWS}{_norms(blocks)} -> oo", Assumes.GROWTH)
+    grows = Assumption(f"{text(found.abstract)}{GROWS}{_format_norms(blocks)} -> oo", Assumes.GROWTH)
     return LyapunovFunction(says, (W,), weight, (grows,))

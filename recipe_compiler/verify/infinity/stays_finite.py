@@ -20,13 +20,13 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, decide
-from recipe_compiler.verify.core.premises import almost_everywhere, smoothness
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.premises import require_almost_everywhere, require_smooth
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, bound, candidates
+from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, bound_generator, list_candidates
 
 # The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.
 
@@ -36,7 +36,7 @@ FACTORS = (1, 16, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFinite:
+class NonExplosionProof:
     """Why solutions stay finite: the certificate, what it takes for granted, and what is still open."""
 
     by: str = ""
@@ -56,19 +56,19 @@ class ShownFinite:
         return len(self.premises) - len(of_W), len([premise for premise in of_W if GROWS in premise])
 
 
-def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> ShownFinite:
+def decide_inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> NonExplosionProof:
     """Return whether L W <= c (1 + W) and W -> oo, for every size; failing that, at the sizes of the document.
 
     L W = f . grad W + tr(D Hess W), f: [n], D: [n, n], made in index notation (Khasminskii 2012, Theorem 3.5). At fixed
     sizes, polynomials without abstract functions are decided by leading forms: W and c W - L W must go to infinity for
-    some c of `FACTORS`. The identity between the L W of the two engines is decided in `checked`. What is open is named,
-    and never refutes.
+    some c of `FACTORS`. The identity between the L W of the two engines is decided in `check_obligations`. What is open
+    is named, and never refutes.
 
     Worked, dx = (x - x**3) dt + sqrt(2) dW and W = x**2: L W = 2 x**2 - 2 x**4 + 2 <= 2 (1 + W), -2 x**4 being dropped.
     """
     tensors = (convert(part, terms.declarations) for part in candidate.parts)
     parts = [terms.c.settled(generator(of.derivation, tensor)) for tensor in tensors]
-    found = bound(terms, parts, candidate.weight)
+    found = bound_generator(terms, parts, candidate.weight)
     premises = tuple(dict.fromkeys((*candidate.premises, *found.premises)))
     left = f"not shown to be at most c (1 + W) in L W: {', '.join(found.open)}" if found.open else ""
     open_ = tuple(reason for reason in (candidate.open, left) if reason)
@@ -76,32 +76,32 @@ def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Shown
     if not open_:
         shown = "; ".join(text(part) for part in parts)
         data = (("W", says), ("L W" if len(parts) == 1 else "L of each term of W", shown))
-        own = tuple(_identity(of, one, left) for one, left in zip(candidate.parts, parts, strict=True))
+        own = tuple(_compare_engines(of, one, left) for one, left in zip(candidate.parts, parts, strict=True))
         by = f"Lyapunov function {says}"
-        return ShownFinite(by, data, premises, (), own, candidate.parts, semidefinite=found.logarithm)
-    at_sizes = _by_leading_forms(of, candidate)
+        return NonExplosionProof(by, data, premises, (), own, candidate.parts, semidefinite=found.logarithm)
+    at_sizes = _prove_by_leading_forms(of, candidate)
     if at_sizes is None:
-        return ShownFinite(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
-    return ShownFinite(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.parts)
+        return NonExplosionProof(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
+    return NonExplosionProof(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.parts)
 
 
-def _identity(of: Equation, part: Formula, left: Tensor) -> Identity:
+def _compare_engines(of: Equation, part: Formula, left: Tensor) -> Identity:
     """Return that L W in index notation is that of the second engine."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = leaf_of(of.subject.dynamics.declarations, sizes)
-        return [written_out(left, sizes, leaf)[0] - generated(of, scalar_of(of, part, sizes), sizes)]
+        leaf = make_leaf(of.subject.dynamics.declarations, sizes)
+        return [write_out(left, sizes, leaf)[0] - apply_generator(of, write_scalar(of, part, sizes), sizes)]
 
     where = of.subject.place("claims.lyapunov", "claims.drift", "H")
     return Identity("L W in index notation minus L W entry by entry", where, Tensor((), ()), entries)
 
 
-def scalar_of(of: Equation, part: Formula, sizes: Sizes) -> Expr:
+def write_scalar(of: Equation, part: Formula, sizes: Sizes) -> Expr:
     """Return a function of the state at fixed sizes, by the second engine."""
     return rows(part, of.subject.setting(sizes))[0][0]
 
 
-def generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
+def apply_generator(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     """Return f . grad W + tr(D hess W) at fixed sizes."""
     z = state(of.subject.dynamics.declarations, sizes)
     slopes = [slope(W, x) for x in z]
@@ -109,7 +109,7 @@ def generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     return total([dot(of.drift(sizes), slopes), *spread])
 
 
-def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
+def _prove_by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
     """Return that W and c W - L W are polynomials that go to infinity, where a document fixes all sizes."""
     declarations = of.subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
@@ -117,8 +117,8 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
         return None
     z = state(declarations, {})
     try:
-        W = sympy.Add(*(scalar_of(of, part, {}) for part in candidate.parts))
-        left = generated(of, W, {})
+        W = sympy.Add(*(write_scalar(of, part, {}) for part in candidate.parts))
+        left = apply_generator(of, W, {})
     except (NotScalarisableError, TooLargeError):
         return None
     proper = leading(W, z)
@@ -131,7 +131,7 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
     return None
 
 
-def by_lyapunov(of: Equation) -> Answer:
+def decide_by_lyapunov(of: Equation) -> Answer:
     """Decide that solutions stay finite, by L W <= c (1 + W) for some W -> oo (Khasminskii 2012, Theorem 3.5).
 
     Then P(sup_(s <= t) W(z_s) >= n) <= exp(c t) (1 + W(z_0))/(1 + n). Of the candidates that show it, the one with the
@@ -140,19 +140,19 @@ def by_lyapunov(of: Equation) -> Answer:
     """
     terms = Terms.of(of.subject.dynamics.declarations)
     if not terms.unbounded:
-        return checked(of, ShownFinite("the domain is bounded"))
-    ways: list[ShownFinite] = []
-    for candidate in candidates(of.subject, terms):
-        ways.append(inequality(of, terms, candidate))
+        return check_obligations(of, NonExplosionProof("the domain is bounded"))
+    ways: list[NonExplosionProof] = []
+    for candidate in list_candidates(of.subject, terms):
+        ways.append(decide_inequality(of, terms, candidate))
         if not ways[-1].open and not ways[-1].premises:
             break
     shown = [way for way in ways if not way.open]
     if shown:
-        return checked(of, min(shown, key=lambda way: way.rank))
+        return check_obligations(of, min(shown, key=lambda way: way.rank))
     return Answer(Undecided(tuple(dict.fromkeys(reason for way in ways for reason in way.open))))
 
 
-def checked(of: Equation, shown: ShownFinite) -> Answer:
+def check_obligations(of: Equation, shown: NonExplosionProof) -> Answer:
     """Return a proof once its obligations hold: both engines have one L W, and W, f and D are smooth enough.
 
     W needs two derivatives. With log(1 + W) in the place of W, D has to be positive semidefinite as well, since the
@@ -160,7 +160,7 @@ def checked(of: Equation, shown: ShownFinite) -> Answer:
     """
     subject = of.subject
     declarations = subject.dynamics.declarations
-    needed = smoothness(shown.smooth, declarations) | almost_everywhere(of.formulas, declarations)
+    needed = require_smooth(shown.smooth, declarations) | require_almost_everywhere(of.formulas, declarations)
     if shown.semidefinite and not isinstance(d_psd(subject).decision, Proved):
         needed = needed | Obligations(open=("D is positive semidefinite",))
     reads = tuple(of.formulas)

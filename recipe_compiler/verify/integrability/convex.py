@@ -25,9 +25,9 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor, Term
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.premises import facts
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.premises import list_facts
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 
@@ -67,7 +67,7 @@ def refute_by_convexity(
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
             continue
         if found is not None:
-            given = tuple(sorted(facts([subject.dynamics.H], declarations)))
+            given = tuple(sorted(list_facts([subject.dynamics.H], declarations)))
             kept, others = text(coupling.of_kept), text(coupling.of_others)
             by = "Cauchy-Schwarz: the logarithm of an integral is strictly convex in what multiplies its energy"
             formula = f"({kept}) ({others})"
@@ -99,8 +99,8 @@ def _find_witness(
 ) -> tuple[tuple[str, str], ...] | None:
     """Return an exact point at which both factors move, once the second engine agrees on the form."""
     declarations = subject.dynamics.declarations
-    leaf = leaf_of(declarations, sizes)
-    kept, others = (written_out(x, sizes, leaf)[0] for x in (coupling.of_kept, coupling.of_others))
+    leaf = make_leaf(declarations, sizes)
+    kept, others = (write_out(x, sizes, leaf)[0] for x in (coupling.of_kept, coupling.of_others))
     ours = [x for block in declarations.blocks if block.name in keep for x in coordinates(block, sizes)]
     theirs = [x for block in declarations.blocks if block.name not in keep for x in coordinates(block, sizes)]
     if not all(is_zero(slope(difference, x) - others * slope(kept, x)) for x in ours):
@@ -110,7 +110,7 @@ def _find_witness(
             mixed = slope(kept, x) * slope(others, y)
             found = None if mixed == 0 else witness(mixed, declarations, sizes)
             if found is not None:
-                value = (f"d2(energy left - stated)/(d{x} d{y})", shown(found.value))
+                value = (f"d2(energy left - stated)/(d{x} d{y})", format_value(found.value))
                 return (*found.text, value)
     return None
 

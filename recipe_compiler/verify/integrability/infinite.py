@@ -22,8 +22,8 @@ from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.show import text
 from recipe_compiler.verdict import Refuted
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.integral import EndCondition
@@ -60,9 +60,9 @@ def refute_end_condition(declarations: Declarations, needed: Iterable[EndConditi
 
     K is a scalar of the parameters, or one for each entry; balls that contain 0 decide nothing. None says nothing.
     """
-    leaf = leaf_of(declarations, sizes)
+    leaf = make_leaf(declarations, sizes)
     for condition in needed:
-        entries = written_out(condition.factor, sizes, leaf)
+        entries = write_out(condition.factor, sizes, leaf)
         for at in points(declarations, sizes, POINTS):
             for entry in entries:
                 try:
@@ -72,7 +72,7 @@ def refute_end_condition(declarations: Declarations, needed: Iterable[EndConditi
                 if is_certainly(value, -1) or (condition.boundary and value == 0):
                     says = f"what must be positive for {condition.end}"
                     named = _format_values(declarations, at, entry)
-                    return Refuted("exact witness", (*named, (says, shown(value))), text(condition.factor))
+                    return Refuted("exact witness", (*named, (says, format_value(value))), text(condition.factor))
     return None
 
 

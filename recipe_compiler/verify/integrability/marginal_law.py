@@ -29,11 +29,11 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import off_kinks, smoothness, values
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.premises import require_smooth, require_smooth_off_kinks, require_values
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.growth.integral import abstract_energies, finite
+from recipe_compiler.verify.growth.integral import decide_finite, list_abstract_energies
 from recipe_compiler.verify.integrability.convex import refute_by_convexity
 
 """How an obligation about a kink ends: integrals need none of these."""
@@ -145,8 +145,8 @@ def decide_marginal_law(subject: Subject, keep: frozenset[str], stated: Formula,
         return _decide_coupled(c, law, where)
     if not integrated.left:
         return _decide_uncoupled(c, law, slopes, where)
-    abstract = tuple(f for f in abstract_energies(declarations) if set(f.of) <= left)
-    found = finite(c, declarations, difference, integrated.left, abstract)
+    abstract = tuple(f for f in list_abstract_energies(declarations) if set(f.of) <= left)
+    found = decide_finite(c, declarations, difference, integrated.left, abstract)
     if found.reasons:
         return _leave_open(f"the integral over {', '.join(sorted(left))}: {'; '.join(found.reasons)}", where)
     return _decide_uncoupled(c, law, slopes, where, frozenset({found.assumed} if found.assumed else ()))
@@ -177,13 +177,13 @@ def _decide_uncoupled(
     ]
     declarations = law.subject.dynamics.declarations
     formulas = [law.subject.dynamics.H, law.stated]
-    premises = smoothness(formulas, declarations)
+    premises = require_smooth(formulas, declarations)
     if not over and not blocks_in(c, law.difference):
         # the two energies are the same wherever they are defined: nothing is differentiated
-        premises = values(formulas, declarations)
+        premises = require_values(formulas, declarations)
     elif not blocks_in(c, law.difference) & law.names:
         # what is left is free of the blocks kept, and an integral over the others needs no derivative
-        premises = off_kinks(formulas, declarations)
+        premises = require_smooth_off_kinks(formulas, declarations)
     question = Question(
         tuple(identities), declarations, _choose_sizes(law), premises, law.subject.contradiction, reads=tuple(formulas)
     )
@@ -207,7 +207,7 @@ def _choose_sizes(law: StatedLaw) -> tuple[Sizes, ...]:
 def _decide_coupled(c: Calculus, law: StatedLaw, where: Place) -> Answer:
     """Decide by convexity where blocks that are left couple to those kept."""
     names = ", ".join(block.name for block in law.integrated.left)
-    rough = smoothness([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
+    rough = require_smooth([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
     if rough:
         return _leave_open(f"not shown: {'; '.join(rough)}", where)
     found = refute_by_convexity(c, law.subject, law.names, law.difference, Integrals(law).difference)
@@ -245,8 +245,8 @@ class Integrals:
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
             own = self._at(tuple(sizes.items()))[1][step.block.name]
-            leaf = leaf_of(self._law.subject.dynamics.declarations, sizes)
-            return [x - y for x, y in zip(written_out(step.precision, sizes, leaf), own, strict=True)]
+            leaf = make_leaf(self._law.subject.dynamics.declarations, sizes)
+            return [x - y for x, y in zip(write_out(step.precision, sizes, leaf), own, strict=True)]
 
         return entries
 

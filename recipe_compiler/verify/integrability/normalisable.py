@@ -23,11 +23,11 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import assumptions, facts, off_kinks
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.premises import list_assumptions, list_facts, require_smooth_off_kinks
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once
-from recipe_compiler.verify.growth.integral import Finite, abstract_energies, finite
+from recipe_compiler.verify.growth.integral import Finiteness, decide_finite, list_abstract_energies
 from recipe_compiler.verify.integrability.infinite import refute_integral
 from recipe_compiler.verify.integrability.marginal_law import Integrals, StatedLaw, list_restricted_blocks
 
@@ -42,11 +42,11 @@ def normalisable(subject: Subject) -> Answer:
     """Decide that int exp(-H) dz over the declared domain is finite, for every size and all values of the parameters.
 
     Without it there is no law to keep; Theorem 1 of Ma, Chen, Fox (2015) takes it for granted. Tried in turn: growth
-    (`finite`), first as written and then with Gaussian blocks integrated out; a refutation by exact parameters; leading
-    forms of polynomials at fixed sizes; the pieces of a `where`; the entries of a block, each as a block. Both engines
-    must read the same H and the same precisions. Of an abstract potential U it is assumed that int exp(-U) < oo; the
-    assumption is listed, and a build decides it. What stays undecided beside an abstract potential is not required of
-    the dynamics.
+    (`decide_finite`), first as written and then with Gaussian blocks integrated out; a refutation by exact parameters;
+    leading forms of polynomials at fixed sizes; the pieces of a `where`; the entries of a block, each as a block. Both
+    engines must read the same H and the same precisions. Of an abstract potential U it is assumed that int exp(-U) <
+    oo; the assumption is listed, and a build decides it. What stays undecided beside an abstract potential is not
+    required of the dynamics.
 
     Example: H = U(theta) + r.T inv(M) r/2 with a positive definite M is proved given that exp(-U) has a finite
     integral. H = log(1 + x**2)/2 on the line is refuted: K = 1 at infinity, and K > 1 is needed.
@@ -54,17 +54,17 @@ def normalisable(subject: Subject) -> Answer:
     declarations = subject.dynamics.declarations
     c = calculus(declarations)
     inside = {node.name for node in nodes(subject.dynamics.H) if isinstance(node, FunctionAt)}
-    abstract = tuple(function for function in abstract_energies(declarations) if function.name in inside)
+    abstract = tuple(function for function in list_abstract_energies(declarations) if function.name in inside)
     covered = {block for function in abstract for block in function.of}
     H = convert(subject.dynamics.H, declarations)
-    found, integrated = finite(c, declarations, H, declarations.blocks, abstract), Integrated(H, (), ())
+    found, integrated = decide_finite(c, declarations, H, declarations.blocks, abstract), Integrated(H, (), ())
     tried = list(found.reasons)
     if found.reasons:
         others = [block for block in declarations.blocks if block.name not in covered]
         integrated = integrate(c, H, others)
         gone = {step.block.name for step in integrated.steps}
         left = tuple(block for block in declarations.blocks if block.name not in gone)
-        after = finite(c, declarations, integrated.energy, left, abstract) if gone else found
+        after = decide_finite(c, declarations, integrated.energy, left, abstract) if gone else found
         over = f"after the integral over {', '.join(step.block.name for step in integrated.steps)}: "
         tried += [over + reason for reason in after.reasons] if gone else []
         found = after
@@ -84,12 +84,12 @@ def normalisable(subject: Subject) -> Answer:
         by_parts = decided(subject)
         if by_parts is not None:
             return replace(by_parts, where=where)
-    given = tuple(sorted(facts([subject.dynamics.H], declarations)))
+    given = tuple(sorted(list_facts([subject.dynamics.H], declarations)))
     open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
     return Answer(open_, where=where, waived=bool(abstract))
 
 
-def _prove_integral(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
+def _prove_integral(subject: Subject, found: Finiteness, integrated: Integrated, H: Tensor) -> Answer:
     """Return the proof, once the second engine agrees on the energy and on what was integrated out."""
     where = subject.place("H")
     zero = Tensor((), ())
@@ -101,7 +101,9 @@ def _prove_integral(subject: Subject, found: Finite, integrated: Integrated, H: 
         for step in integrated.steps
     ]
     declarations = subject.dynamics.declarations
-    needed = off_kinks([subject.dynamics.H], declarations)  # an integral needs no derivative: a kink does no harm
+    needed = require_smooth_off_kinks(
+        [subject.dynamics.H], declarations
+    )  # an integral needs no derivative: a kink does no harm
     question = Question(
         tuple(identities),
         declarations,
@@ -114,7 +116,7 @@ def _prove_integral(subject: Subject, found: Finite, integrated: Integrated, H: 
     answer = decide(question)
     if not isinstance(answer.decision, Proved):
         return answer
-    given = {*answer.decision.given, *({found.assumed} if found.assumed else ()), *assumptions(declarations)}
+    given = {*answer.decision.given, *({found.assumed} if found.assumed else ()), *list_assumptions(declarations)}
     steps = tuple((f"integral over {s.block.name}", f"Gaussian, P = {text(s.precision)}") for s in integrated.steps)
     proof = Proved(METHOD, tuple(sorted(given)), (*steps, *found.data))
     return Answer(proof, answer.for_d, answer.checked_at, where)
@@ -122,8 +124,8 @@ def _prove_integral(subject: Subject, found: Finite, integrated: Integrated, H: 
 
 def _make_difference(subject: Subject, H: Tensor) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = leaf_of(subject.dynamics.declarations, sizes)
-        return [written_out(H, sizes, leaf)[0] - rows(subject.dynamics.H, subject.setting(sizes))[0][0]]
+        leaf = make_leaf(subject.dynamics.declarations, sizes)
+        return [write_out(H, sizes, leaf)[0] - rows(subject.dynamics.H, subject.setting(sizes))[0][0]]
 
     return entries
 
@@ -146,7 +148,7 @@ def _prove_by_pieces(subject: Subject) -> Answer | None:
             return None
         found.append(answer)
     decisions = [answer.decision for answer in found]
-    needed = off_kinks([dynamics.H], dynamics.declarations)  # the choice itself has to have a value
+    needed = require_smooth_off_kinks([dynamics.H], dynamics.declarations)  # the choice itself has to have a value
     if needed.open:
         return None
     given = {fact for decision in decisions for fact in decision.given} | needed.given
@@ -216,10 +218,10 @@ def _prove_by_leading_form(subject: Subject) -> Proved | None:
         H = rows(subject.dynamics.H, subject.setting({}))[0][0]
     except (NotScalarisableError, TooLargeError):
         return None
-    if off_kinks([subject.dynamics.H], declarations).open:
+    if require_smooth_off_kinks([subject.dynamics.H], declarations).open:
         return None
     found = leading(H, [x for block in declarations.blocks for x in coordinates(block, {})])
     if found is None:
         return None
-    given = tuple(sorted(facts([subject.dynamics.H], declarations)))
+    given = tuple(sorted(list_facts([subject.dynamics.H], declarations)))
     return Proved("completed squares and leading form", given, found)

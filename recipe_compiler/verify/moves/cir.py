@@ -29,7 +29,7 @@ from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, SizeNumber
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.core.conjunction import conjunction, is_proved
+from recipe_compiler.verify.core.conjunction import conjoin, is_proved
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.draw import check_conditional_law
 
@@ -51,10 +51,8 @@ def cir(cycle: Cycle, move: Cir) -> Answer:
     obligations = [("the conditional distribution", law), ("the flow", Answer(Proved(PRESERVES)))]
     says = f"d g = (shape - rate g) dt + sqrt(2 g) dW preserves the conditional distribution of g = {move.block}"
     if not is_shape_estimated(cycle, move):
-        return conjunction(f"{says} at every step size", obligations)
-    return conjunction(
-        f"{says} as eps goes to 0; {describe_bias(move)}", [*obligations, (SUM, _check_shape(cycle, move))]
-    )
+        return conjoin(f"{says} at every step size", obligations)
+    return conjoin(f"{says} as eps goes to 0; {describe_bias(move)}", [*obligations, (SUM, _check_shape(cycle, move))])
 
 
 def describe_bias(move: Cir) -> str:

@@ -10,7 +10,7 @@ from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import Build, ByLaw, Move, Target
 from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.core.build_values import known_sizes
+from recipe_compiler.verify.core.build_values import find_known_sizes
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.split import Split
 
@@ -76,7 +76,7 @@ class Cycle:
     def places(self, block: str, sizes: Sizes, split: Split | None = None) -> range | None:
         """Return where in z the entries of a block of the target lie; None where the build fixes no sizes."""
         split = split or self.split
-        known = {**known_sizes(self.build, self.build.target), **sizes}
+        known = {**find_known_sizes(self.build, self.build.target), **sizes}
         needed = {n for one in (*split.blocks, *self.drawn_blocks) for n in one.shape.sizes if isinstance(n, str)}
         if not needed <= known.keys():
             return None

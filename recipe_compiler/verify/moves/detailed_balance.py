@@ -19,8 +19,8 @@ from recipe_compiler.derive.stationarity import current
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.conjunction import conjunction
-from recipe_compiler.verify.core.identities import Identity, faults_of
+from recipe_compiler.verify.core.conjunction import conjoin
+from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.quantity import noise_quantities, vector_of
@@ -38,7 +38,7 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
     try:
         J = current(split.derivation, piece.drift, piece.D)
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
 
     def second_engine(sizes: Sizes) -> list[Expr]:
         f, D, z = split.drift(piece, sizes), split.diffusion(piece, sizes), split.z(sizes)
@@ -63,4 +63,4 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
 
     of_noise = ("its noise is the same", decide_flipped(split, under, same_noise))
     stationary = ("exp(-H) is stationary", keeps_law(split, piece))
-    return conjunction("detailed balance", [stationary, of_current, of_noise])
+    return conjoin("detailed balance", [stationary, of_current, of_noise])

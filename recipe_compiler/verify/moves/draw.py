@@ -41,10 +41,10 @@ from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecide
 from recipe_compiler.verify.builds.in_build import target_decided_in
 from recipe_compiler.verify.builds.laws import choose_sizes, decide_law, declare_all_rows, scalar_potential
 from recipe_compiler.verify.builds.transformed import decide_transformed_law
-from recipe_compiler.verify.core.build_values import known_sizes, target_at_values
-from recipe_compiler.verify.core.conjunction import conjunction, is_proved, unless_refuted
-from recipe_compiler.verify.core.identities import faults_of
-from recipe_compiler.verify.core.premises import restricts_state, values
+from recipe_compiler.verify.core.build_values import bind_target_values, find_known_sizes
+from recipe_compiler.verify.core.conjunction import conjoin, is_proved, reject_if_refuted
+from recipe_compiler.verify.core.identities import list_faults
+from recipe_compiler.verify.core.premises import has_state_assumptions, require_values
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import refute_at_point, substitute_point
@@ -67,13 +67,13 @@ def draw(cycle: Cycle, move: Draw) -> Answer:
     if move.slices is None or not isinstance(law.decision, Proved):
         return law
     weights = move.slices.log_weights
-    needed = values(move.slices.formulas, of_all_data(cycle.target.declarations))
+    needed = require_values(move.slices.formulas, of_all_data(cycle.target.declarations))
     if needed.open:
         open_ = (f"not shown: {what}, in the slice weights of {move.block}" for what in needed.open)
         return Answer(Undecided(tuple(open_)))
     says = f"{move.block} is drawn below levels, u ~ Uniform(0, w) with log w = {text(weights)}"
     free = Proved("log w is defined everywhere and does not depend on the block", tuple(sorted(needed.given)))
-    return conjunction(f"{law.decision.by}; {says}", [(law.decision.by, law), (says, Answer(free))])
+    return conjoin(f"{law.decision.by}; {says}", [(law.decision.by, law), (says, Answer(free))])
 
 
 @lru_cache(maxsize=KEPT)
@@ -104,7 +104,7 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
     try:
         of_rest = decide_identities(split, [_differentiate_other_energy(cycle).vanishes(f"d({K})/d{theta.name}")])
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
     if not is_proved(of_rest):
         moved = _refute_by_other_energy(cycle, block, K)
         if moved is not None:
@@ -117,9 +117,9 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
             (f"exp(-U) is the same distribution in {names}", target_decided_in(decide_transformed_law, build))
         )
     obligations.append((f"{K} is free of {theta.name}", of_rest))
-    proof = conjunction(f"{block} ~ {law_text(law)} given all others", obligations)
+    proof = conjoin(f"{block} ~ {law_text(law)} given all others", obligations)
     at_values = isinstance(of_target.decision, Proved) and AT_VALUES in of_target.decision.by
-    return unless_refuted(proof, refute_draw((at_values and target_at_values(build)) or build.target, block))
+    return reject_if_refuted(proof, refute_draw((at_values and bind_target_values(build)) or build.target, block))
 
 
 def refute_draw(target: Target, block: str) -> Answer | None:
@@ -148,7 +148,7 @@ def _unsupported_draw_reason(cycle: Cycle, block: str, *, is_of_a_batch: bool) -
         return OF_A_BATCH
     if len(cycle.potential_blocks) != 1:
         return "the dynamics have no potential of one block, so the target's blocks cannot be identified in them"
-    if restricts_state(cycle.split.subject.dynamics.declarations):
+    if has_state_assumptions(cycle.split.subject.dynamics.declarations):
         return "an assumption restricts the state, which changes the conditional distributions"
     return ""
 
@@ -167,7 +167,7 @@ def _refute_by_other_energy(cycle: Cycle, block: str, says: str) -> Answer | Non
     Looked for at the sizes of the build: they say which coordinates of theta those of a block are.
     """
     subject, (theta,) = cycle.split.subject, cycle.potential_blocks
-    sizes = known_sizes(cycle.build, subject.dynamics)
+    sizes = find_known_sizes(cycle.build, subject.dynamics)
     places = cycle.places(block, sizes)
     if places is None:
         return None

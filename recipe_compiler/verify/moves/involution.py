@@ -47,11 +47,11 @@ from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values
-from recipe_compiler.verify.core.build_values import formula_at, target_at_values
-from recipe_compiler.verify.core.conjunction import unless_refuted
-from recipe_compiler.verify.core.identities import Identity, Question, decide, faults_of
-from recipe_compiler.verify.core.premises import holds, restricts_state, smoothness
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.build_values import bind_target_values, put_values_in
+from recipe_compiler.verify.core.conjunction import reject_if_refuted
+from recipe_compiler.verify.core.identities import Identity, Question, decide, list_faults
+from recipe_compiler.verify.core.premises import has_state_assumptions, require_comparisons, require_smooth
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -79,7 +79,7 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
         return Answer(Undecided((MINIBATCH,)))
     if stages.build.target.gradient is not None:
         return Answer(Undecided((NO_U,)))
-    if restricts_state(subject.dynamics.declarations):
+    if has_state_assumptions(subject.dynamics.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"
         return Answer(Undecided((reason,)))
     scheme, own, stated = cycle.split.scheme, *_substitute_build_values(move, stages)
@@ -133,7 +133,7 @@ def _substitute_build_values(move: Involution, stages: Stages) -> tuple[Subject,
     shape = resizer({name: Number(Fraction(n)) for name, n in stages.sizes.items()})
 
     def at(formula: Formula) -> Formula:
-        return formula_at(formula, stages.build)
+        return put_values_in(formula, stages.build)
 
     return stages.valued, replace(
         move,
@@ -145,7 +145,7 @@ def _substitute_build_values(move: Involution, stages: Stages) -> tuple[Subject,
 
 def _map_in_index_notation(subject: Subject, move: Involution, stages: Stages) -> Mapped:
     """Return the involution with the declarations of the subject and of the target's parameters."""
-    target = (subject is stages.valued and target_at_values(stages.build)) or stages.build.target
+    target = (subject is stages.valued and bind_target_values(stages.build)) or stages.build.target
     return mapped(move, visible(subject.dynamics.declarations, target.declarations.parameters))
 
 
@@ -169,9 +169,9 @@ def _decide_involution(subject: Subject, move: Involution, stages: Stages, schem
         log_a = "H(z) - H(z')" + ("" if beside.is_zero else f" + {tensor_text(beside)}")
         says = f"{move_text(scheme, S.stated)}: S o S = id, log a = {log_a}"
         proof = Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
-        return unless_refuted(proof, refute_involution(subject, S))
+        return reject_if_refuted(proof, refute_involution(subject, S))
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
 
 
 def refute_involution(subject: Subject, S: Mapped) -> Answer | None:
@@ -231,7 +231,7 @@ def _acceptance_identities(subject: Subject, S: Mapped) -> Iterator[Identity]:
 
 def _evaluate(S: Mapped, tensor: Tensor, sizes: Sizes) -> Expr:
     """Return a scalar tensor as an expression of the second engine, at fixed sizes."""
-    (value,) = written_out(tensor, sizes, leaf_of(S.declarations, sizes))
+    (value,) = write_out(tensor, sizes, make_leaf(S.declarations, sizes))
     return value
 
 
@@ -252,10 +252,12 @@ def _collect_premises(S: Mapped) -> Obligations:
     covariances = [w.law.arguments[1] for w in draws]
     left = [f"{text(cov)} is symmetric" for cov in covariances if not is_symmetric(cov, declared)]
     edges = [edge for block in S.blocks for edge in _domain_conditions(S, block)]
-    kept = holds([edge for edge in edges if isinstance(edge, Compare)], declared)
+    kept = require_comparisons([edge for edge in edges if isinstance(edge, Compare)], declared)
     left += [edge for edge in edges if isinstance(edge, str)]
     return (
-        smoothness(formulas, declared) | kept | Obligations(frozenset(size_conditions(S.stated.formulas)), tuple(left))
+        require_smooth(formulas, declared)
+        | kept
+        | Obligations(frozenset(size_conditions(S.stated.formulas)), tuple(left))
     )
 
 

@@ -51,9 +51,9 @@ from recipe_compiler.spec.model import ByLaw, CodeMove, Involution, Metropolis, 
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.conjunction import conjunction, is_proved
-from recipe_compiler.verify.core.identities import Identity, faults_of
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.conjunction import conjoin, is_proved
+from recipe_compiler.verify.core.identities import Identity, list_faults
+from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.table import exact
@@ -95,14 +95,14 @@ def irreducible(cycle: Cycle) -> Answer:
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
     kept, theta, r, name = exact(cycle), form.theta, form.r, form.drift.name
     if not is_proved(kept):
         return Answer(Undecided((NOT_KEPT,)))
-    if mask and restricts_state(cycle.target.declarations):
+    if mask and has_state_assumptions(cycle.target.declarations):
         return Answer(Undecided(("an assumption restricts the target: fixed blocks may confine the others",)))
     of_fields = f"{name} moves {theta.name} by W {r.name} with a constant W, kicks depend on {theta.name} alone"
-    proof = conjunction(form.reaches, [(KEPT, kept), (of_fields, decide_identities(split, identities))])
+    proof = conjoin(form.reaches, [(KEPT, kept), (of_fields, decide_identities(split, identities))])
     if not is_proved(proof):
         return proof
     if not is_regular(_differentiate_position_drift(whole, form)):
@@ -173,13 +173,15 @@ def _group_draws(cycle: Cycle) -> list[Row]:
 
 def _decide_by_draws(cycle: Cycle) -> Answer:
     """Return irreducibility from exact draws of every block; undecided where the domain may be disconnected."""
-    if restricts_state(cycle.split.subject.dynamics.declarations) or restricts_state(cycle.target.declarations):
+    if has_state_assumptions(cycle.split.subject.dynamics.declarations) or has_state_assumptions(
+        cycle.target.declarations
+    ):
         reason = "an assumption restricts the state: the domain may be disconnected under block updates"
         return Answer(Undecided((reason,)))
     kept = exact(cycle)
     if not is_proved(kept):
         return Answer(Undecided((NOT_KEPT,)))
-    return conjunction("every block is drawn from a distribution that is positive on its whole domain", [(KEPT, kept)])
+    return conjoin("every block is drawn from a distribution that is positive on its whole domain", [(KEPT, kept)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ def _recognise_form(cycle: Cycle) -> _Form:
     moves = [*cycle.of_kind(Metropolis)]
     if not moves:
         raise _OtherFormError("decided only if all blocks are exact draws, or a Metropolis move takes the word")
-    if len(declarations.blocks) != 2 or restricts_state(declarations):
+    if len(declarations.blocks) != 2 or has_state_assumptions(declarations):
         raise _OtherFormError("decided only for an unrestricted position and momentum")
     held = cycle.potential_blocks
     others = [block for block in declarations.blocks if block not in held]

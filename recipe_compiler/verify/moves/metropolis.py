@@ -35,14 +35,14 @@ from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import (
     Obligation,
-    conjunction,
-    is_shown,
-    open_reasons,
-    point_text,
-    unless_refuted,
+    conjoin,
+    format_point,
+    is_all_proved,
+    list_open_reasons,
+    reject_if_refuted,
 )
-from recipe_compiler.verify.core.identities import faults_of
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.identities import list_faults
+from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
@@ -76,7 +76,7 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
         once = replace(move, steps=(1, 1))  # a palindrome done once is a palindrome
         is_forgotten = bool(found.decision.remarks)
         off = refute_accepted_word(cycle, move) if is_forgotten else refute_invariance(cycle, once, against_proof=True)
-        return unless_refuted(found, off)
+        return reject_if_refuted(found, off)
     if not isinstance(found.decision, Undecided):
         return found
     tried = found.decision.tried
@@ -90,7 +90,7 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
         return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {'; '.join(tried)}"))
     if at is None or not isinstance(at.decision, Refuted):
         return found
-    where = point_text(at.decision.witness)
+    where = format_point(at.decision.witness)
     reason = f"alone, the move does not preserve exp(-H) ({where}); with {drawn} refreshed fully, this is not decided"
     return Answer(Undecided((*tried, reason)))
 
@@ -114,15 +114,15 @@ def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
     c = split.derivation.calculus
     stated = flip(c, dict.fromkeys(move.flip, c.zero()))
     own = _flip_obligations(split, stated)
-    if is_shown(own):
+    if is_all_proved(own):
         return _write_proof(split, stated, own)
-    open_ = open_reasons(own)
+    open_ = list_open_reasons(own)
     try:
         other = choose_flip(split)
     except ModelError as error:
-        return Answer(Undecided((*open_, *faults_of(error))))
+        return Answer(Undecided((*open_, *list_faults(error))))
     needed = [] if other is None or other.centres == stated.centres else _flip_obligations(split, other)
-    if other is None or not needed or not is_shown(needed):
+    if other is None or not needed or not is_all_proved(needed):
         return Answer(Undecided(open_))
     apart = [name for name in split.subject.names if stated.centres.get(name) != other.centres.get(name)]
     read = _find_sign_reader(cycle, move, frozenset(apart))
@@ -151,7 +151,7 @@ def _write_proof(split: Split, under: Flip, obligations: Sequence[Obligation], f
     says = f"a palindrome of pieces that preserve volume and are reversible under {under.says}{heat}"
     names = ", ".join(forgotten)
     says += f"; {names} is refreshed before it is used" if names else ""
-    proof = conjunction(says, obligations, () if is_exact else (EXACTLY,))
+    proof = conjoin(says, obligations, () if is_exact else (EXACTLY,))
     remark = f"{names} is distributed as under exp(-H) after its refresh, but not right after a rejected move"
     return replace(proof, decision=replace(proof.decision, remarks=(remark,))) if names else proof
 
@@ -176,7 +176,7 @@ def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
     bounded = [b.name for b in declarations.blocks if b.name in move.flip and b.domain.name is not DomainName.REAL]
     if bounded:
         return (f"the flip changes the sign of {', '.join(bounded)}, whose domain is not the whole real line",)
-    if restricts_state(declarations):
+    if has_state_assumptions(declarations):
         return ("an assumption restricts the state, and it is not shown that moves out of it are rejected",)
     try:
         flows = _list_flows(split)
@@ -200,7 +200,7 @@ def _flip_obligations(split: Split, under: Flip) -> list[Obligation]:
     """Return what has to be shown of a flip, by name; only H(F z) = H(z) where that fails."""
     says = under.says
     found = [(f"H is the same under {says}", decide_flipped(split, under, lambda: [energy_identity(split, under)]))]
-    if not is_shown(found):
+    if not is_all_proved(found):
         return found
     for piece in split.used:
         name = piece.name

@@ -13,7 +13,7 @@ from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED, Reflected, crossed
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.identities import faults_of
+from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.quantity import drift_quantities
 from recipe_compiler.verify.steps.split import Split, decide_identities
@@ -28,7 +28,7 @@ def decide_reflection(split: Split, piece: Piece) -> Answer:
     try:
         flow = flow_of(split.derivation, piece, REFLECTED)
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
     if not isinstance(flow, Reflected):
         return Answer(Undecided((f"{piece.name} is not reflected",)))
     n, m = (split.subject.names.index(name) for name in (flow.position, flow.momentum))

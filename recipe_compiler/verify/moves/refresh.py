@@ -24,10 +24,10 @@ from recipe_compiler.spec.model import Refresh
 from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.verdict import Answer, Refuted, Undecided
-from recipe_compiler.verify.core.conjunction import conjunction, is_proved, unless_refuted
-from recipe_compiler.verify.core.identities import Identity, faults_of
-from recipe_compiler.verify.core.premises import restricts_state
-from recipe_compiler.verify.core.scalars import leaf_of
+from recipe_compiler.verify.core.conjunction import conjoin, is_proved, reject_if_refuted
+from recipe_compiler.verify.core.identities import Identity, list_faults
+from recipe_compiler.verify.core.premises import has_state_assumptions
+from recipe_compiler.verify.core.scalars import make_leaf
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -64,7 +64,7 @@ def law_given_others(split: Split, block: str) -> Answer:
     try:
         found = decide_identities(split, _gaussian_identities(split, own))
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
     if not is_proved(found):
         return found
     law, indefinite = conditional_law(derivation, block), _refute_definiteness(split, own)
@@ -79,8 +79,8 @@ def law_given_others(split: Split, block: str) -> Answer:
     covariance = matrix_form(derivation.calculus, PLAIN, law.covariance)
     says = f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}"
     inverse = decide_identities(split, [_inverse_identity(split, law)])
-    proof = conjunction(says, [("dH/db = P b, P free of b", found), ("P S = I", inverse)])
-    return unless_refuted(proof, refute_refresh(split, law))
+    proof = conjoin(says, [("dH/db = P b, P free of b", found), ("P S = I", inverse)])
+    return reject_if_refuted(proof, refute_refresh(split, law))
 
 
 def refute_refresh(split: Split, law: GaussianLaw) -> Answer | None:
@@ -112,7 +112,7 @@ def _unsupported_block_reason(split: Split, block: Block) -> str:
         return f"{held} is a function of {block.name}, so the conditional distribution of {block.name} is not known"
     if block.domain.name is not DomainName.REAL or len(block.shape.sizes) > 1:
         return f"{block.name} is not a scalar or a column on the whole real line, so it is not Gaussian"
-    if restricts_state(split.subject.dynamics.declarations):
+    if has_state_assumptions(split.subject.dynamics.declarations):
         return "an assumption restricts the state, and a truncated Gaussian is not Gaussian"
     return ""
 
@@ -132,7 +132,7 @@ def _gaussian_identities(split: Split, block: Block) -> tuple[Identity, Identity
 
 def _evaluate_covariance(split: Split, law: GaussianLaw, sizes: Sizes) -> Rows:
     """Return the covariance S of the refresh, entry by entry at fixed sizes."""
-    return rows_of((law.block,), ((law.covariance,),), sizes, leaf_of(split.subject.dynamics.declarations, sizes))
+    return rows_of((law.block,), ((law.covariance,),), sizes, make_leaf(split.subject.dynamics.declarations, sizes))
 
 
 def _inverse_identity(split: Split, law: GaussianLaw) -> Identity:

@@ -43,8 +43,8 @@ from recipe_compiler.spec.model import Draw, Metropolis, Refresh, Steps
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.splitting.words import ZERO, series, shares
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, once_at_sizes
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -112,7 +112,7 @@ def _refute_by_mean(
         return None
     known = {part: next(words_to_try(cycle, part), None) for _, part in words}
     parts = {part: split for part, split in known.items() if split is not None}
-    if len(parts) < len(known) or restricts_state(next(iter(parts.values())).subject.dynamics.declarations):
+    if len(parts) < len(known) or has_state_assumptions(next(iter(parts.values())).subject.dynamics.declarations):
         return None
     first = next(iter(parts.values()))
     says, follows = IN_MOVE if is_accepted else IN_CYCLE
@@ -261,6 +261,6 @@ def _find_nonzero_mean(
         if is_certainly(value, 0):
             constants = (item for item in at.text if item[0] not in subject.names)
             names = ", ".join(map(str, slow))
-            change = (f"change of the density of {names} {says}, over it", f"{shown(value)} eps**2 + o(eps**2)")
+            change = (f"change of the density of {names} {says}, over it", f"{format_value(value)} eps**2 + o(eps**2)")
             return (*constants, *((str(x), str(at.numbers[x])) for x in slow), change)
     return None

@@ -13,10 +13,10 @@ from recipe_compiler.spec.model import Cir, CodeMove, Draw, Involution, Metropol
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import (
     Obligation,
-    conjunction,
-    each_of,
+    conjoin,
+    conjoin_each,
     is_proved,
-    unless_refuted,
+    reject_if_refuted,
 )
 from recipe_compiler.verify.moves.cir import cir, describe_bias, is_shape_estimated
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -38,7 +38,7 @@ def decide_word_limit(cycle: Cycle, move: Steps) -> Answer:
     """Decide that the word integrates an equation for which exp(-H) is stationary."""
     subject = cycle.split.subject
     made = [("the pieces add up to the SDE", pieces(cycle.split)), ("exp(-H) is stationary", stationary(subject))]
-    return conjunction("its equation preserves exp(-H)", made)
+    return conjoin("its equation preserves exp(-H)", made)
 
 
 def steps(cycle: Cycle, move: Steps) -> Answer:
@@ -55,7 +55,7 @@ def steps(cycle: Cycle, move: Steps) -> Answer:
     if split.numerical:
         return Answer(Undecided((f"the flow of {', '.join(split.numerical)} is numerical, and no step is rejected",)))
     decide_each = [(f"{name} preserves exp(-H)", answer) for name, answer in found]
-    return conjunction("each piece preserves exp(-H)", decide_each)
+    return conjoin("each piece preserves exp(-H)", decide_each)
 
 
 def decide_cir_at_all_steps(cycle: Cycle, move: Cir) -> Answer:
@@ -106,7 +106,7 @@ def decide_each(kind: type[Move]) -> Callable[[Cycle], Answer]:
 
     def answer(cycle: Cycle) -> Answer:
         keeps = row.tends or row.keeps
-        return each_of(
+        return conjoin_each(
             [(_name_move(cycle, k), keeps(cycle, move)) for k, move in _number_moves(cycle) if isinstance(move, kind)]
         )
 
@@ -167,7 +167,7 @@ def _whole(found: list[Obligation]) -> Answer:
     for what, answer in found:
         if isinstance(answer.decision, Refuted):
             return Answer(Refuted(f"{what}, does not preserve exp(-H)", answer.decision.witness), answer.for_d)
-    return conjunction("; ".join(what for what, _ in found), found)
+    return conjoin("; ".join(what for what, _ in found), found)
 
 
 def _number_moves(cycle: Cycle) -> Iterable[tuple[int, Move]]:
@@ -201,5 +201,5 @@ def _tends(cycle: Cycle, place: int, move: Move) -> Obligation:
         return name, found if row.claim else tends
     law = ("the invariant distribution of the cycle tends to exp(-H)", decide_limit_of_cycle(cycle, move))
     by = tends.decision.by if isinstance(tends.decision, Proved) else ""
-    whole, off = conjunction(by, [("by itself", tends), law]), refute_limit(cycle)
-    return name, off if off is not None and not is_proved(whole) else unless_refuted(whole, off)
+    whole, off = conjoin(by, [("by itself", tends), law]), refute_limit(cycle)
+    return name, off if off is not None and not is_proved(whole) else reject_if_refuted(whole, off)

@@ -19,7 +19,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.identities import Identity, faults_of
+from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.steps.quantity import vector_of
@@ -46,7 +46,7 @@ def use(cycle: Cycle) -> Answer:
     try:
         return decide_identities(split, _stationarity_identities(split, E), also=(E,))
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
 
 
 def _stationarity_identities(split: Split, E: Formula) -> list[Identity]:

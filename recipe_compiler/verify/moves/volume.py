@@ -19,7 +19,7 @@ from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.conjunction import conjunction, is_proved, open_reasons
+from recipe_compiler.verify.core.conjunction import conjoin, is_proved, list_open_reasons
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import is_constant, keeps_form, keeps_volume, symplectic_form
 from recipe_compiler.verify.steps.quantity import Quantity, matrix_of
@@ -50,8 +50,8 @@ def decide_volume(split: Split, piece: Piece) -> Answer:
     if not all(is_regular(matrix_of(split, Q, split.form)[pair]) for pair in pairs):
         return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
     kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
-    found = conjunction(f"{flow}, symplectic", kept)
-    return found if is_proved(found) else Answer(Undecided((why, *open_reasons(kept))))
+    found = conjoin(f"{flow}, symplectic", kept)
+    return found if is_proved(found) else Answer(Undecided((why, *list_open_reasons(kept))))
 
 
 def _is_at_most_planar(split: Split, piece: Piece) -> bool:

@@ -36,7 +36,7 @@ from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.in_build import Stages, select_part, subject_at_values
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -98,7 +98,9 @@ def refute_at_point(
             if is_defined_at(reads, Setting(declared, sizes), at.leaf):
                 for value in (evaluate(left, at.leaf) for left in off(at, other)):
                     if is_certainly(value, sign):
-                        return Answer(Refuted(by, (*at.text, (says, shown(value)))), tuple(sizes.items()) or "all")
+                        return Answer(
+                            Refuted(by, (*at.text, (says, format_value(value)))), tuple(sizes.items()) or "all"
+                        )
         except (*NO_POINT, ZeroDivisionError):
             continue
     return None

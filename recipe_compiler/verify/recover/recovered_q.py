@@ -13,8 +13,8 @@ from recipe_compiler.algebra.dynamics.system import block_vector, drift, state
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, Undecided
-from recipe_compiler.verify.core.first_witness import first_witness
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.first_witness import find_first_witness
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import search
@@ -82,12 +82,12 @@ def _refute_one_coordinate(problem: Subject) -> tuple[Sizes, Refuted] | None:
         if len(claimed) == 1:
             yield value, claimed[0] - own[0]
 
-    found = first_witness(alone, problem.dynamics.declarations, problem.sizes)
+    found = find_first_witness(alone, problem.dynamics.declarations, problem.sizes)
     if found is None:
         return None
     sizes, _, at = found
     by = "with one coordinate Q = 0, so D and H determine the drift"
-    return sizes, Refuted(by, (*at.text, (value, shown(at.value))))
+    return sizes, Refuted(by, (*at.text, (value, format_value(at.value))))
 
 
 def _note_existence(problem: Subject) -> tuple[str, ...]:

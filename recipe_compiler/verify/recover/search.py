@@ -22,8 +22,8 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
-from recipe_compiler.verify.core.subject import Subject, once, subject_of
+from recipe_compiler.verify.core.stratonovich import NotConvertedError, convert_to_ito
+from recipe_compiler.verify.core.subject import Subject, once, prepare_subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import q_skew
@@ -55,9 +55,9 @@ def problem_of(subject: Subject) -> Subject | None:
     D = dynamics.D or dynamics.claims.diffusion
     if D is None or dynamics.claims.drift is None:
         return None
-    drift = ito_drift(dynamics, D)
+    drift = convert_to_ito(dynamics, D)
     claims = Claims(drift=tuple(zip(subject.names, drift, strict=True)))
-    alone = subject_of(replace(dynamics, D=D, Q=None, claims=claims))
+    alone = prepare_subject(replace(dynamics, D=D, Q=None, claims=claims))
     return None if alone.derivation is None else alone
 
 
@@ -90,7 +90,7 @@ def with_recovered_q(subject: Subject) -> Represented | None:
     outcome = search(subject)
     if outcome.problem is None or outcome.found is None:
         return None
-    whole = subject_of(replace(outcome.problem.dynamics, Q=outcome.found.Q))
+    whole = prepare_subject(replace(outcome.problem.dynamics, Q=outcome.found.Q))
     return Represented(whole, frozenset(outcome.found.given), recovered=True)
 
 
@@ -126,7 +126,7 @@ def verify_candidate(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
     """
     shown = "; ".join(text(place) for row in Q for place in row)
     try:
-        subject = subject_of(replace(problem.dynamics, Q=Q))
+        subject = prepare_subject(replace(problem.dynamics, Q=Q))
         needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:2]
         answers = [(says, decide(subject)) for says, decide in needed]
     except ModelError as error:

@@ -5,15 +5,19 @@ from dataclasses import replace
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.core.identities import faults_of
+from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import Equation, equation
-from recipe_compiler.verify.infinity.at_infinity import lost
-from recipe_compiler.verify.infinity.claimed_lyapunov import lyapunov_of
-from recipe_compiler.verify.infinity.diffusions_on_line import outruns, reaches_infinity, through
-from recipe_compiler.verify.infinity.stays_finite import ShownFinite, by_lyapunov, checked
+from recipe_compiler.verify.infinity.at_infinity import list_unintegrable_terms
+from recipe_compiler.verify.infinity.claimed_lyapunov import decide_stated_function
+from recipe_compiler.verify.infinity.diffusions_on_line import (
+    find_line_current,
+    refute_by_feller,
+    refute_by_steep_drift,
+)
+from recipe_compiler.verify.infinity.stays_finite import NonExplosionProof, check_obligations, decide_by_lyapunov
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.stationarity.stationary import stationary
 
@@ -35,10 +39,10 @@ def explosion(subject: Subject) -> Answer:
     Example: dx = -x**3 dt + sqrt(2) dW has W = x**2 with L W = 2 - 2 x**4 <= 2, proved. dx = x**3 dt reaches infinity
     from x(0) = 1 at t = 1/2, refuted.
     """
-    return decided(subject, _answer)
+    return decide_for_equation(subject, _decide_explosion)
 
 
-def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer:
+def decide_for_equation(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer:
     """Return the answer about the equation of a subject; undecided, with a reason, where that is not known."""
     where = subject.place("claims.lyapunov", "claims.drift", "D")
     try:
@@ -48,7 +52,7 @@ def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer
     except NotConvertedError as reason:
         answer = Answer(Undecided((str(reason),)))
     except ModelError as error:
-        answer = Answer(Undecided(faults_of(error)))
+        answer = Answer(Undecided(list_faults(error)))
     return replace(answer, where=where)
 
 
@@ -57,37 +61,37 @@ def claimed_lyapunov(subject: Subject) -> Answer:
 
     L W = f . grad W + tr(D Hess W) (Khasminskii 2012, Theorem 3.5). It is a hint: `explosion` tries it before others.
     """
-    return replace(decided(subject, lyapunov_of), where=subject.place("claims.lyapunov"))
+    return replace(decide_for_equation(subject, decide_stated_function), where=subject.place("claims.lyapunov"))
 
 
-def _answer(of: Equation) -> Answer:
-    found = by_lyapunov(of)
+def _decide_explosion(of: Equation) -> Answer:
+    found = decide_by_lyapunov(of)
     if not isinstance(found.decision, Undecided):
         return found
-    by_law = _by_law(of)
-    against = outruns(of) if by_law is None else by_law
+    by_law = _refute_on_line(of)
+    against = refute_by_steep_drift(of) if by_law is None else by_law
     if against is not None:
         return against
-    left = by_integrals(of, normalisable(of.subject))
+    left = prove_by_integrals(of, normalisable(of.subject))
     if isinstance(left, Answer):
         return left
     tried = tuple(dict.fromkeys((*found.decision.tried, *left)))
     return Answer(Undecided(tried, given=found.decision.given))
 
 
-def _by_law(of: Equation) -> Answer | None:
+def _refute_on_line(of: Equation) -> Answer | None:
     """Return that solutions reach infinity along a line, on which exp(-H) has a finite integral."""
     if not isinstance(normalisable(of.subject).decision, Proved):
         return None
-    current = through(of)
+    current = find_line_current(of)
     if current is not None and current.explodes:
         by = f"a current carries {current.name} to infinity in finite time"
         return Answer(current.refuted(by), tuple(current.sizes.items()) or "all")
-    by_test = reaches_infinity(of)
+    by_test = refute_by_feller(of)
     return None if by_test is None else Answer(by_test)
 
 
-def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
+def prove_by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
     """Return the proof that almost every start stays finite, by integrals against exp(-H); otherwise what is missing.
 
     int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo, with J = f - div D + D grad H, keep
@@ -102,10 +106,12 @@ def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
         an answer, or the terms that are not shown to be integrable.
     """
     subject = of.subject
-    left = lost(of)
+    left = list_unintegrable_terms(of)
     if left:
         return left
     holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
     if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
         return ("exp(-H) is not shown to be an invariant distribution of the SDE",)
-    return checked(of, ShownFinite(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True))
+    return check_obligations(
+        of, NonExplosionProof(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True)
+    )

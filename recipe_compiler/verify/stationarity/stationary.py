@@ -15,14 +15,14 @@ from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
-from recipe_compiler.verify.core.premises import across, lipschitz
-from recipe_compiler.verify.core.scalars import drift_at
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
+from recipe_compiler.verify.core.premises import describe_kinks, require_lipschitz
+from recipe_compiler.verify.core.scalars import write_drift
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import claimed_equation, equation
-from recipe_compiler.verify.infinity.at_infinity import through_infinity
+from recipe_compiler.verify.infinity.at_infinity import exclude_flux_through_infinity
 
 
 def stationary(subject: Subject) -> Answer:
@@ -48,18 +48,22 @@ def stationary(subject: Subject) -> Answer:
     try:
         left = residual(derivation, derivation.drift, derivation.D)
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(list_faults(error)), where=where)
     identities = (
-        Identity("the residual", where, left, _residual(subject)),
-        Identity("the derived drift minus that of the second engine", where, zero, _difference(subject)),
+        Identity("the residual", where, left, _write_residual(subject)),
+        Identity("the derived drift minus that of the second engine", where, zero, _write_drift_difference(subject)),
     )
     formulas = (subject.whole.H, *(x for m in (subject.whole.D, subject.whole.Q) for row in m or () for x in row))
     declarations = subject.dynamics.declarations
-    kinks = lipschitz(formulas, declarations)
-    remark = across(kinks.kinks)
+    kinks = require_lipschitz(formulas, declarations)
+    remark = describe_kinks(kinks.kinks)
     answer = decide(Question(identities, declarations, subject.sizes, kinks, subject.contradiction, remark, formulas))
     found = replace(answer, where=where)
-    return through_infinity(subject, found, equation(subject)) if isinstance(answer.decision, Proved) else found
+    return (
+        exclude_flux_through_infinity(subject, found, equation(subject))
+        if isinstance(answer.decision, Proved)
+        else found
+    )
 
 
 def claimed_stationary(subject: Subject) -> Answer:
@@ -73,20 +77,20 @@ def claimed_stationary(subject: Subject) -> Answer:
     found = claimed_residual(subject)
     if not isinstance(found.decision, Proved):
         return found
-    return through_infinity(subject, found, claimed_equation(subject))
+    return exclude_flux_through_infinity(subject, found, claimed_equation(subject))
 
 
-def _residual(subject: Subject) -> Scalars:
+def _write_residual(subject: Subject) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        f = tuple(x for block in drift_at(subject, sizes).values() for x in block)
+        f = tuple(x for block in write_drift(subject, sizes).values() for x in block)
         return [second.residual(subject.system(sizes), f)]
 
     return entries
 
 
-def _difference(subject: Subject) -> Scalars:
+def _write_drift_difference(subject: Subject) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        derived = (x for block in drift_at(subject, sizes).values() for x in block)
+        derived = (x for block in write_drift(subject, sizes).values() for x in block)
         own = second.drift(subject.system(sizes))
         return [x - y for x, y in zip(derived, own, strict=True)]
 

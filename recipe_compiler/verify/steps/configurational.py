@@ -13,7 +13,7 @@ from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.conjunction import is_proved, point_text
+from recipe_compiler.verify.core.conjunction import format_point, is_proved
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.pieces import pieces
@@ -38,7 +38,7 @@ def configurational(split: Split) -> Answer:
         case Proved() as found:
             return replace(made, decision=replace(found, by=f"{EXACT}: {found.by}"))
         case Refuted(by, witness):
-            return Answer(Proved(f"{NOT_EXACT}: {by}: {point_text(witness)}", (), (("at", point_text(witness)),)))
+            return Answer(Proved(f"{NOT_EXACT}: {by}: {format_point(witness)}", (), (("at", format_point(witness)),)))
         case _:
             return made
 

@@ -32,7 +32,7 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Atom, Component
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Identity, Scalars
-from recipe_compiler.verify.core.scalars import leaf_of
+from recipe_compiler.verify.core.scalars import make_leaf
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import once_at_sizes
 from recipe_compiler.verify.steps.split import NOTHING, Split, decide_identities, rows_of, write_matrix, write_vector
@@ -191,7 +191,7 @@ def _exact_flow_identities(
 
 def _leaf_with_step(split: Split, sizes: Sizes) -> Leaf:
     """Return the leaf that writes atoms, the step size included, as SymPy symbols at fixed sizes."""
-    return leaf_of(with_step(split.subject.dynamics.declarations), sizes)
+    return make_leaf(with_step(split.subject.dynamics.declarations), sizes)
 
 
 def _step_symbol(split: Split, sizes: Sizes) -> Symbol:

@@ -17,8 +17,8 @@ from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
-from recipe_compiler.verify.core.build_values import at_values, from_files, sized
-from recipe_compiler.verify.core.subject import Subject, find, subject_of
+from recipe_compiler.verify.core.build_values import bind_values, fix_sizes, list_unread_parameters
+from recipe_compiler.verify.core.subject import Subject, decide_claim, prepare_subject
 from recipe_compiler.verify.steps.order import euler_order, word_order
 from recipe_compiler.verify.steps.split import Split, split_of
 from recipe_compiler.verify.words.gradients import count_gradients
@@ -104,14 +104,14 @@ def gradients_in(split: Split) -> Answer:
 def valued_subject(stages: Stages) -> Subject | None:
     """Return the dynamics with a build's U and values; None unless these are few numbers and formulas."""
     try:
-        build = sized(stages.build)
+        build = fix_sizes(stages.build)
         stated = bind_potential(build, bind(build))
-        dynamics = None if stated is None or from_files(stated) else at_values(stated) or bind(stated)
+        dynamics = None if stated is None or list_unread_parameters(stated) else bind_values(stated) or bind(stated)
     except ModelError:  # a formula grows too large with the values in it
         return None
     if dynamics is None:
         return None
-    subject = subject_of(dynamics)
+    subject = prepare_subject(dynamics)
     count = sum(len(coordinates(block, subject.sizes[0])) for block in dynamics.declarations.blocks)
     return subject if subject.derivation is not None and count <= MOST_COORDINATES else None
 
@@ -137,4 +137,4 @@ def check_pieces(stages: Stages) -> None:
 
 def _decide_subject(stages: Stages, decide: Callable[[Subject], Answer]) -> Answer:
     """Return the answer for the dynamics at every size, located at the scheme of the build."""
-    return replace(find(decide, stages.declared.widest), where=stages.build.source.place("scheme"))
+    return replace(decide_claim(decide, stages.declared.widest), where=stages.build.source.place("scheme"))

@@ -17,11 +17,11 @@ from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.properties import change_of_form, divergence_of
 from recipe_compiler.verdict import Answer, Refuted, Undecided
-from recipe_compiler.verify.core.conjunction import is_proved, those_with
-from recipe_compiler.verify.core.identities import Identity, faults_of
+from recipe_compiler.verify.core.conjunction import is_proved, name_those_with
+from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.at_infinity import through_infinity
+from recipe_compiler.verify.infinity.at_infinity import exclude_flux_through_infinity
 from recipe_compiler.verify.steps.flow import assume_existence
 from recipe_compiler.verify.steps.quantity import matrix_of, noise_quantities
 from recipe_compiler.verify.steps.split import Split, decide_identities
@@ -41,7 +41,7 @@ def list_pieces(
 ) -> Answer:
     """Return the answer that names the pieces for which a property is proved."""
     said = {piece.name: decide(split, piece) for piece in split.pieces if piece.name not in unsaid}
-    return those_with(said, among, unsaid)
+    return name_those_with(said, among, unsaid)
 
 
 def keeps_law(split: Split, piece: Piece) -> Answer:
@@ -49,8 +49,8 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
 
     R_k = (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 with p = exp(-H), H the whole energy, f_k: [n], D_k: [n,
     n], by both engines and for every size (Ma, Chen, Fox 2015, Theorem 1, for f_k and D_k). Refuted by an exact point,
-    or by a current through infinity; undecided as `through_infinity` is. Where a solution without noise may end within
-    a step, that none does is taken for granted.
+    or by a current through infinity; undecided as `exclude_flux_through_infinity` is. Where a solution without noise
+    may end within a step, that none does is taken for granted.
 
     Worked, H = (theta**2 + r**2)/2: the drift A, theta' = r, has R = -0 + r theta, refuted at theta = r = 1; the
     friction O, dr = -c r dt + sqrt(2 c) dW, has R = c - c r**2 + c (r**2 - 1) = 0.
@@ -59,7 +59,7 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     try:
         left = residual(split.derivation, piece.drift, piece.D)
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(list_faults(error)), where=where)
 
     def drift(sizes: Sizes) -> tuple[Expr, ...]:
         return split.drift(piece, sizes)
@@ -72,7 +72,7 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     own = Equation(
         split.subject, derivation, split.subject.formulas, (), drift, lambda sizes: split.diffusion(piece, sizes)
     )
-    found = through_infinity(split.subject, found, own)
+    found = exclude_flux_through_infinity(split.subject, found, own)
     if not is_proved(found) or piece.is_noisy:
         return found
     given = tuple(sorted({*found.decision.given, *assume_existence(split, [piece])}))

@@ -32,10 +32,10 @@ from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.splitting.words import Order, order
 from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.conjunction import point_text
-from recipe_compiler.verify.core.first_witness import first_witness
-from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.premises import restricts_state, smoothness
+from recipe_compiler.verify.core.conjunction import format_point
+from recipe_compiler.verify.core.first_witness import find_first_witness
+from recipe_compiler.verify.core.identities import format_value
+from recipe_compiler.verify.core.premises import has_state_assumptions, require_smooth
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.steps.flow import assume_existence
@@ -104,7 +104,7 @@ def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) ->
         scheme: one of Euler's.
         own: the same with the U and the values of a build: an error for some U need not be one for this U.
     """
-    needed = smoothness(subject.formulas, subject.dynamics.declarations)
+    needed = require_smooth(subject.formulas, subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
     given = (*needed.given, *weak_order_premises(subject, [block.name for block in bounded_blocks(subject)]))
@@ -151,7 +151,7 @@ def bound_order(split: Split) -> Least | Undecided:
     apart = _find_disagreement(split, found)
     if apart:
         return Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",))
-    needed = smoothness(split.subject.formulas, split.subject.dynamics.declarations)
+    needed = require_smooth(split.subject.formulas, split.subject.dynamics.declarations)
     if needed.open:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open))
     bounded = bounded_blocks(split.subject)
@@ -187,7 +187,7 @@ def weak_order_premises(subject: Subject, leaving: Collection[str]) -> Iterator[
     yield Assumption(f"{energy} and its derivatives grow like powers", Assumes.POWERS, energy)
     kept = [block.name for block in bounded_blocks(subject) if block.name not in leaving]
     yield from (f"drifts and noise grow like powers of {name} and 1/{name}" for name in kept)
-    if leaving or restricts_state(subject.dynamics.declarations):
+    if leaving or has_state_assumptions(subject.dynamics.declarations):
         yield "steps stay inside the domain"
 
 
@@ -205,10 +205,10 @@ def answer_order(order: int, by: str, given: tuple[str, ...], data: Data, looks:
     known = tuple(sorted(set(given)))
     for says, subject, deviations in looks:
         declarations, sizes = subject.dynamics.declarations, subject.sizes[:LOOKED_AT]
-        off = first_witness(deviations, declarations, sizes, subject.formulas)
+        off = find_first_witness(deviations, declarations, sizes, subject.formulas)
         if off is not None:
             _, name, at = off
-            value = f"off by {shown(at.value)} eps^{order + 1} at {point_text(at.text)}"
+            value = f"off by {format_value(at.value)} eps^{order + 1} at {format_point(at.text)}"
             beyond = ("beyond", f"E[{name}] after a step is {value}")
             return Answer(Proved(f"weak order {order}, {says}", known, (*data, beyond)))
     return Answer(Proved(f"weak order {order} at least, by {by}", known, data))

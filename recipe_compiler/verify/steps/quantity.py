@@ -15,7 +15,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verify.core.identities import Identity
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import once_at_sizes
 from recipe_compiler.verify.steps.split import NOTHING, Split
@@ -89,7 +89,7 @@ class Quantity:
         """Return the identity that both engines have the same entries."""
 
         def apart(sizes: Sizes) -> list[Expr]:
-            own = written_out(self.tensor, sizes, leaf_of(self.split.subject.dynamics.declarations, sizes))
+            own = write_out(self.tensor, sizes, make_leaf(self.split.subject.dynamics.declarations, sizes))
             return [x - y for x, y in zip(own, self.entries(sizes), strict=True)]
 
         return replace(self, tensor=NOTHING, entries=apart).vanishes(says, of)

@@ -24,8 +24,8 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
-from recipe_compiler.verify.core.identities import Identity, faults_of
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.identities import Identity, list_faults
+from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import list_pieces, zero_noise_identities
 from recipe_compiler.verify.steps.quantity import Quantity, drift_quantities, energy_quantity
@@ -67,7 +67,7 @@ def reversible(split: Split) -> Answer:
     try:
         found = choose_flip(split)
     except ModelError as error:
-        return Answer(Undecided(faults_of(error)))
+        return Answer(Undecided(list_faults(error)))
     if found is None:
         return Answer(Undecided(("no sign flip of blocks was found that leaves H unchanged",)))
     unsaid = {name: flow for name, flow in split.numerical.items() if flow == REFLECTED}
@@ -156,7 +156,7 @@ def _list_flips(split: Split) -> Iterator[Flip]:
     centres = {
         block.name: centre(c, block, slope)
         for block, slope in zip(declarations.blocks, derivation.grad_H, strict=True)
-        if block.name not in held and block.domain.name is DomainName.REAL and not restricts_state(declarations)
+        if block.name not in held and block.domain.name is DomainName.REAL and not has_state_assumptions(declarations)
     }
     for count in range(1, min(len(centres), MOST) + 1):
         for names in combinations(centres, count):

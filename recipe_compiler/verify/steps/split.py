@@ -25,8 +25,8 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.core.identities import Identity, Question, decide
-from recipe_compiler.verify.core.premises import across, lipschitz
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.premises import describe_kinks, require_lipschitz
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
 
@@ -156,13 +156,13 @@ def split_of(subject: Subject, scheme: Scheme) -> Split:
 
 def write_vector(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
     """Return a vector over z from index notation, written out at fixed sizes: [n]."""
-    leaf = leaf or leaf_of(split.subject.dynamics.declarations, sizes)
-    return tuple(x for entry in f for x in written_out(entry, sizes, leaf))
+    leaf = leaf or make_leaf(split.subject.dynamics.declarations, sizes)
+    return tuple(x for entry in f for x in write_out(entry, sizes, leaf))
 
 
 def write_matrix(split: Split, M: Matrix, sizes: Sizes, leaf: Leaf | None = None) -> Rows:
     """Return a matrix over z from index notation, written out at fixed sizes: n x n scalars."""
-    return rows_of(split.blocks, M, sizes, leaf or leaf_of(split.subject.dynamics.declarations, sizes))
+    return rows_of(split.blocks, M, sizes, leaf or make_leaf(split.subject.dynamics.declarations, sizes))
 
 
 def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> Rows:
@@ -170,7 +170,7 @@ def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> R
     counts = [len(coordinates(block, sizes)) for block in blocks]
     found: list[tuple[Expr, ...]] = []
     for height, line in zip(counts, M, strict=True):
-        flat = [written_out(entry, sizes, leaf) for entry in line]
+        flat = [write_out(entry, sizes, leaf) for entry in line]
         found += [
             tuple(x for part, width in zip(flat, counts, strict=True) for x in part[i * width : (i + 1) * width])
             for i in range(height)
@@ -195,14 +195,14 @@ def decide_identities(
         also: formulas that they are about beside D, Q and H.
     """
     declarations, formulas = known or split.subject.dynamics.declarations, (*split.subject.formulas, *also)
-    kinks = lipschitz(formulas, declarations)
+    kinks = require_lipschitz(formulas, declarations)
     question = Question(
         tuple(identities),
         declarations,
         split.subject.sizes if sizes is None else sizes,
         kinks,
         split.subject.contradiction,
-        across(kinks.kinks),
+        describe_kinks(kinks.kinks),
         formulas,
     )
     return decide(question)

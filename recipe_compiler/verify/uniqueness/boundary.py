@@ -33,8 +33,8 @@ from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.premises import facts, restricts_state, state_assumptions
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.premises import has_state_assumptions, list_facts, list_state_assumptions
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.growth.ends import (
@@ -44,15 +44,15 @@ from recipe_compiler.verify.growth.ends import (
     Order,
     UnknownGrowthError,
     Y,
-    growth_of,
-    holds,
-    leading,
-    placed,
-    product_of,
-    with_boundary,
+    find_growth,
+    find_leading_order,
+    has_coordinate,
+    list_blocks_with_boundary,
+    multiply_growths,
+    replace_coordinate,
     with_distance,
 )
-from recipe_compiler.verify.growth.integral import EndCondition, common_slots, lowered_term, slack_of
+from recipe_compiler.verify.growth.integral import EndCondition, bound_term_below, express_by_slack, find_common_slots
 from recipe_compiler.verify.integrability.infinite import refute_end_condition
 from recipe_compiler.verify.recover.search import UNKNOWN, states_equation, with_recovered_q
 
@@ -94,7 +94,7 @@ class RowSize:
     is_exact: bool
 
 
-def faces(declarations: Declarations) -> Iterator[Face]:
+def list_faces(declarations: Declarations) -> Iterator[Face]:
     """Yield the faces of all bounded blocks; one face stands for all coordinates of a block.
 
     y > 0 is the distance: theta = y at the face `theta = 0`, theta = b - y at the upper end b of an interval, and
@@ -104,7 +104,7 @@ def faces(declarations: Declarations) -> Iterator[Face]:
         UnknownGrowthError: an end of an interval depends on the state.
     """
     for number, block in enumerate(declarations.blocks):
-        if block not in with_boundary(declarations):
+        if block not in list_blocks_with_boundary(declarations):
             continue
         ends = AT_ZERO[1:]
         if block.domain.name is DomainName.INTERVAL:
@@ -119,7 +119,7 @@ def faces(declarations: Declarations) -> Iterator[Face]:
 
 
 @dataclass(frozen=True, slots=True)
-class AtFace:
+class EquationAtFace:
     """A face, and how the parts of an equation behave near it."""
 
     subject: Subject
@@ -133,12 +133,12 @@ class AtFace:
         """The block of the face."""
         return self.face.block
 
-    def scalar(self, tensor: Tensor) -> Expr:
+    def write_scalar(self, tensor: Tensor) -> Expr:
         """Return the first entry of a tensor of parameters at the smallest sizes; the others are alike."""
         sizes = self.subject.sizes[0]
-        return sympy.expand(written_out(tensor, sizes, leaf_of(self.subject.dynamics.declarations, sizes))[0])
+        return sympy.expand(write_out(tensor, sizes, make_leaf(self.subject.dynamics.declarations, sizes))[0])
 
-    def density(self) -> Density:
+    def find_density(self) -> Density:
         """Return the behaviour of p = exp(-H).
 
         p ~ y**e at distance y, faster than every power where there is a barrier. For H = theta - (a - 1) log(theta) at
@@ -153,11 +153,11 @@ class AtFace:
         for term in self.of.H.terms:
             if self._is_bounded(term):
                 continue
-            lowered = None if self.face.end is None else lowered_term(c, term)
+            lowered = None if self.face.end is None else bound_term_below(c, term)
             exact = exact and lowered is None
             for one in (Tensor((), (term,)) if lowered is None else lowered).terms:
-                singular = c.add(singular, self._separated(one))
-        found = leading(c, singular, self.face.y, far=False)
+                singular = c.add(singular, self._express_by_distance(one))
+        found = find_leading_order(c, singular, self.face.y, far=False)
         exact = exact and (found is None or found.is_complete)
         if found is None or found.order < LOGARITHM:
             return Density(c.zero(), False, exact)
@@ -167,36 +167,36 @@ class AtFace:
 
     def _is_bounded(self, term: Term) -> bool:
         """Whether a term is bounded on bounded sets, up to the faces; what has no face in it is smooth inside."""
-        names = {block.name for block in with_boundary(self.terms.declarations)}
-        return not self.terms.blocks(term.factors) & names or self.terms.any_bound(term.factors) is not None
+        names = {block.name for block in list_blocks_with_boundary(self.terms.declarations)}
+        return not self.terms.blocks(term.factors) & names or self.terms.bound_locally(term.factors) is not None
 
-    def _separated(self, term: Term) -> Tensor:
+    def _express_by_distance(self, term: Term) -> Tensor:
         """Return what a coordinate near the face gives to a term of H, as a function of its distance y.
 
         Coordinates that stay inside give what is bounded. Faces that meet have independent normals, so that a product
         of powers above -1 of the distances is integrable.
         """
         c, block = self.terms.c, self.block
-        at, slack = common_slots(c, block, term), slack_of(c, block, term)
-        others = {one.name for one in with_boundary(self.terms.declarations)} - {block.name}
+        at, slack = find_common_slots(c, block, term), express_by_slack(c, block, term)
+        others = {one.name for one in list_blocks_with_boundary(self.terms.declarations)} - {block.name}
         if self.terms.blocks(term.factors) & others and (at is not None or slack is not None):
-            raise UnknownGrowthError(f"{self._text(term)} joins several bounded coordinates")
+            raise UnknownGrowthError(f"{self._format_term(term)} joins several bounded coordinates")
         if self.face.end is None and slack is not None:
             return slack
         if self.face.end is None or (at is None and slack is not None):
             if at is None and slack is None:
-                raise UnknownGrowthError(self._text(term))
+                raise UnknownGrowthError(self._format_term(term))
             return c.zero()
         if at is None:
-            raise UnknownGrowthError(self._text(term))
+            raise UnknownGrowthError(self._format_term(term))
         x = Coordinate(block.name, row_slots(block))
         alone = c.rename(Tensor(at, (term,)), dict(zip(at, x.at, strict=True)))
-        return placed(c, alone, x, self.face.end.place(c, self.face.y))
+        return replace_coordinate(c, alone, x, self.face.end.place(c, self.face.y))
 
-    def _text(self, term: Term) -> str:
+    def _format_term(self, term: Term) -> str:
         return tensor_text(Tensor((), (term,)))
 
-    def row(self, entry: Tensor) -> RowSize | None:
+    def measure_row(self, entry: Tensor) -> RowSize | None:
         """Return s with |row| <= C y**s for the row that an entry of D or Q has at the face; None where it is zero.
 
         D = diag(theta) has s = 1 at theta = 0. On the last face of a simplex, with the normal (1, ..., 1), it is the
@@ -208,16 +208,18 @@ class AtFace:
         c, y = self.terms.c, self.face.y
         if self.face.end is None:
             entry = c.total(entry, *(index for index in row_slots(self.block) if index in entry.free))
-            entry = placed(c, entry, self.block.name, c.subtract(c.constant(1), c.coordinate(Y)))
+            entry = replace_coordinate(c, entry, self.block.name, c.subtract(c.constant(1), c.coordinate(Y)))
         else:
-            entry = placed(c, entry, Coordinate(self.block.name, row_slots(self.block)), self.face.end.place(c, y))
+            entry = replace_coordinate(
+                c, entry, Coordinate(self.block.name, row_slots(self.block)), self.face.end.place(c, y)
+            )
         orders: dict[Order, list[Tensor]] = {}
         for term in entry.terms:
-            own = [factor for factor in term.factors if holds(factor, y)]
+            own = [factor for factor in term.factors if has_coordinate(factor, y)]
             rest = Term(term.coefficient, tuple(factor for factor in term.factors if factor not in own))
-            growth = product_of(c, (growth_of(c, factor, y, far=False) for factor in own))
+            growth = multiply_growths(c, (find_growth(c, factor, y, far=False) for factor in own))
             if growth is None or growth.order[0] or growth.order[2] or not self._is_bounded(rest):
-                raise UnknownGrowthError(self._text(term))
+                raise UnknownGrowthError(self._format_term(term))
             scale = c.scale(c.multiply(c.collect([rest], entry.free), growth.scale), growth.sign)
             orders.setdefault(growth.order, []).append(scale)
         if not orders:
@@ -238,7 +240,7 @@ class AtFace:
         entry = self.of.D[self.face.number][self.face.number]
         return len(entry.free) < 2 or all(any(isinstance(a, Delta) for a, _ in t.factors) for t in entry.terms)
 
-    def is_alone(self) -> bool:
+    def has_independent_coordinates(self) -> bool:
         """Whether each coordinate of the block is a diffusion by itself.
 
         D[b,b]: [n, n] is diagonal there, and H a sum over coordinates. Feller's condition s + e < 1 then tells whether
@@ -247,13 +249,14 @@ class AtFace:
         own = frozenset({self.block.name})
         H = [term for term in self.of.H.terms if self.terms.blocks(term.factors) & own]
         alone = all(
-            self.terms.blocks(t.factors) == own and common_slots(self.terms.c, self.block, t) is not None for t in H
+            self.terms.blocks(t.factors) == own and find_common_slots(self.terms.c, self.block, t) is not None
+            for t in H
         )
         return self.is_diagonal() and alone
 
 
 @dataclass(slots=True)
-class _Found:
+class _Findings:
     """What is known of the faces: in words, from which declarations, under which rule of reflection."""
 
     says: list[str] = field(default_factory=list[str])
@@ -263,7 +266,7 @@ class _Found:
 
 def has_boundary(dynamics: Dynamics) -> bool:
     """Whether the domain of the state has a boundary: a bounded block, or an assumption about the state."""
-    return bool(with_boundary(dynamics.declarations)) or restricts_state(dynamics.declarations)
+    return bool(list_blocks_with_boundary(dynamics.declarations)) or has_state_assumptions(dynamics.declarations)
 
 
 def boundary(subject: Subject) -> Answer:
@@ -283,18 +286,18 @@ def boundary(subject: Subject) -> Answer:
     if of is None or of.subject.derivation is None:
         why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
         return Answer(Undecided((f"{why}: the current is not known",)), where=where)
-    return _answer(of.subject, of.subject.derivation, where, of.given)
+    return _decide_faces(of.subject, of.subject.derivation, where, of.given)
 
 
-def _answer(subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str]) -> Answer:
+def _decide_faces(subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str]) -> Answer:
     declarations = subject.dynamics.declarations
-    restricted = state_assumptions(declarations)
+    restricted = list_state_assumptions(declarations)
     tried = [f"the face of the domain on which {says} ends is not decided" for says in restricted]
-    found = _Found(given=set(reasons))
+    found = _Findings(given=set(reasons))
     terms = Terms(with_distance(derivation.calculus), declarations)
     try:
-        for face in faces(declarations):
-            decision = _at_face(AtFace(subject, derivation, face, terms), found)
+        for face in list_faces(declarations):
+            decision = _decide_face(EquationAtFace(subject, derivation, face, terms), found)
             if isinstance(decision, Refuted) and restricted:
                 tried.append(f"not known whether {face.says} is a face of the domain under the assumptions")
                 continue
@@ -310,49 +313,53 @@ def _answer(subject: Subject, derivation: Derivation, where: Place, reasons: fro
     return Answer(Proved("; ".join(found.says), given, tuple(found.data)), where=where)
 
 
-def _at_face(at: AtFace, found: _Found) -> Decision | None:
+def _decide_face(at: EquationAtFace, found: _Findings) -> Decision | None:
     """Decide one face; None where it is proved, and `found` says how."""
     says = at.face.says
     try:
-        p = at.density()
-        rows = _rows(at)
+        p = at.find_density()
+        rows = _measure_rows(at)
     except (UnknownGrowthError, ModelError) as reason:
         return Undecided((f"not known at {says}: {reason}",))
     if not p.is_exact:
-        found.given |= facts([at.subject.dynamics.H], at.subject.dynamics.declarations)
-    open_ = _integrable(at, p, found)
+        found.given |= list_facts([at.subject.dynamics.H], at.subject.dynamics.declarations)
+    open_ = _check_integrable(at, p, found)
     if open_ is not None:
         return open_
     if p.is_barrier:
         found.says.append(f"exp(-H) falls faster than every power of the distance at {says}: not reached")
         return None
-    e = at.scalar(p.factor)
-    left = [(name, size) for name, size in rows.items() if not _above(at, e + rational(size.power), found)]
+    e = at.write_scalar(p.factor)
+    left = [(name, size) for name, size in rows.items() if not _is_positive(at, e + rational(size.power), found)]
     smallest = min((size.power for size in rows.values()), default=Fraction(0))
-    found.data += [(f"exponent of exp(-H) at {says}", written(e)), (f"least of D, Q at {says}", str(smallest))]
-    reach = _reach(at, e, rows) if p.is_exact else ""
+    found.data += [(f"exponent of exp(-H) at {says}", format_exponent(e)), (f"least of D, Q at {says}", str(smallest))]
+    reach = _describe_reach(at, e, rows) if p.is_exact else ""
     if not left:
         found.says.append(f"D and Q times exp(-H) vanish at {says}{reach}")
         return None
-    return _reflected(at, e, left, reach, found)
+    return _decide_reflection(at, e, left, reach, found)
 
 
-def _rows(at: AtFace) -> dict[tuple[str, int], RowSize]:
+def _measure_rows(at: EquationAtFace) -> dict[tuple[str, int], RowSize]:
     """Return the sizes of the entries in the row of a face."""
     row = at.face.number
-    sizes = ((name, b, at.row(entry)) for name, M in (("D", at.of.D), ("Q", at.of.Q)) for b, entry in enumerate(M[row]))
+    sizes = (
+        (name, b, at.measure_row(entry))
+        for name, M in (("D", at.of.D), ("Q", at.of.Q))
+        for b, entry in enumerate(M[row])
+    )
     return {(name, b): size for name, b, size in sizes if size is not None}
 
 
-def written(e: Expr) -> str:
+def format_exponent(e: Expr) -> str:
     """Return an exponent as text, without the positions: the exponents of all coordinates are alike."""
     return str(e).replace("[0]", "")
 
 
-def _integrable(at: AtFace, p: Density, found: _Found) -> Decision | None:
+def _check_integrable(at: EquationAtFace, p: Density, found: _Findings) -> Decision | None:
     """Return a refutation, or that it is open, unless exp(-H) is integrable at a face: y**e is for e > -1."""
     needed = p.factor if p.is_barrier else at.terms.c.add(p.factor, at.terms.c.constant(1))
-    if _above(at, at.scalar(needed), found):
+    if _is_positive(at, at.write_scalar(needed), found):
         return None
     condition = EndCondition(f"exp(-H) at {at.face.says}", needed, holds=False, boundary=not p.is_barrier)
     try:
@@ -366,21 +373,27 @@ def _integrable(at: AtFace, p: Density, found: _Found) -> Decision | None:
     return Undecided((condition.unmet,)) if against is None else against
 
 
-def _reach(at: AtFace, e: Expr, rows: dict[tuple[str, int], RowSize]) -> str:
+def _describe_reach(at: EquationAtFace, e: Expr, rows: dict[tuple[str, int], RowSize]) -> str:
     """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
     noise = rows.get(("D", at.face.number))
-    if noise is None or len(rows) > 1 or not noise.is_exact or at.face.end is None or not at.is_alone():
+    if (
+        noise is None
+        or len(rows) > 1
+        or not noise.is_exact
+        or at.face.end is None
+        or not at.has_independent_coordinates()
+    ):
         return ""
     k = e + rational(noise.power)
-    if _shown(at.subject, k - 1, ">=") is not None:
+    if _prove_sign(at.subject, k - 1, ">=") is not None:
         return ": not reached (Feller)"
-    if _shown(at.subject, 1 - k, ">") is not None:
+    if _prove_sign(at.subject, 1 - k, ">") is not None:
         return ": reached (Feller)"
-    return f": reached where {written(k)} < 1 (Feller)"
+    return f": reached where {format_exponent(k)} < 1 (Feller)"
 
 
-def _reflected(
-    at: AtFace, e: Expr, left: list[tuple[tuple[str, int], RowSize]], reach: str, found: _Found
+def _decide_reflection(
+    at: EquationAtFace, e: Expr, left: list[tuple[tuple[str, int], RowSize]], reach: str, found: _Findings
 ) -> Decision | None:
     """Decide a face that something of the flux reaches, by the rule of reflection that keeps the law."""
     subject, face = at.subject, at.face
@@ -389,20 +402,20 @@ def _reflected(
     for (name, b), size in left:
         conditions.append(e + rational(size.power))
         place = f"{name}[{face.block.name},{subject.names[b]}]"
-        if not _above(at, conditions[-1] + 1, found):
+        if not _is_positive(at, conditions[-1] + 1, found):
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
         other = subject.dynamics.declarations.blocks[b]
         if name == "D" and b == face.number and at.is_diagonal() and face.end is not None:
             continue
         entry = (subject.whole.Q or ())[face.number][b]
         even = all(is_even(f, other.name, subject.whole.declarations) for f in (subject.whole.H, entry))
-        if name == "Q" and other not in with_boundary(subject.dynamics.declarations) and even:
+        if name == "Q" and other not in list_blocks_with_boundary(subject.dynamics.declarations) and even:
             reversed_.append(other.name)
             continue
         return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
     if len(reversed_) < len(left) and reversed_:
         return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
-    where = " or ".join(dict.fromkeys(f"{written(k)} <= 0" for k in conditions if not k.is_number))
+    where = " or ".join(dict.fromkeys(f"{format_exponent(k)} <= 0" for k in conditions if not k.is_number))
     rule = f"{REFLECTED}{face.says}"
     if reversed_:
         rule += f", {', '.join(reversed_)} reversed with it"
@@ -412,14 +425,14 @@ def _reflected(
     return None
 
 
-def _above(at: AtFace, e: Expr, found: _Found) -> bool:
+def _is_positive(at: EquationAtFace, e: Expr, found: _Findings) -> bool:
     """Whether e > 0 for all parameters."""
-    shown = _shown(at.subject, e, ">")
+    shown = _prove_sign(at.subject, e, ">")
     found.given |= shown or set()
     return shown is not None
 
 
-def _shown(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
+def _prove_sign(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
     if isinstance(e, sympy.Rational):
         return frozenset() if (e > 0 if op == ">" else e >= 0) else None
     found = scalar(e, op, region_alike(subject.dynamics.declarations, subject.sizes[0]))

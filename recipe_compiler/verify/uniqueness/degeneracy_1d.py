@@ -32,10 +32,14 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transpose
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Decision, Proved, Refuted
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry
-from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossing, is_dense, restricted
+from recipe_compiler.verify.uniqueness.degeneracy_surfaces import (
+    is_densely_nonzero,
+    list_crossing_terms,
+    restrict_to_surface,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class EntryOnLine:
     """Whether it stands for every entry and size, at values of the parameters."""
 
 
-def line_of(subject: Subject, formula: Formula) -> EntryOnLine | None:
+def read_entry_on_line(subject: Subject, formula: Formula) -> EntryOnLine | None:
     """Return an entry, at the smallest sizes, as a function of one coordinate; None if it is zero, or none."""
     sizes = subject.sizes[0]
     declarations = subject.dynamics.declarations
@@ -100,7 +104,7 @@ def is_alike(subject: Subject, formula: Formula) -> bool:
             return False
 
 
-def without_constants(line: EntryOnLine) -> EntryOnLine | None:
+def drop_constant_factor(line: EntryOnLine) -> EntryOnLine | None:
     """Return an entry without its constant factor, which is never 0; None if that does not leave a function of x alone.
 
     The result stands for every size and all values of the parameters: c x**2 with c > 0 gives x**2.
@@ -111,7 +115,7 @@ def without_constants(line: EntryOnLine) -> EntryOnLine | None:
     return EntryOnLine(line.x, line.block, f, {}, (), whole=True, alike=True)
 
 
-def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decision | None:
+def decide_lipschitz(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decision | None:
     """Decide that an entry, as a function of one coordinate x, is locally Lipschitz; None if that is not known.
 
     Its zeros and kinks are isolated as algebraic numbers, and its order |y|**k at each decides. sqrt(|x|) and 1 +
@@ -122,7 +126,7 @@ def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decisi
         return None
     for spot in found:
         if spot.behaviour is Smoothness.ROUGH and is_certainly_inside(subject, spot.at, line.block):
-            return refuted_at(place, line, spot.at, _rough(spot))
+            return refute_at_zero(place, line, spot.at, _describe_roughness(spot))
     if not line.whole or any(spot.behaviour is not Smoothness.LIPSCHITZ for spot in found):
         return None
     if not is_defined_between(line.f, line.x, line.block, found, line.constants):
@@ -130,26 +134,26 @@ def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decisi
     return Proved("isolated zeros", ())
 
 
-def roots_of(line: EntryOnLine | None) -> tuple[Root, ...] | None:
+def isolate_roots(line: EntryOnLine | None) -> tuple[Root, ...] | None:
     """Return the zeros of a function of one coordinate inside its domain, isolated exactly; None if unknown."""
     if line is None:
         return None
     numbers = {s: rational(v) for s, v in line.constants.items()}
-    found = roots(_numerator(cast(Expr, line.f.xreplace(numbers))), line.x)
+    found = roots(_find_vanishing_part(cast(Expr, line.f.xreplace(numbers))), line.x)
     return None if found is None else tuple(root for root in found if is_inside(root, line.block))
 
 
-def _numerator(f: Expr) -> Expr:
+def _find_vanishing_part(f: Expr) -> Expr:
     """Return something with the zeros of a function, of moduli and powers too."""
     match f:
         case sympy.Abs():
-            return _numerator(argument(f))
+            return _find_vanishing_part(argument(f))
         case sympy.Pow() if f.exp.is_positive:
-            return _numerator(f.base)
+            return _find_vanishing_part(f.base)
         case sympy.exp():
             return sympy.Integer(1)
         case sympy.Mul():
-            return sympy.Mul(*(_numerator(arg) for arg in f.args if not arg.is_number))
+            return sympy.Mul(*(_find_vanishing_part(arg) for arg in f.args if not arg.is_number))
         case _:
             return f
 
@@ -163,7 +167,7 @@ def is_crossed(subject: Subject, line: EntryOnLine, root: Root) -> bool | None:
     """
     system = subject.system(subject.sizes[0])
     k = system.z.index(line.x)
-    if any(_is_dense_at(e, line, root, system.z) for e in crossing(line.x, system)):
+    if any(_is_dense_at(e, line, root, system.z) for e in list_crossing_terms(line.x, system)):
         return True
     unknown = False
     for entry in (*system.D[k], *system.Q[k]):
@@ -182,7 +186,7 @@ def is_crossed(subject: Subject, line: EntryOnLine, root: Root) -> bool | None:
 
 def _is_dense_at(e: Expr, line: EntryOnLine, root: Root, z: tuple[Symbol, ...]) -> bool:
     """Whether an expression is a polynomial in the other coordinates that is not zero on a surface."""
-    if root.low == root.high and is_dense(restricted(e, line.x, rational(root.low)), z):
+    if root.low == root.high and is_densely_nonzero(restrict_to_surface(e, line.x, rational(root.low)), z):
         return True
     others = [x for x in z if x != line.x]
     try:
@@ -196,19 +200,19 @@ def _is_dense_at(e: Expr, line: EntryOnLine, root: Root, z: tuple[Symbol, ...]) 
 
 def is_certainly_inside(subject: Subject, root: Root, block: Block) -> bool:
     """Whether a root, with its whole isolating interval, lies inside the domain; False if its ends are unknown."""
-    if has_unknown_edges(block) or restricts_state(subject.dynamics.declarations):
+    if has_unknown_edges(block) or has_state_assumptions(subject.dynamics.declarations):
         return False
     ends = (Root(root.of, root.low, root.low), Root(root.of, root.high, root.high))
     return all(is_inside(end, block) for end in ends)
 
 
-def refuted_at(place: MatrixEntry, line: EntryOnLine, root: Root, says: str) -> Refuted:
+def refute_at_zero(place: MatrixEntry, line: EntryOnLine, root: Root, says: str) -> Refuted:
     """Return the refutation by what an entry does at an exact zero."""
     label = str(line.x)
     return Refuted("exact zero", (*line.at, (label, root.text), (place.name, says)), text(place.formula))
 
 
-def _rough(spot: RoughPoint) -> str:
+def _describe_roughness(spot: RoughPoint) -> str:
     if spot.order is None:
         return "not locally Lipschitz there"
     if spot.order.power == 0:

@@ -51,7 +51,7 @@ class Pivots:
     open: str = ""
 
 
-def places(subject: Subject) -> Iterator[MatrixEntry]:
+def list_nonzero_entries(subject: Subject) -> Iterator[MatrixEntry]:
     """Yield every entry of D and Q that is not shown to be zero."""
     derivation = subject.derivation
     matrices: tuple[tuple[str, Matrix | None], ...] = (("D", subject.whole.D), ("Q", subject.whole.Q))
@@ -63,7 +63,7 @@ def places(subject: Subject) -> Iterator[MatrixEntry]:
                     yield MatrixEntry(name, f"{name}[{subject.names[a]},{subject.names[b]}]", a, b, formula)
 
 
-def constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry], Pivot | None]) -> Pivots:
+def decide_constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry], Pivot | None]) -> Pivots:
     """Decide that the linear equations D n = 0 and Q n = 0 for n have the same rank at every state, block by block.
 
     n is a vector over z. A block of n is zero where an equation holds it alone with a nonsingular entry. Of what is
@@ -81,7 +81,7 @@ def constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry
     ]
     zero: set[int] = set()
     while True:
-        news = {p.col: why for p, why in _alone(equations, zero, pivot)}
+        news = {p.col: why for p, why in _list_lone_pivots(equations, zero, pivot)}
         if not news:
             break
         zero |= news.keys()
@@ -102,7 +102,7 @@ def constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry
     return found
 
 
-def _alone(
+def _list_lone_pivots(
     equations: list[list[MatrixEntry]], zero: set[int], pivot: Callable[[MatrixEntry], Pivot | None]
 ) -> Iterator[tuple[MatrixEntry, Pivot]]:
     """Yield the entries that make a block of n zero: alone in their equation, and nonsingular."""

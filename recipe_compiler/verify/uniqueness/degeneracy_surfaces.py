@@ -26,7 +26,7 @@ def is_linear(g: Expr, z: tuple[Symbol, ...]) -> bool:
     return all(x.is_Rational for x in slopes) and any(x != 0 for x in slopes)
 
 
-def crossing(g: Expr, s: System) -> tuple[Expr, ...]:
+def list_crossing_terms(g: Expr, s: System) -> tuple[Expr, ...]:
     """Return the noise in g, n . D n, and the current through its surfaces, b . n, with n = grad g: [n].
 
     b = -Q grad H + div Q. One that contains an abstract function is left out, as its values on a surface are not known.
@@ -37,30 +37,30 @@ def crossing(g: Expr, s: System) -> tuple[Expr, ...]:
     return tuple(e for e in (noise, current) if not e.atoms(sympy.Derivative, sympy.Subs, AppliedUndef))
 
 
-def solved(g: Expr, z: tuple[Symbol, ...]) -> tuple[Symbol, Expr]:
+def solve_for_coordinate(g: Expr, z: tuple[Symbol, ...]) -> tuple[Symbol, Expr]:
     """Return a coordinate x, and what it equals on {g = 0}, for a linear g: x - y has x and y."""
     x = next(x for x in z if g.diff(x) != 0)
     return x, sympy.expand(x - g / g.diff(x))
 
 
-def restricted(e: Expr, x: Symbol, at: Expr) -> Expr:
+def restrict_to_surface(e: Expr, x: Symbol, at: Expr) -> Expr:
     """Return an expression on a surface."""
     found = e.xreplace({x: at})
     return found if isinstance(found, Expr) else e
 
 
-def crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
+def is_surface_crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
     """Whether chains cross {g = 0}, g a linear scalar function of the n coordinates, for all values of the parameters.
 
     They do if grad g . D grad g or b . grad g, with b = -Q grad H + div Q, is not zero on a dense part of the surface.
     For H = (x**2 + r**2)/2, D = diag(0, 1) and Q_12 = -1 the plane x = 0 is crossed: b_x = r.
     """
     s = subject.system(sizes)
-    x, at = solved(g, s.z)
-    return any(is_dense(restricted(e, x, at), s.z) for e in crossing(g, s))
+    x, at = solve_for_coordinate(g, s.z)
+    return any(is_densely_nonzero(restrict_to_surface(e, x, at), s.z) for e in list_crossing_terms(g, s))
 
 
-def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
+def is_densely_nonzero(e: Expr, z: tuple[Symbol, ...]) -> bool:
     """Whether an expression is a polynomial in the state that is not zero, for all values of the parameters.
 
     It is then nonzero on a dense set.
@@ -72,7 +72,7 @@ def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
     return any(never_zero(c) for c in polynomial.coeffs())
 
 
-def factors(e: Expr, z: tuple[Symbol, ...]) -> tuple[Expr, tuple[Expr, ...]]:
+def split_factors(e: Expr, z: tuple[Symbol, ...]) -> tuple[Expr, tuple[Expr, ...]]:
     """Return the constant factor of an expression, and the factors that depend on the state, without their powers.
 
     2 a x**2 (x - y) has 2 a, and x, x - y.

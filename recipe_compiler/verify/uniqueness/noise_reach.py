@@ -39,7 +39,7 @@ LARGEST = 40
 _Row = tuple[Fraction, ...]
 
 
-def spanning(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
+def find_spanning_minors(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
     """Return minors of the columns of D and their brackets that have no common zero; nothing where none are found.
 
     Each is a determinant of n fields V_k, [n, n]: columns of D and brackets [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j
@@ -54,21 +54,21 @@ def spanning(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
     """
     variables: set[sympy.Basic] = set()
     found: list[Expr] = []
-    for minor in _minors(s, at) if len(s.z) <= LARGEST_MINOR else ():
+    for minor in _list_minors(s, at) if len(s.z) <= LARGEST_MINOR else ():
         if never_zero(minor):
             return (minor,)
         free: list[sympy.Basic] = sorted(minor.free_symbols, key=str)
         if not set(free) <= set(s.z) or not minor.is_polynomial(*free) or len(variables | set(free)) > VARIABLES:
             continue
-        if sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _degree(minor, free) <= DEGREE:
+        if sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _get_degree(minor, free) <= DEGREE:
             variables |= set(free)
             found.append(minor)
     ordered = sorted(found, key=lambda e: (int(e.count_ops()), str(e)))
-    kept = _without_common_zero(ordered, sorted(variables, key=str))
+    kept = _find_unit_combination(ordered, sorted(variables, key=str))
     return () if kept is None else tuple(kept)
 
 
-def _minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
+def _list_minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
     """Yield determinants of brackets that are not zero: of those independent at a point, then of the shortest ones."""
     n = len(s.z)
     every = sorted(fields(s), key=lambda v: (sum(int(x.count_ops()) for x in v), str(v)))
@@ -80,11 +80,11 @@ def _minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
             yield expanded
 
 
-def _degree(e: Expr, free: list[sympy.Basic]) -> int:
+def _get_degree(e: Expr, free: list[sympy.Basic]) -> int:
     return int(sympy.Poly(e, *free).total_degree())
 
 
-def _without_common_zero(minors: list[Expr], variables: list[sympy.Basic]) -> list[Expr] | None:
+def _find_unit_combination(minors: list[Expr], variables: list[sympy.Basic]) -> list[Expr] | None:
     """Return the first minors of which 1 is a combination."""
     ideal: list[Expr] = []
     used: list[Expr] = []
@@ -100,7 +100,7 @@ def _without_common_zero(minors: list[Expr], variables: list[sympy.Basic]) -> li
     return None
 
 
-def reached(s: System) -> int | None:
+def compute_kalman_rank(s: System) -> int | None:
     """Return the rank of [D, A D, ..., A**(n-1) D] for a linear dz = A z dt + sqrt(2 D) dW; None if it is not linear.
 
     D and A are n x n matrices of rational numbers; A is the Jacobian of b = -Q grad H + div Q, the drift up to a
@@ -109,14 +109,14 @@ def reached(s: System) -> int | None:
 
         >>> x, r = z = sympy.symbols("x r", real=True)
         >>> D, Q = (tuple(tuple(map(sympy.S, row)) for row in rows) for rows in (((0, 0), (0, 1)), ((0, -1), (1, 0))))
-        >>> reached(System(z, (x**2 + r**2) / 2, D, Q))
+        >>> compute_kalman_rank(System(z, (x**2 + r**2) / 2, D, Q))
         2
     """
     n = len(s.z)
-    D = _numbers(s.D)
+    D = _read_rationals(s.D)
     if n > LARGEST or D is None:
         return None
-    A = _numbers(tuple(tuple(slope(x, at) for at in s.z) for x in circulation(s)))
+    A = _read_rationals(tuple(tuple(slope(x, at) for at in s.z) for x in circulation(s)))
     if A is None:
         return None
     fresh = [row for row in zip(*D, strict=True) if any(row)]
@@ -131,7 +131,7 @@ def reached(s: System) -> int | None:
     return len(found)
 
 
-def _numbers(matrix: tuple[tuple[sympy.Expr, ...], ...]) -> tuple[_Row, ...] | None:
+def _read_rationals(matrix: tuple[tuple[sympy.Expr, ...], ...]) -> tuple[_Row, ...] | None:
     """Return the entries of a matrix as rational numbers; None if one is not."""
     found: list[_Row] = []
     for row in matrix:

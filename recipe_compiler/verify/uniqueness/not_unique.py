@@ -19,7 +19,7 @@ from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 
@@ -32,7 +32,7 @@ Conserved = tuple[str, tuple[tuple[str, str], ...]]
 """A quantity C in words, with a point at which it is not constant."""
 
 
-def other_law(subject: Subject, hint: str) -> Answer | None:
+def find_other_law(subject: Subject, hint: str) -> Answer | None:
     """Return another stationary density exp(-H)/(1 + C**2), with a conserved quantity C; None where none is found.
 
     If D grad C = 0 and b . grad C = 0 with b = -Q grad H + div Q, the scalar C never changes along a chain, so any
@@ -48,19 +48,19 @@ def other_law(subject: Subject, hint: str) -> Answer | None:
     """
     whole = subject.whole
     sizes = sorted(subject.sizes, key=lambda s: (min(s.values(), default=0) < 2, sum(s.values())))[:2]
-    for dynamics, zeros in ((whole, ()), *_zeroed(whole)):
+    for dynamics, zeros in ((whole, ()), *_set_parameters_to_zero(whole)):
         for at in sizes:
             try:
                 s = system(dynamics.declarations, dynamics.H, dynamics.D or (), dynamics.Q or (), at)
-                found = None if len(s.z) > LARGEST else next(_conserved(dynamics, s, at), None)
+                found = None if len(s.z) > LARGEST else next(_list_conserved(dynamics, s, at), None)
             except (NoNormalFormError, NoInstanceError, NotScalarisableError, TooLargeError):
                 continue
             if found is not None:
-                return Answer(_refuted(dynamics, zeros, at, found, hint), tuple(at.items()) or "all")
+                return Answer(_refute_by_conserved(dynamics, zeros, at, found, hint), tuple(at.items()) or "all")
     return None
 
 
-def _conserved(dynamics: Dynamics, s: System, sizes: Sizes) -> Iterator[Conserved]:
+def _list_conserved(dynamics: Dynamics, s: System, sizes: Sizes) -> Iterator[Conserved]:
     """Yield what never changes: parts of H without noise, and combinations of coordinates that are on no circle."""
     declarations = dynamics.declarations
     for part in conserved_energies(s):
@@ -69,7 +69,7 @@ def _conserved(dynamics: Dynamics, s: System, sizes: Sizes) -> Iterator[Conserve
         for slope in part.slopes:
             found = witness(slope, declarations, sizes)
             if found is not None:
-                yield what, (*found.text, (f"a derivative of {what}", shown(found.value)))
+                yield what, (*found.text, (f"a derivative of {what}", format_value(found.value)))
     if next(points(declarations, sizes), None) is None:
         return
     blocks = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
@@ -79,7 +79,9 @@ def _conserved(dynamics: Dynamics, s: System, sizes: Sizes) -> Iterator[Conserve
             yield " + ".join(terms).replace("+ -", "- "), ()
 
 
-def _refuted(dynamics: Dynamics, zeros: tuple[str, ...], sizes: Sizes, found: Conserved, hint: str) -> Refuted:
+def _refute_by_conserved(
+    dynamics: Dynamics, zeros: tuple[str, ...], sizes: Sizes, found: Conserved, hint: str
+) -> Refuted:
     """Return the refutation by a conserved quantity, with what to declare to exclude the parameters that are zero."""
     what, values = found
     vanish = tuple((name, "0") for name in zeros)
@@ -96,17 +98,20 @@ def _refuted(dynamics: Dynamics, zeros: tuple[str, ...], sizes: Sizes, found: Co
     return Refuted(by, (*vanish, *at, *rest, law), residual + hint)
 
 
-def _zeroed(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:
+def _set_parameters_to_zero(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:
     """Yield the dynamics with parameters set to zero that may be zero: those of D alone, then those of Q too.
 
     A parameter that H or an assumption speaks of is left alone, and so is one that something is divided by.
     """
     declared = dynamics.declarations
-    fixed = _names([dynamics.H, *(side for c in declared.assume for side in (c.left, c.right))])
-    bounds = _names([edge for block in declared.blocks for edge in block.domain.bounds])
+    fixed = _collect_names([dynamics.H, *(side for c in declared.assume for side in (c.left, c.right))])
+    bounds = _collect_names([edge for block in declared.blocks for edge in block.domain.bounds])
     free = [p for p in declared.parameters if set(p.kinds) <= MAY_VANISH and p.name not in fixed | bounds]
     D, Q = dynamics.D or (), dynamics.Q or ()
-    for used in (_names(x for row in D for x in row), _names(x for m in (D, Q) for row in m for x in row)):
+    for used in (
+        _collect_names(x for row in D for x in row),
+        _collect_names(x for m in (D, Q) for row in m for x in row),
+    ):
         zeros = {p.name: zero(p.shape) for p in free if p.name in used}
         if not zeros:
             continue
@@ -120,5 +125,5 @@ def _zeroed(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:
             yield changed, tuple(zeros)
 
 
-def _names(formulas: Iterator[Formula] | list[Formula]) -> set[str]:
+def _collect_names(formulas: Iterator[Formula] | list[Formula]) -> set[str]:
     return {node.name for formula in formulas for node in nodes(formula) if isinstance(node, Symbol)}

@@ -24,28 +24,34 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import SizeNumber
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.premises import lipschitz, restricts_state, smoothness
+from recipe_compiler.verify.core.premises import has_state_assumptions, require_lipschitz, require_smooth
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import UNKNOWN, Represented, states_equation, with_recovered_q
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
+    decide_lipschitz,
+    drop_constant_factor,
     is_alike,
     is_certainly_inside,
     is_crossed,
-    line_of,
-    refuted_at,
-    roots_of,
-    roughness,
-    without_constants,
+    isolate_roots,
+    read_entry_on_line,
+    refute_at_zero,
 )
-from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry, Pivot, Pivots, constant_rank, places
-from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossed, factors, is_linear
-from recipe_compiler.verify.uniqueness.unique import spanned
+from recipe_compiler.verify.uniqueness.degeneracy_rank import (
+    MatrixEntry,
+    Pivot,
+    Pivots,
+    decide_constant_rank,
+    list_nonzero_entries,
+)
+from recipe_compiler.verify.uniqueness.degeneracy_surfaces import is_linear, is_surface_crossed, split_factors
+from recipe_compiler.verify.uniqueness.unique import prove_spanning
 
 LARGEST = 4
 """Determinants of matrices larger than this are not formed."""
 
 
-def varies(dynamics: Dynamics) -> bool:
+def has_varying_matrix(dynamics: Dynamics) -> bool:
     """Whether D or Q depends on the state; also if Q is not given and the one recovered for a claimed drift may."""
     matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
     moving = any(depends_on_state(place) for matrix in matrices for row in matrix or () for place in row)
@@ -66,32 +72,34 @@ def regular(subject: Subject) -> Answer:
     """
     of = with_recovered_q(subject)
     if of is not None:
-        return _answer(of.subject, of, of.given)
-    found = _answer(subject, None, frozenset())
-    return replace(found, waived=not any(place.moves for place in places(subject)))
+        return _decide_regular(of.subject, of, of.given)
+    found = _decide_regular(subject, None, frozenset())
+    return replace(found, waived=not any(place.moves for place in list_nonzero_entries(subject)))
 
 
-def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -> Answer:
+def _decide_regular(subject: Subject, of: Represented | None, reasons: frozenset[str]) -> Answer:
     where = subject.place("D", "claims.diffusion")
     given = set(reasons)
     tried: list[str] = []
-    entries = tuple(places(subject))
+    entries = tuple(list_nonzero_entries(subject))
     for place in entries:
         if not place.moves:
             continue
-        decision = _of_place(subject, place, of)
+        decision = _decide_entry(subject, place, of)
         if isinstance(decision, Refuted):
             sizes = tuple(subject.sizes[0].items())
             return Answer(decision, sizes or "all", where=subject.place(place.name, place.matrix))
         given |= set(decision.given)
         tried += decision.tried if isinstance(decision, Undecided) else ()
-    noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(subject, place))
-    rank = constant_rank(entries, lambda place: _pivot(subject, place))
-    whole = _without_zeros(subject, *_whole(subject, noise)) if noise.open or rank.open else None
+    noise = decide_constant_rank(
+        tuple(p for p in entries if p.matrix == "D"), lambda place: _find_pivot(subject, place)
+    )
+    rank = decide_constant_rank(entries, lambda place: _find_pivot(subject, place))
+    whole = _prove_no_zeros(subject, *_choose_matrix(subject, noise)) if noise.open or rank.open else None
     if of is None and len(rank.zero) < len(subject.names):
         tried.append(UNKNOWN)
     elif (noise.open or rank.open) and whole is None:
-        whole = _spanned(subject)
+        whole = _prove_by_brackets(subject)
         if whole is None:
             tried.append(f"not shown: the zero set of {rank.open or noise.open} does not divide the state space")
     pivots = [whole] if whole is not None else [*noise.pivots, *rank.pivots]
@@ -105,20 +113,20 @@ def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -
     return Answer(Proved(by.removesuffix("; "), tuple(sorted(reasons)), data), where=where)
 
 
-def _of_place(subject: Subject, place: MatrixEntry, of: Represented | None) -> Decision:
+def _decide_entry(subject: Subject, place: MatrixEntry, of: Represented | None) -> Decision:
     """Decide that an entry is Lipschitz, and look for a zero of it that chains do not cross.
 
     A Q that was found is one of many: what is rough in it may not be in another, and without a Q no zero is told to be
     crossed or not.
     """
-    kinks = lipschitz((place.formula,), subject.dynamics.declarations)
+    kinks = require_lipschitz((place.formula,), subject.dynamics.declarations)
     given = tuple(sorted(kinks.given))
-    line = line_of(subject, place.formula)
-    rough = roughness(subject, place, line) if kinks.open and line is not None else None
+    line = read_entry_on_line(subject, place.formula)
+    rough = decide_lipschitz(subject, place, line) if kinks.open and line is not None else None
     if isinstance(rough, Refuted):
         found = place.matrix == "Q" and of is not None and of.recovered
         return Undecided((f"{place.name}, which was found: {rough.by}",), given=given) if found else rough
-    for root in (roots_of(line) or ()) if of is not None else ():
+    for root in (isolate_roots(line) or ()) if of is not None else ():
         if (
             line is not None
             and is_crossed(subject, line, root) is False
@@ -129,13 +137,13 @@ def _of_place(subject: Subject, place: MatrixEntry, of: Represented | None) -> D
             says = (
                 f"{row}, with a kink: the drift jumps where there is no noise" if bent else f"{row}: no chain crosses"
             )
-            return refuted_at(place, line, root, says)
+            return refute_at_zero(place, line, root, says)
     if kinks.open and rough is None:
         return Undecided(tuple(f"{place.name}: not shown: {what}" for what in kinks.open), given=given)
     return Proved("Lipschitz", given)
 
 
-def _pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
+def _find_pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
     """Return why an entry is nonsingular everywhere, off surfaces that chains cross; None if that is not known."""
     formula, declarations = place.formula, subject.dynamics.declarations
     if formula.shape.rows != formula.shape.cols:
@@ -150,28 +158,30 @@ def _pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
         entries = rows(formula, subject.setting(subject.sizes[0]))
     except (NotScalarisableError, TooLargeError):
         return None
-    found = _without_zeros(subject, place.name, entries)
+    found = _prove_no_zeros(subject, place.name, entries)
     if found is not None:
         return found
-    line = line_of(subject, formula)
-    line = None if line is None else without_constants(line)
-    zeros = roots_of(line)
+    line = read_entry_on_line(subject, formula)
+    line = None if line is None else drop_constant_factor(line)
+    zeros = isolate_roots(line)
     if line is None or zeros is None or not all(is_crossed(subject, line, zero) for zero in zeros):
-        return None if declarations.sizes else _on_crossed_surfaces(subject, place, entries)
-    if zeros and declarations.sizes and not _alike_at_every_size(subject, line.block):
+        return None if declarations.sizes else _prove_zeros_crossed(subject, place, entries)
+    if zeros and declarations.sizes and not _is_alike_at_every_size(subject, line.block):
         return None  # what crosses them at the smallest size may vanish at another
     listed = ", ".join(zero.text for zero in zeros) or "none"
     return Pivot(f"zeros of {place.name} isolated, crossed", data=((f"zeros of {place.name} in {line.x}", listed),))
 
 
-def _alike_at_every_size(subject: Subject, block: Block) -> bool:
+def _is_alike_at_every_size(subject: Subject, block: Block) -> bool:
     """Whether the current of Q in a block that is not zero at the smallest size is not zero at larger ones.
 
     It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it.
     """
     blocks = subject.dynamics.declarations.blocks
     row = blocks.index(block)
-    if subject.derivation is None or not all(is_alike(subject, p.formula) for p in places(subject) if p.row == row):
+    if subject.derivation is None or not all(
+        is_alike(subject, p.formula) for p in list_nonzero_entries(subject) if p.row == row
+    ):
         return False
     current = circulation(subject.derivation)[row]
     numbers = {frozenset(f for f in term.factors if isinstance(f[0], SizeNumber)) for term in current.terms}
@@ -179,19 +189,19 @@ def _alike_at_every_size(subject: Subject, block: Block) -> bool:
     return len(numbers) <= 1 and sum(isinstance(atom, SizeNumber) for atom in everywhere(current)) == outer
 
 
-def _on_crossed_surfaces(subject: Subject, place: MatrixEntry, entries: Rows) -> Pivot | None:
+def _prove_zeros_crossed(subject: Subject, place: MatrixEntry, entries: Rows) -> Pivot | None:
     """Return a proof that a scalar entry vanishes only where one of its linear factors does, and chains cross there."""
     if len(entries) != 1 or not entries[0][0].is_polynomial(*subject.system({}).z):
         return None
     z = subject.system({}).z
-    constant, listed = factors(entries[0][0], z)
-    if not never_zero(constant) or not all(is_linear(g, z) and crossed(subject, g, {}) for g in listed):
+    constant, listed = split_factors(entries[0][0], z)
+    if not never_zero(constant) or not all(is_linear(g, z) and is_surface_crossed(subject, g, {}) for g in listed):
         return None
     data = tuple((f"a surface on which {place.name} vanishes", f"{g} = 0") for g in listed)
     return Pivot(f"zeros of {place.name} on surfaces, crossed", data=data)
 
 
-def _without_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
+def _prove_no_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     """Return a proof that the determinant of a square matrix at the smallest sizes has no zeros."""
     if not 0 < len(matrix) <= LARGEST:
         return None
@@ -204,21 +214,21 @@ def _without_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     return Pivot(f"{name} without zeros by {found.by}", found.given, tuple((f"{name}: {n}", v) for n, v in found.data))
 
 
-def _spanned(subject: Subject) -> Pivot | None:
+def _prove_by_brackets(subject: Subject) -> Pivot | None:
     """Return the proof that no surface splits the state space because brackets of noise and drift are tangent to none.
 
     On a surface that no chain crosses the columns of D and b are tangent, hence all of their brackets.
     """
     whole = subject.whole
     formulas = (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
-    premises = smoothness(formulas, subject.dynamics.declarations)
-    if subject.derivation is None or premises.open or restricts_state(subject.dynamics.declarations):
+    premises = require_smooth(formulas, subject.dynamics.declarations)
+    if subject.derivation is None or premises.open or has_state_assumptions(subject.dynamics.declarations):
         return None
-    reached = spanned(subject, subject.derivation)
+    reached = prove_spanning(subject, subject.derivation)
     return None if reached.open else Pivot(reached.by, premises.given, reached.data)
 
 
-def _whole(subject: Subject, noise: Pivots) -> tuple[str, Rows]:
+def _choose_matrix(subject: Subject, noise: Pivots) -> tuple[str, Rows]:
     """Return D + Q, or D where it may degenerate, if the document fixes its sizes; nothing where it does not."""
     name = "D" if noise.open else "D + Q"
     if subject.dynamics.declarations.sizes or subject.whole.D is None or subject.whole.Q is None:

@@ -24,16 +24,16 @@ from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
-from recipe_compiler.verify.core.premises import smoothness, state_assumptions
-from recipe_compiler.verify.core.sizes import Sizes, written
+from recipe_compiler.verify.core.premises import list_state_assumptions, require_smooth
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
-from recipe_compiler.verify.growth.ends import with_boundary
+from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
 from recipe_compiler.verify.recover.search import UNKNOWN, with_recovered_q
-from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
-from recipe_compiler.verify.uniqueness.not_unique import other_law
+from recipe_compiler.verify.uniqueness.noise_reach import compute_kalman_rank, find_spanning_minors
+from recipe_compiler.verify.uniqueness.not_unique import find_other_law
 
 POINTS = 6
 
@@ -47,7 +47,7 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class SpanningProof:
     """How a proof ended: its certificate, or what is missing."""
 
     by: str = ""
@@ -72,69 +72,69 @@ def unique(subject: Subject) -> Answer:
     of = with_recovered_q(subject)
     if of is None:
         return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
-    found = _answer(of.subject)
+    found = _decide_unique(of.subject)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return replace(found, decision=replace(found.decision, given=tuple(given)))
 
 
-def _answer(subject: Subject) -> Answer:
+def _decide_unique(subject: Subject) -> Answer:
     where = subject.place("D", "claims.diffusion")
     if subject.derivation is None:
         return Answer(Undecided((UNKNOWN,)), where=where)
     whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
-    premises = smoothness(formulas, subject.dynamics.declarations)
+    premises = require_smooth(formulas, subject.dynamics.declarations)
     given = tuple(sorted(premises.given))
-    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(subject)]
+    shut = [*(f"not shown: {what}" for what in premises.open), *_list_boundaries(subject)]
     if shut:
         return Answer(Undecided(tuple(shut), given=given), where=where)
-    proof = spanned(subject, subject.derivation)
-    linear = _linear(subject) if proof.open else None
+    proof = prove_spanning(subject, subject.derivation)
+    linear = _prove_linear(subject) if proof.open else None
     proof = proof if linear is None else linear
     if not proof.open:
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
         return Answer(Proved(proof.by, given, proof.data), checked_at=checked, where=where)
-    not_kept = _not_stationary(subject)
+    not_kept = _list_unproved_premises(subject)
     if not_kept:
         return Answer(Undecided(tuple(not_kept), given=given), where=where)
-    hint = _hint(subject.derivation)
-    other = other_law(subject, hint)
+    hint = _suggest_refresh(subject.derivation)
+    other = find_other_law(subject, hint)
     if other is not None:
         return replace(other, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
     return Answer(Undecided(tried, given=given), where=where)
 
 
-def _linear(subject: Subject) -> Reached | None:
+def _prove_linear(subject: Subject) -> SpanningProof | None:
     """Return the certificate of a linear equation with numbers for all sizes and parameters."""
     try:
         s = None if subject.whole.declarations.sizes else subject.system({})
     except (NotScalarisableError, TooLargeError):
         return None
-    if s is None or reached(s) != len(s.z):
+    if s is None or compute_kalman_rank(s) != len(s.z):
         return None
     says = f"rank of [D, A D, A**2 D, ...] = {len(s.z)}, all of z"
-    return Reached(f"Hoermander: the equation is linear, {says}", (("rank", str(len(s.z))),))
+    return SpanningProof(f"Hoermander: the equation is linear, {says}", (("rank", str(len(s.z))),))
 
 
-def _edges(subject: Subject) -> list[str]:
+def _list_boundaries(subject: Subject) -> list[str]:
     """Return what keeps the state from being all of a space without edges."""
     declarations = subject.dynamics.declarations
-    names = [block.name for block in with_boundary(declarations)]
+    names = [block.name for block in list_blocks_with_boundary(declarations)]
     found = [f"{', '.join(names)} has a boundary, and behaviour there also decides uniqueness"] if names else []
-    found += [f"{c} restricts the state, which may be disconnected" for c in state_assumptions(declarations)]
+    found += [f"{c} restricts the state, which may be disconnected" for c in list_state_assumptions(declarations)]
     return found + ([subject.contradiction] if subject.contradiction else [])
 
 
-def _not_stationary(subject: Subject) -> list[str]:
+def _list_unproved_premises(subject: Subject) -> list[str]:
     """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
     needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:3]
     return [f"not shown: {says}" for says, decide in needed if decide(subject).verdict is not Verdict.PROVED]
 
 
-def _hint(derivation: Derivation) -> str:
+def _suggest_refresh(derivation: Derivation) -> str:
     """Return which refresh brings in the noise that D lacks; empty where D is not zero."""
     if any(not entry.is_zero for row in derivation.D for entry in row):
         return ""
@@ -146,56 +146,56 @@ def _hint(derivation: Derivation) -> str:
     return f"; D = 0, so nothing is random: add refreshes from {' and '.join(laws)}"
 
 
-def spanned(subject: Subject, derivation: Derivation) -> Reached:
+def prove_spanning(subject: Subject, derivation: Derivation) -> SpanningProof:
     """Return the certificate that noise and its brackets span all directions at every state, or what is open.
 
     By index calculus for every size, or by a minor at fixed sizes. It depends on D and the drift, not on the Q that
     gives the drift.
     """
-    noisy = _noisy(subject, derivation)
+    noisy = _find_noisy_blocks(subject, derivation)
     names = subject.names
     try:
         steps = reach(derivation, noisy) if noisy else ()
     except ModelError as error:
-        return Reached(open=tuple(fault.problem for fault in error.faults))
+        return SpanningProof(open=tuple(fault.problem for fault in error.faults))
     reached = noisy | {step.block for step in steps}
     missing = [name for name in names if name not in reached]
     if missing and subject.dynamics.declarations.sizes:
-        return Reached(open=(_reached(noisy, steps, missing),))
-    ranks, seen = _ranks(subject)
+        return SpanningProof(open=(_describe_reached(noisy, steps, missing),))
+    ranks, seen = _compute_ranks(subject)
     if not missing:
         if not ranks and any(min(sizes.values(), default=2) > 1 for sizes in seen):
-            return _certificate(noisy, steps, names, seen)
-        return Reached(open=ranks or ("second engine: too large beyond a size of 1",))
+            return _write_certificate(noisy, steps, names, seen)
+        return SpanningProof(open=ranks or ("second engine: too large beyond a size of 1",))
     if not ranks:
-        minors = _minors(subject)
+        minors = _find_minors(subject)
         if minors:
             listed = ", ".join(minors)
             shown = f"{listed} is never 0" if len(minors) == 1 else f"{listed} have no common zero"
             by = f"Hoermander: brackets of the columns of D span all directions: {shown}"
-            return Reached(by, (("minor" if len(minors) == 1 else "minors", listed),), checked=seen)
-    return Reached(open=(_reached(noisy, steps, missing), *ranks))
+            return SpanningProof(by, (("minor" if len(minors) == 1 else "minors", listed),), checked=seen)
+    return SpanningProof(open=(_describe_reached(noisy, steps, missing), *ranks))
 
 
-def _certificate(
+def _write_certificate(
     noisy: frozenset[str], steps: tuple[ReachedBlock, ...], names: tuple[str, ...], seen: tuple[Sizes, ...]
-) -> Reached:
+) -> SpanningProof:
     if not steps:
-        return Reached("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
+        return SpanningProof("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
     own = ", ".join(name for name in names if name in noisy)
     data = (("noise in", own), *((f"{step.block} by {step.by}", step.is_) for step in steps))
     chain = "; ".join(f"{step.block} by {step.by} = {step.is_}" for step in steps)
-    return Reached(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
+    return SpanningProof(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
 
 
-def _reached(noisy: frozenset[str], steps: tuple[ReachedBlock, ...], missing: list[str]) -> str:
+def _describe_reached(noisy: frozenset[str], steps: tuple[ReachedBlock, ...], missing: list[str]) -> str:
     if not noisy:
         return "no block is shown to have noise in all its directions at every state"
     further = "".join(f", {step.block} by {step.by}" for step in steps)
     return f"Lie brackets reach {', '.join(sorted(noisy))}{further}; not shown at every state: {', '.join(missing)}"
 
 
-def _noisy(subject: Subject, derivation: Derivation) -> frozenset[str]:
+def _find_noisy_blocks(subject: Subject, derivation: Derivation) -> frozenset[str]:
     """Return the blocks that D couples to no other and in which it is positive definite everywhere."""
     declarations, D = subject.dynamics.declarations, subject.whole.D or ()
     found: set[str] = set()
@@ -208,7 +208,7 @@ def _noisy(subject: Subject, derivation: Derivation) -> frozenset[str]:
     return frozenset(found)
 
 
-def _ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
+def _compute_ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
     """Return where the second engine finds too low a rank at all exact points it looks at, and where a full one."""
     low: list[str] = []
     full: list[Sizes] = []
@@ -229,17 +229,17 @@ def _ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
         if best == n:
             full.append(sizes)
         else:
-            at_ = f" at {written(sizes)}" if sizes else ""
+            at_ = f" at {format_sizes(sizes)}" if sizes else ""
             low.append(f"second engine{at_}: brackets span {best} of {n} directions at the points tried")
     return tuple(low), tuple(full)
 
 
-def _minors(subject: Subject) -> tuple[str, ...]:
+def _find_minors(subject: Subject) -> tuple[str, ...]:
     """Return a minor that vanishes nowhere, or several that do not together; nothing where none are found."""
     sizes = subject.sizes[0]
     try:
         s = subject.system(sizes)
-        found = spanning(s, tuple(points(subject.dynamics.declarations, sizes, POINTS)))
+        found = find_spanning_minors(s, tuple(points(subject.dynamics.declarations, sizes, POINTS)))
     except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
         return ()
     return tuple(str(minor) for minor in found)

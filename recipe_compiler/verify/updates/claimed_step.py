@@ -34,9 +34,9 @@ from recipe_compiler.trace.series import HALF, ONE, TWO, ZERO, NoExpansionError
 from recipe_compiler.trace.stated_step import Step, stated_step
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.core.premises import smoothness
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
-from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
+from recipe_compiler.verify.core.premises import require_smooth
+from recipe_compiler.verify.core.scalars import make_leaf, write_out
+from recipe_compiler.verify.core.sizes import Sizes, list_checked_sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import circle_blocks
 from recipe_compiler.verify.updates.covariances import holds_draw
@@ -137,11 +137,11 @@ class ClaimedStep:
 
     def _subtract_engines(self, sizes: Sizes, power: Fraction) -> Iterator[Expr]:
         """Yield the moments' coefficients of one power by the index calculus minus those of the second engine."""
-        own, leaf = self.moments.at(power), leaf_of(self.declarations, sizes)
-        found = [x for part in own.mean for x in written_out(part, sizes, leaf)]
+        own, leaf = self.moments.at(power), make_leaf(self.declarations, sizes)
+        found = [x for part in own.mean for x in write_out(part, sizes, leaf)]
         for block, row in zip(self.declarations.blocks, own.covariance, strict=True):
             height = len(coordinates(block, sizes))
-            places = [written_out(part, sizes, leaf) for part in row]
+            places = [write_out(part, sizes, leaf) for part in row]
             widths = [len(flat) // height for flat in places]
             found += [
                 x
@@ -253,13 +253,13 @@ def claimed_step(subject: Subject, where: Place) -> ClaimedStep:
     bare = replace(dynamics, declarations=step.declarations)
     energy = derive(replace(bare, D=zero, Q=zero))
     stated = Claims(drift=tuple(("", formula) for formula in step.formulas))
-    premises = smoothness((*step.formulas, dynamics.H), step.declarations)
+    premises = require_smooth((*step.formulas, dynamics.H), step.declarations)
     kept = cache(lambda pairs: scalar_moments(step, dict(pairs)))
 
     def at(sizes: Sizes) -> Moments[Poly]:
         return kept(tuple(sizes.items()))
 
-    sizes = checked_sizes(replace(bare, claims=stated))
+    sizes = list_checked_sizes(replace(bare, claims=stated))
     found = tensor_moments(step)
     return ClaimedStep(bare, step, found, energy, sizes, where, premises, subject.contradiction, subject.derivation, at)
 

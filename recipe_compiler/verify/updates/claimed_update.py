@@ -15,7 +15,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.trace.series import ONE, NoExpansionError
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.infinity.at_infinity import OPEN, steep
+from recipe_compiler.verify.infinity.at_infinity import OPEN, list_steep_terms
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, claimed_step
 from recipe_compiler.verify.updates.covariances import check_covariances
 from recipe_compiler.verify.updates.judgement import decide_limit
@@ -69,7 +69,7 @@ def _decide_claimed_step(subject: Subject, claimed: ClaimedStep) -> Answer:
 def _check_infinity(claimed: ClaimedStep, proof: Proved) -> Decision:
     """Return the decision for a correct limiting equation, after checking the probability flux at infinity."""
     f, D = claimed.drift_at(claimed.unit), claimed.diffusion_at(claimed.unit)
-    passing = steep(replace(claimed.energy, drift=f, D=D))
+    passing = list_steep_terms(replace(claimed.energy, drift=f, D=D))
     if passing:
         return Undecided((OPEN, *passing), given=proof.given)
     said, data = remarks(claimed)

@@ -12,8 +12,8 @@ from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.trace.of_formulas import as_coordinates
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
-from recipe_compiler.verify.core.kinds import counterexample, is_of_kind, is_of_kind_somewhere
-from recipe_compiler.verify.core.premises import assumptions, facts
+from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind, is_of_kind_somewhere
+from recipe_compiler.verify.core.premises import list_assumptions, list_facts
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.updates.small_covariances import stays_semidefinite
 
@@ -76,10 +76,12 @@ def check_covariances(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             if not (small or is_of_kind_somewhere(first, strict, step.declarations, large)):
                 left.append(UnshownDraw(item.says, None))
             given |= (
-                facts([first], step.declarations) | _leading_conditions(item, step) | assumptions(step.declarations)
+                list_facts([first], step.declarations)
+                | _leading_conditions(item, step)
+                | list_assumptions(step.declarations)
             )
             continue
-        point = counterexample(first, item.kind, step.declarations, sizes)
+        point = find_counterexample(first, item.kind, step.declarations, sizes)
         if point is not None:
             return Laws(refuted=(f"the covariance of {item.says}, to leading order {text(first)}", point))
         left.append(UnshownDraw(item.says, first if small else None))
@@ -91,7 +93,7 @@ def _assume_declared_kind(item: ClaimedDraw, step: Step) -> set[str]:
     if item.covariance is None:
         return set()
     if is_of_kind(item.covariance, item.kind, step.declarations):
-        return set(facts([item.covariance], step.declarations))
+        return set(list_facts([item.covariance], step.declarations))
     return {f"{text(item.covariance)} is {item.kind}"}
 
 

@@ -15,8 +15,8 @@ from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.trace.moments import amplitude, own_noise
 from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 from recipe_compiler.trace.tensors import TensorSeries
-from recipe_compiler.verify.core.first_witness import first_witness
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.first_witness import find_first_witness
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, describe_step_size, print_power
 
 LONGEST = 400
@@ -101,10 +101,13 @@ def _describe_bias(claimed: ClaimedStep) -> Said:
 
 def _find_bias_point(claimed: ClaimedStep) -> Iterator[tuple[str, str]]:
     """Yield an exact point at which the second engine finds a nonzero eps^1 part."""
-    found = first_witness(lambda at: [("", claimed.residual_at(at, TWO))], claimed.declarations, claimed.sizes[:2])
+    found = find_first_witness(lambda at: [("", claimed.residual_at(at, TWO))], claimed.declarations, claimed.sizes[:2])
     if found is not None:
         at = found[-1]
-        yield "eps^1 part at a point", f"{shown(at.value)} at {', '.join(f'{name} = {x}' for name, x in at.text)}"
+        yield (
+            "eps^1 part at a point",
+            f"{format_value(at.value)} at {', '.join(f'{name} = {x}' for name, x in at.text)}",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from recipe_compiler.trace.of_scalars import scalar_moments
 from recipe_compiler.trace.series import TWO, NoExpansionError
 from recipe_compiler.trace.stated_step import Step, stated_step
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.first_witness import Named, first_witness
-from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.first_witness import Named, find_first_witness
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.claimed_step import describe_step_size, print_power, time_unit, values_at
@@ -134,7 +134,7 @@ def _refute_order(block: _BlockStep, unit: Fraction) -> tuple[Sizes, Refuted] | 
             yield from ((f"the noise covariance {at}", x) for row in part.covariance for x in row)
 
     sizes = sorted(block.sizes, key=lambda s: (min(s.values(), default=2) < 2, sum(s.values())))[:2]
-    found = first_witness(below, block.step.declarations, sizes)
+    found = find_first_witness(below, block.step.declarations, sizes)
     if found is None:
         return None
     at, says, point = found
@@ -155,7 +155,7 @@ def _refute_small_noise(block: _BlockStep, unit: Fraction, subject: Subject) -> 
     def entries(sizes: Sizes) -> Named:
         yield from ((f"an entry of {place}", x) for row in rows(own, subject.setting(sizes)) for x in row)
 
-    found = first_witness(entries, block.step.declarations, block.sizes)
+    found = find_first_witness(entries, block.step.declarations, block.sizes)
     if found is None:
         return None
     sizes, says, point = found
@@ -166,7 +166,7 @@ def _refute_small_noise(block: _BlockStep, unit: Fraction, subject: Subject) -> 
 
 def _witness_rows(says: str, at: Witness) -> tuple[tuple[str, str], ...]:
     """Return a point and the value found there, as rows of a witness."""
-    return (*at.text, (says, shown(at.value)))
+    return (*at.text, (says, format_value(at.value)))
 
 
 def _name_low_terms(block: _BlockStep) -> str:
