@@ -15,7 +15,7 @@ from recipe_compiler.front.load import load
 from recipe_compiler.lint import findings
 from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.source import read_source
-from recipe_compiler.lint.without_dynamics import binding_of
+from recipe_compiler.lint.without_dynamics import bind_to_dynamics
 from recipe_compiler.spec import model
 from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.verdict import Report
@@ -117,7 +117,7 @@ def lint(
     """
     where = step if isinstance(step, str) else _place_of(step)
     source = read_source(where)
-    ask = binding_of(source, None if against is None else _dynamics(against), tuple((maps or {}).items()))
+    ask = bind_to_dynamics(source, None if against is None else _dynamics(against), tuple((maps or {}).items()))
     return Lint(where, findings.lint(ask, judged=against is not None))
 
 

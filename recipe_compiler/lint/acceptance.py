@@ -5,12 +5,12 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.lint.visited import UNIFORM, Least, NotFollowedError, expanded, replaced
+from recipe_compiler.lint.visited import UNIFORM, Least, NotFollowedError, expand, replace_parts
 
 LOG = Symbol("log u", real=True)
 
 
-def log_ratio(left: Expr, right: Expr) -> tuple[Expr, bool]:
+def read_log_ratio(left: Expr, right: Expr) -> tuple[Expr, bool]:
     """Return L of the comparison `left < right`, and whether log u < L where it holds (not log u > L).
 
     u < exp(a) has L = a; with log u or 1 - u in the place of u it is read likewise.
@@ -18,53 +18,53 @@ def log_ratio(left: Expr, right: Expr) -> tuple[Expr, bool]:
     Raises:
         NotFollowedError: it is not log u < L or u < R, with a function of u on the other side.
     """
-    by_chance = [_uniforms(left), _uniforms(right)]
+    by_chance = [_find_uniforms(left), _find_uniforms(right)]
     if len(by_chance[0]) + len(by_chance[1]) != 1:
         raise NotFollowedError("a move is accepted by something other than a comparison of u with a known value")
     (u,) = by_chance[0] | by_chance[1]
     chance, bound = (left, right) if by_chance[0] else (right, left)
-    found, is_below = _by_logarithm(chance, bound, u) or _by_ratio(chance, bound, u)
+    found, is_below = _solve_for_log_draw(chance, bound, u) or _solve_for_draw(chance, bound, u)
     return found, is_below == bool(by_chance[0])
 
 
-def _uniforms(e: Expr) -> set[Symbol]:
+def _find_uniforms(e: Expr) -> set[Symbol]:
     return {x for x in e.free_symbols if isinstance(x, Symbol) and x.name.startswith(UNIFORM)}
 
 
-def _by_logarithm(chance: Expr, bound: Expr, u: Symbol) -> tuple[Expr, bool] | None:
+def _solve_for_log_draw(chance: Expr, bound: Expr, u: Symbol) -> tuple[Expr, bool] | None:
     """Return L of a log u + b < R, which is (R - b)/a, and whether a > 0; None where it has another form."""
-    read = replaced(chance, {sympy.log(u): LOG, sympy.log(1 - u): LOG})
+    read = replace_parts(chance, {sympy.log(u): LOG, sympy.log(1 - u): LOG})
     factor = sympy.diff(read, LOG)
     if not read.has(LOG):
         return None
     if read.has(u) or not isinstance(factor, sympy.Rational):
         raise NotFollowedError("log u is multiplied by something that is no number")
-    rest = expanded(read - factor * LOG)
+    rest = expand(read - factor * LOG)
     if factor > 0 and rest == 0:
-        bound = _unbounded(bound, 0)
-    return expanded((bound - rest) / factor), bool(factor > 0)
+        bound = _drop_bound(bound, 0)
+    return expand((bound - rest) / factor), bool(factor > 0)
 
 
-def _by_ratio(chance: Expr, bound: Expr, u: Symbol) -> tuple[Expr, bool]:
+def _solve_for_draw(chance: Expr, bound: Expr, u: Symbol) -> tuple[Expr, bool]:
     """Return L of a u < R, or of a (1 - u) < R, which is log R - log a."""
     factor = sympy.diff(chance, u)
-    rest = expanded(chance - factor * u)
+    rest = expand(chance - factor * u)
     if rest == -factor:
         factor, rest = -factor, sympy.Integer(0)
     if factor.has(u) or rest != 0:
         raise NotFollowedError("a move is not accepted when u, or log(u), is below a bound")
-    bound = _unbounded(bound, 1) if factor == 1 else bound
-    return expanded(_logarithm(bound, is_whole=factor == 1) - _logarithm(factor)), True
+    bound = _drop_bound(bound, 1) if factor == 1 else bound
+    return expand(_take_log(bound, is_whole=factor == 1) - _take_log(factor)), True
 
 
-def _unbounded(e: Expr, most: int) -> Expr:
+def _drop_bound(e: Expr, most: int) -> Expr:
     """Return x of min(most, x): log u is below 0, and u below 1, as it is."""
     if isinstance(e, Least) and most in e.args:
         return next((cast(Expr, x) for x in e.args if x != most), e)
     return e
 
 
-def _logarithm(e: Expr, *, is_whole: bool = False) -> Expr:
+def _take_log(e: Expr, *, is_whole: bool = False) -> Expr:
     """Return log e, of products and exponentials by their parts; `is_whole`: a bound by 1 of all of it says nothing.
 
     Raises:
@@ -73,11 +73,11 @@ def _logarithm(e: Expr, *, is_whole: bool = False) -> Expr:
     match e:
         case sympy.exp():
             inner = cast(Expr, e.args[0])
-            return _unbounded(inner, 0) if is_whole else inner
+            return _drop_bound(inner, 0) if is_whole else inner
         case sympy.Mul():
-            return sympy.Add(*(_logarithm(x) for x in e.args))
+            return sympy.Add(*(_take_log(x) for x in e.args))
         case sympy.Pow() if e.exp.is_Rational:
-            return e.exp * _logarithm(e.base)
+            return e.exp * _take_log(e.base)
         case _ if e.is_positive:
             return cast(Expr, sympy.log(e))
     raise NotFollowedError("the acceptance ratio is not known to be positive")

@@ -67,7 +67,7 @@ class _Plan:
     def smaller(self) -> tuple[tuple[str, int], ...]:
         """Return the sizes that are others than those of the build."""
         sizes = tuple((name, n) for name, n in self.sizes.items() if self.own.get(name) != n)
-        rows = self.rows and not _is_of_batches(self) and self.whole != self.rows and not self.every_potential
+        rows = self.rows and not _has_batches(self) and self.whole != self.rows and not self.every_potential
         return (*sizes, (self.count or "N", self.rows)) if rows else sizes
 
     @property
@@ -78,25 +78,25 @@ class _Plan:
         return size if isinstance(size, int) else self.own.get(size)
 
 
-def binding_of_build(source: Source, build: Build, maps: Sequence[tuple[str, str]]) -> Binding:
+def bind_by_build(source: Source, build: Build, maps: Sequence[tuple[str, str]]) -> Binding:
     """Return what to call a step with, to be judged by a build.
 
     Raises:
         ModelError: as `bind_arguments`.
     """
     bound = bind(build)
-    opened = _with_target(bound, build.target)
+    opened = _declare_target(bound, build.target)
     ask = bind_arguments(source, opened, maps, replaces_functions=False)
     formulas = [given.formula for given in ask.given if given.formula is not None]
     has_any = bound.potential is None or any(bound.potential in dependence(formula).functions for formula in formulas)
     named = frozenset(name for formula in formulas for name in dependence(formula).parameters)
-    plan = _plan(build, bound, named, every_potential=has_any)
+    plan = _choose_sizes(build, bound, named, every_potential=has_any)
     try:
-        dynamics, said, open_ = _any_potential(plan) if has_any else _own_potential(plan)
+        dynamics, said, open_ = _use_any_potential(plan) if has_any else _use_target_potential(plan)
     except ModelError as error:
-        dynamics, said, open_ = _no_potential(plan, [fault.problem for fault in error.faults])
+        dynamics, said, open_ = _leave_potential_open(plan, [fault.problem for fault in error.faults])
     numbers = {**plan.own, **plan.sizes}
-    if plan.count and not _is_of_batches(plan):
+    if plan.count and not _has_batches(plan):
         numbers[plan.count] = plan.rows
     found = bind_arguments(source, dynamics, maps, numbers, replaces_functions=False)
     fields = tuple((field.name, field.values) for field in build.target.declarations.data)
@@ -105,8 +105,8 @@ def binding_of_build(source: Source, build: Build, maps: Sequence[tuple[str, str
         said=said,
         left_open=open_,
         smaller=plan.smaller if plan.sizes else (),
-        meant=_meant(plan) if plan.sizes else (),
-        rows=None if has_any or not fields else Rows(fields, _is_of_batches(plan)),
+        meant=_list_build_sizes(plan) if plan.sizes else (),
+        rows=None if has_any or not fields else Rows(fields, _has_batches(plan)),
     )
 
 
@@ -126,7 +126,7 @@ def with_stated_rows(ask: Binding, which: int) -> Binding:
         declared = ask.dynamics.declarations.find(name)
         if isinstance(declared, Parameter) and (values or ask.rows.of_batch):
             field = Symbol(name, declared.shape, Role.PARAMETER)
-            stated[name] = _stated(field, values, which, alike=ask.rows.of_batch)
+            stated[name] = _state_rows(field, values, which, alike=ask.rows.of_batch)
     given = tuple(
         one if one.formula is None or one.block is not None else replace(one, formula=substitute(one.formula, stated))
         for one in ask.given
@@ -137,24 +137,24 @@ def with_stated_rows(ask: Binding, which: int) -> Binding:
     return replace(ask, dynamics=replace(found, declarations=replace(found.declarations, parameters=left)), given=given)
 
 
-def rows_said(ask: Binding, which: int) -> tuple[str, ...]:
+def describe_stated_rows(ask: Binding, which: int) -> tuple[str, ...]:
     """Return what the rows of `with_stated_rows` are."""
     if ask.rows is None:
         return ()
     alike = ("all rows of the batch are the first",) if ask.rows.of_batch else ()
     numbers = [
-        f"{name} = {', '.join(map(str, _turned(values, which)))}, ..." for name, values in ask.rows.fields if values
+        f"{name} = {', '.join(map(str, _rotate(values, which)))}, ..." for name, values in ask.rows.fields if values
     ]
     return (*alike, *numbers)
 
 
-def _turned(values: tuple[int, ...], which: int) -> tuple[int, ...]:
+def _rotate(values: tuple[int, ...], which: int) -> tuple[int, ...]:
     at = which % len(values)
     return (*values[at:], *values[:at])
 
 
-def _stated(field: Symbol, values: tuple[int, ...], which: int, *, alike: bool) -> Formula:
-    height, width = _number(field.shape.rows), _number(field.shape.cols)
+def _state_rows(field: Symbol, values: tuple[int, ...], which: int, *, alike: bool) -> Formula:
+    height, width = _get_length(field.shape.rows), _get_length(field.shape.cols)
 
     def entry(i: int, j: int) -> Formula:
         i = 0 if alike else i
@@ -165,7 +165,7 @@ def _stated(field: Symbol, values: tuple[int, ...], which: int, *, alike: bool) 
     return Explicit(tuple(tuple(entry(i, j) for j in range(width)) for i in range(height)), field.shape)
 
 
-def _with_target(bound: Dynamics, target: Target) -> Dynamics:
+def _declare_target(bound: Dynamics, target: Target) -> Dynamics:
     """Return dynamics with the parameters and data of a target declared too."""
     known = {parameter.name for parameter in bound.declarations.parameters}
     theirs = of_all_data(target.declarations).parameters
@@ -173,15 +173,15 @@ def _with_target(bound: Dynamics, target: Target) -> Dynamics:
     return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
 
 
-def _is_of_batches(plan: _Plan) -> bool:
+def _has_batches(plan: _Plan) -> bool:
     return plan.build.variant == "minibatch" and bool(plan.rows)
 
 
 # At which sizes.
 
 
-def _plan(build: Build, bound: Dynamics, named: frozenset[str], *, every_potential: bool) -> _Plan:
-    target, observed, block = build.target, build.observed, _block(bound)
+def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every_potential: bool) -> _Plan:
+    target, observed, block = build.target, build.observed, _find_potential_block(bound)
     count = target.declarations.data[0].size if target.declarations.data else None
     of_target = [size for size in target.declarations.sizes if size != count]
     own = {**find_known_sizes(build, target), **find_known_sizes(build, bound), **dict(build.sizes)}
@@ -189,10 +189,10 @@ def _plan(build: Build, bound: Dynamics, named: frozenset[str], *, every_potenti
         names = (*target.declarations.sizes, *bound.declarations.sizes)
         own |= {name: n for name, n in observed.sizes if name in names}
         own |= {count: observed.rows} if isinstance(count, str) else {}
-    whole = _total(target, own)
+    whole = _count_target_coordinates(target, own)
     if block is not None and whole is not None and isinstance(block.shape.rows, str):
         own.setdefault(block.shape.rows, whole)
-    total = _coordinates(bound.declarations.blocks, own)
+    total = _count_coordinates(bound.declarations.blocks, own)
     rows = 0 if count is None else min(FEW, count if isinstance(count, int) else own.get(count, FEW))
     if total is not None and total <= MOST:
         sizes = {name: own[name] for name in (*bound.declarations.sizes, *of_target) if name in own}
@@ -203,20 +203,20 @@ def _plan(build: Build, bound: Dynamics, named: frozenset[str], *, every_potenti
     small = {size: max(FEW, least.get(size, 1)) for size in of_target}
     others = {size: FEW for size in bound.declarations.sizes if size not in small}
     if block is not None and isinstance(block.shape.rows, str):
-        others[block.shape.rows] = _total(target, small) or FEW
+        others[block.shape.rows] = _count_target_coordinates(target, small) or FEW
     return _Plan(build, bound, named, own, {**small, **others}, rows, every_potential)
 
 
-def _block(bound: Dynamics) -> Block | None:
+def _find_potential_block(bound: Dynamics) -> Block | None:
     function = next((f for f in bound.declarations.functions if f.role == "potential"), None)
     return next((b for b in bound.declarations.blocks if function is not None and (b.name,) == function.of), None)
 
 
-def _total(target: Target, sizes: Sizes) -> int | None:
-    return _coordinates(tuple(block.sampled for block in target.declarations.blocks), sizes)
+def _count_target_coordinates(target: Target, sizes: Sizes) -> int | None:
+    return _count_coordinates(tuple(block.sampled for block in target.declarations.blocks), sizes)
 
 
-def _coordinates(blocks: Sequence[Block], sizes: Sizes) -> int | None:
+def _count_coordinates(blocks: Sequence[Block], sizes: Sizes) -> int | None:
     try:
         return sum(prod(extent(block.shape, sizes)) for block in blocks)
     except KeyError:  # a size that is not known
@@ -226,50 +226,50 @@ def _coordinates(blocks: Sequence[Block], sizes: Sizes) -> int | None:
 # What is put in.
 
 
-def _any_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
+def _use_any_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build for every U, and what is said of it."""
-    dynamics, said, open_ = _at_values(plan, plan.build)
-    return _with_data(dynamics, plan), (f"{plan.bound.potential} is any function", *said), open_
+    dynamics, said, open_ = _put_in_values(plan, plan.build)
+    return _declare_named(dynamics, plan), (f"{plan.bound.potential} is any function", *said), open_
 
 
-def _own_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
+def _use_target_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build with the potential of its target, and what is said of it."""
     build, bound, target = plan.build, plan.bound, plan.build.target
-    reasons = tuple(_not_read(plan))
+    reasons = tuple(_explain_unread_target(plan))
     if reasons or bound.potential is None:
-        return _no_potential(plan, reasons)
-    small = fix_sizes(_without_defaults(replace(build, sizes=tuple(plan.sizes.items())), plan.named))
-    block = _block(bind(small))
-    potential = _potential(small.target, block, plan) if block is not None else Number(Fraction(0))
-    with_it = _with_assumptions(replace(small, bind=(*small.bind, (bound.potential, potential))))
-    with_it = replace(with_it, parameters=(*with_it.parameters, *_fields(small.target, plan)))
-    dynamics, said, left = _at_values(plan, with_it)
+        return _leave_potential_open(plan, reasons)
+    small = fix_sizes(_drop_defaults(replace(build, sizes=tuple(plan.sizes.items())), plan.named))
+    block = _find_potential_block(bind(small))
+    potential = _write_potential(small.target, block, plan) if block is not None else Number(Fraction(0))
+    with_it = _assume_of_target(replace(small, bind=(*small.bind, (bound.potential, potential))))
+    with_it = replace(with_it, parameters=(*with_it.parameters, *_declare_rows(small.target, plan)))
+    dynamics, said, left = _put_in_values(plan, with_it)
     U = f"{bound.potential} is that of the target {target.name}"
-    return _with_data(dynamics, plan), (f"{U}{_of_rows(plan)}", *said), left
+    return _declare_named(dynamics, plan), (f"{U}{_describe_rows(plan)}", *said), left
 
 
-def _with_assumptions(build: Build) -> Build:
+def _assume_of_target(build: Build) -> Build:
     """Return a build whose dynamics assume what its target does."""
     mine = build.dynamics.declarations
     assume = (*mine.assume, *build.target.declarations.assume)
     return replace(build, dynamics=replace(build.dynamics, declarations=replace(mine, assume=assume)))
 
 
-def _no_potential(plan: _Plan, reasons: Sequence[str]) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
+def _leave_potential_open(plan: _Plan, reasons: Sequence[str]) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build for every U, with why that of its target is not put in."""
-    small = fix_sizes(_without_defaults(replace(plan.build, sizes=tuple(plan.sizes.items())), plan.named))
+    small = fix_sizes(_drop_defaults(replace(plan.build, sizes=tuple(plan.sizes.items())), plan.named))
     left = tuple(f"U of {small.target.name} is not substituted: {why}" for why in reasons)
-    return _with_data(bind(small), plan), (), left
+    return _declare_named(bind(small), plan), (), left
 
 
-def _of_rows(plan: _Plan) -> str:
+def _describe_rows(plan: _Plan) -> str:
     if not plan.rows:
         return ""
     whole = f"N = {plan.whole}" if plan.whole is not None else "N"
-    return f", the data being any {plan.rows} rows" + (f" of a minibatch of {whole}" if _is_of_batches(plan) else "")
+    return f", the data being any {plan.rows} rows" + (f" of a minibatch of {whole}" if _has_batches(plan) else "")
 
 
-def _not_read(plan: _Plan) -> Iterator[str]:
+def _explain_unread_target(plan: _Plan) -> Iterator[str]:
     """Yield why the target of a build has no U that a step can be judged by."""
     target = plan.build.target
     if target.gradient is not None:
@@ -289,18 +289,18 @@ def _not_read(plan: _Plan) -> Iterator[str]:
         elif field.name not in plan.named:
             advice = f"take {field.name} as an argument, or say what holds them: --map NAME={field.name}"
             yield f"the step does not name its data {field.name}: {advice}"
-    if _is_of_batches(plan) and plan.whole is None:
+    if _has_batches(plan) and plan.whole is None:
         yield "the number of data is not known before a run"
 
 
-def _fields(target: Target, plan: _Plan) -> tuple[Parameter, ...]:
+def _declare_rows(target: Target, plan: _Plan) -> tuple[Parameter, ...]:
     """Return the rows of the data that a step is given."""
     return tuple(
         Parameter(field.name, Shape(plan.rows, field.shape.cols), field.known) for field in target.declarations.data
     )
 
 
-def _potential(target: Target, block: Block, plan: _Plan) -> Formula:
+def _write_potential(target: Target, block: Block, plan: _Plan) -> Formula:
     """Return U of a target at a block, as many rows of its data written out as a step is given.
 
     Raises:
@@ -313,24 +313,24 @@ def _potential(target: Target, block: Block, plan: _Plan) -> Formula:
         return substitute(target.potential, places)
     terms = [] if target.log_prior is None else [substitute(target.log_prior, places)]
     if target.log_likelihood is not None:
-        scale = Fraction(plan.whole or plan.rows, plan.rows) if _is_of_batches(plan) else Fraction(1)
-        rows = make.add([*_of_each_row(target, target.log_likelihood, places, plan.rows)], SCALAR)
+        scale = Fraction(plan.whole or plan.rows, plan.rows) if _has_batches(plan) else Fraction(1)
+        rows = make.add([*_write_row_likelihoods(target, target.log_likelihood, places, plan.rows)], SCALAR)
         terms.append(rows if scale == 1 else make.multiply(Number(scale), rows, SCALAR))
     return make.negate(make.add(terms, SCALAR))
 
 
-def _of_each_row(
+def _write_row_likelihoods(
     target: Target, log_likelihood: Formula, places: Mapping[str, Formula], rows: int
 ) -> Iterator[Formula]:
     """Yield the log likelihood of one row after the other; the states of a recursion pass from each to the next."""
     states = {state.block.name: substitute(state.start, places) for state in target.recursion}
     for k in range(rows):
-        here = {**places, **{f.name: _row(f.name, f.shape, rows, k) for f in target.declarations.data}, **states}
+        here = {**places, **{f.name: _take_row(f.name, f.shape, rows, k) for f in target.declarations.data}, **states}
         yield substitute(log_likelihood, here)
         states = {state.block.name: substitute(state.next, here) for state in target.recursion}
 
 
-def _row(name: str, shape: Shape, rows: int, k: int) -> Formula:
+def _take_row(name: str, shape: Shape, rows: int, k: int) -> Formula:
     """Return row k of the data of a field: a number, or a row."""
     field = Symbol(name, Shape(rows, shape.cols), Role.PARAMETER)
     if not isinstance(shape.cols, int):
@@ -338,11 +338,11 @@ def _row(name: str, shape: Shape, rows: int, k: int) -> Formula:
     return Explicit((tuple(Entry(field, (k, j)) for j in range(shape.cols)),), shape)
 
 
-def _number(size: Size | None) -> int:
+def _get_length(size: Size | None) -> int:
     return size if isinstance(size, int) else 1
 
 
-def _with_data(dynamics: Dynamics, plan: _Plan) -> Dynamics:
+def _declare_named(dynamics: Dynamics, plan: _Plan) -> Dynamics:
     """Return dynamics in which all is declared that the step names."""
     sizes = {**plan.sizes, **({plan.count: plan.rows} if plan.count else {})}
     theirs = of_all_data(fix_sizes(replace(plan.build, sizes=tuple(sizes.items()))).target.declarations).parameters
@@ -355,9 +355,9 @@ def _with_data(dynamics: Dynamics, plan: _Plan) -> Dynamics:
     return replace(dynamics, name=plan.build.name, declarations=declarations, claims=claims)
 
 
-def _at_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
+def _put_in_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build at the values of what the step does not name, which they are, what is open."""
-    build = replace(_without_defaults(build, plan.named), sizes=tuple(plan.sizes.items()))
+    build = replace(_drop_defaults(build, plan.named), sizes=tuple(plan.sizes.items()))
     shapes = {p.name: p.shape for group in (bind(build), build.target) for p in group.declarations.parameters}
     fits = {name: n for name, n in plan.sizes.items() if plan.own.get(name) == n}
     put, left = [], []
@@ -382,7 +382,7 @@ def _at_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...], tu
     return dynamics, said, (f"{why}: {advice}",) if missing else ()
 
 
-def _without_defaults(build: Build, named: frozenset[str]) -> Build:
+def _drop_defaults(build: Build, named: frozenset[str]) -> Build:
     """Return a build without the defaults of what has a value, or is any."""
     valued = {name for name, _ in build.values} | named
 
@@ -399,15 +399,15 @@ def _without_defaults(build: Build, named: frozenset[str]) -> Build:
     )
 
 
-def _meant(plan: _Plan) -> tuple[tuple[int, str], ...]:
+def _list_build_sizes(plan: _Plan) -> tuple[tuple[int, str], ...]:
     """Return the sizes of the build that are others where its step is followed, with their names."""
     found = {plan.own[name]: name for name, _ in plan.smaller if name in plan.own}
-    if _is_of_batches(plan) and plan.build.run.batch_size not in (None, plan.rows):
+    if _has_batches(plan) and plan.build.run.batch_size not in (None, plan.rows):
         found[plan.build.run.batch_size or 0] = "batch_size"
     return tuple((n, name) for n, name in found.items() if n > FEW)
 
 
-def sizes_in(trace: Trace, ask: Binding) -> Iterator[str]:
+def find_build_sizes(trace: Trace, ask: Binding) -> Iterator[str]:
     """Yield the numbers that a step computes with and that are sizes of the build, where others are followed.
 
     At those it does not mean them, so that what is wrong there may be right in the build. A large size is seen in its

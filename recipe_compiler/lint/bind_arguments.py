@@ -15,7 +15,7 @@ from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.lint.published_form import published_form
+from recipe_compiler.lint.published_form import suggest_maps
 from recipe_compiler.lint.source import Argument, Source
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
@@ -146,17 +146,19 @@ def bind_arguments(
     called: list[Argument] = []
     for argument in source.arguments:
         if argument.name in mapped:
-            found = faults.catch(lambda name=argument.name: _mapped(name, mapped[name], dynamics, numbers))
+            found = faults.catch(lambda name=argument.name: _bind_by_map(name, mapped[name], dynamics, numbers))
         else:
-            found = _by_name(argument.name, dynamics, numbers)
+            found = _bind_by_name(argument.name, dynamics, numbers)
             if found is None and not argument.has_default:
-                _unknown(argument, source, dynamics, faults)
+                _report_unknown_argument(argument, source, dynamics, faults)
         if found is not None:
             given.append(found)
             called.append(argument)
-    replaced = [name for name in _globals(source, dynamics, mapped, known) if replaces_functions or name in mapped]
+    replaced = [
+        name for name in _list_replaced_globals(source, dynamics, mapped, known) if replaces_functions or name in mapped
+    ]
     given += [
-        found for name in replaced if (found := faults.catch(lambda n=name: _global(n, mapped, dynamics, numbers)))
+        found for name in replaced if (found := faults.catch(lambda n=name: _bind_global(n, mapped, dynamics, numbers)))
     ]
     for name in mapped:
         if name not in known and name not in source.names:
@@ -165,9 +167,9 @@ def bind_arguments(
             faults.meaningless_at(
                 source.place(source.line), f"--map {name}", f"found no `{name}`, expected {expected}", hint
             )
-    given = _with_images(given, dynamics)
-    _skipped(source, called, faults)
-    _whole(given, source, dynamics, faults)
+    given = _bind_linear_images(given, dynamics)
+    _pass_by_name(source, called, faults)
+    _report_unheld_blocks(given, source, dynamics, faults)
     faults.finish()
     return Binding(
         source,
@@ -179,7 +181,7 @@ def bind_arguments(
     )
 
 
-def _by_name(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName | None:
+def _bind_by_name(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName | None:
     """Return what a name stands for by itself."""
     declarations = dynamics.declarations
     item = declarations.find(name)
@@ -189,23 +191,23 @@ def _by_name(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> Bound
         case Parameter():
             return BoundName(name, "formula", Symbol(name, item.shape, Role.PARAMETER))
         case Function():
-            return _of_formula(name, _at_home(item), dynamics)
+            return _bind_formula(name, _apply_to_own_blocks(item), dynamics)
         case _:
             pass
     if name in declarations.sizes or name in numbers:
-        return BoundName(name, "size", size=_size(name, dynamics, numbers))
+        return BoundName(name, "size", size=_find_size(name, dynamics, numbers))
     if name in STEP_SIZES:
         return BoundName(name, "eps")
     if name in GENERATORS:
         return BoundName(name, "generator")
-    return _derivative(name, dynamics)
+    return _bind_derivative(name, dynamics)
 
 
-def _size(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> Size:
+def _find_size(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> Size:
     return name if name in dynamics.declarations.sizes else numbers[name]
 
 
-def _derivative(name: str, dynamics: Dynamics) -> BoundName | None:
+def _bind_derivative(name: str, dynamics: Dynamics) -> BoundName | None:
     """Return the gradient, Hessian or divergence of a function of one block by its usual names: `grad_U`, `div_K`."""
     for function in dynamics.declarations.functions:
         f = function.name
@@ -215,21 +217,21 @@ def _derivative(name: str, dynamics: Dynamics) -> BoundName | None:
         by = Symbol(block.name, block.shape, Role.BLOCK)
         square = Shape(block.shape.rows, block.shape.rows)
         if name == f"div_{f}" and function.shape == square and block.shape.sizes:
-            return _of_formula(name, apply("div", [_at_home(function), by], block.shape), dynamics)
+            return _bind_formula(name, apply("div", [_apply_to_own_blocks(function), by], block.shape), dynamics)
         if function.shape.sizes:
             continue
         if name in {f"grad_{f}", f"grad{f}", f"{f}_grad", f"d{f}", f"nabla_{f}"}:
-            return _of_formula(name, apply("grad", [_at_home(function), by], block.shape), dynamics)
+            return _bind_formula(name, apply("grad", [_apply_to_own_blocks(function), by], block.shape), dynamics)
         if name in {f"hess_{f}", f"hessian_{f}"}:
-            return _of_formula(name, apply("hessian", [_at_home(function), by], square), dynamics)
+            return _bind_formula(name, apply("hessian", [_apply_to_own_blocks(function), by], square), dynamics)
     return None
 
 
-def _at_home(function: Function) -> FunctionAt:
+def _apply_to_own_blocks(function: Function) -> FunctionAt:
     return FunctionAt(function.name, function.of, function.shape)
 
 
-def _mapped(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
+def _bind_by_map(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
     """Return what `--map name=what` means."""
     declarations = dynamics.declarations
     draw = _DRAW.fullmatch(what)
@@ -245,7 +247,7 @@ def _mapped(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]
         if special is not None:
             return BoundName(name, special)
         if what in declarations.sizes or what in numbers:
-            return BoundName(name, "size", size=_size(what, dynamics, numbers))
+            return BoundName(name, "size", size=_find_size(what, dynamics, numbers))
     entry = f"--map {name}"
     formula = elaborate(
         parse(what, entry, Place("", 1, 1)), Scope(declarations, square=True, update=True), None, entry, Place("", 1, 1)
@@ -256,54 +258,60 @@ def _mapped(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]
     item = declarations.find(formula.name) if isinstance(formula, Symbol) else None
     if isinstance(item, Block):
         return BoundName(name, "formula", formula, (), item)
-    return _of_formula(name, formula, dynamics)
+    return _bind_formula(name, formula, dynamics)
 
 
-def _with_images(given: list[BoundName], dynamics: Dynamics) -> list[BoundName]:
+def _bind_linear_images(given: list[BoundName], dynamics: Dynamics) -> list[BoundName]:
     """Return what names stand for; a linear image of a block that no argument holds itself holds that block."""
     held = {one.block.name for one in given if one.block is not None and one.kind == "formula"}
     free = {block.name: block for block in dynamics.declarations.blocks if block.name not in held}
     found: list[BoundName] = []
     for one in given:
         is_formula = one.kind == "formula" and one.formula is not None
-        solved = _solved_for_block(one.formula) if is_formula and one.formula is not None else None
+        solved = _solve_for_block(one.formula) if is_formula and one.formula is not None else None
         block = None if solved is None else free.get(solved[0].name)
         found.append(one if solved is None or block is None else replace(one, of=(), block=block, inverse=solved[1]))
     return found
 
 
-def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
+def _bind_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
     """Return a formula, a function of the blocks that stand in it."""
     inside = dependence(formula).blocks
     return BoundName(name, "formula", formula, tuple(b for b in dynamics.declarations.blocks if b.name in inside))
 
 
-def _globals(source: Source, dynamics: Dynamics, mapped: dict[str, str], known: set[str]) -> Iterator[str]:
+def _list_replaced_globals(
+    source: Source, dynamics: Dynamics, mapped: dict[str, str], known: set[str]
+) -> Iterator[str]:
     """Yield the names of the file that are replaced: those mapped, and functions that the document leaves abstract."""
     for name in source.names:
         if name in known or name == source.step:
             continue
         item = dynamics.declarations.find(name)
-        function = isinstance(item, Function) or (item is None and _derivative(name, dynamics) is not None)
+        function = isinstance(item, Function) or (item is None and _bind_derivative(name, dynamics) is not None)
         if name in mapped or (name in source.functions and function):
             yield name
 
 
-def _global(name: str, mapped: dict[str, str], dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
-    found = _mapped(name, mapped[name], dynamics, numbers) if name in mapped else _by_name(name, dynamics, numbers)
+def _bind_global(name: str, mapped: dict[str, str], dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
+    found = (
+        _bind_by_map(name, mapped[name], dynamics, numbers)
+        if name in mapped
+        else _bind_by_name(name, dynamics, numbers)
+    )
     if found is None or found.kind != "formula" or found.block is not None:
         expected = "expected a parameter, a function or a formula: the state and draws are arguments"
         raise ModelError([Fault(Place(""), f"--map {name}", f"found `{mapped.get(name, name)}`, {expected}")])
     return found
 
 
-def _unknown(argument: Argument, source: Source, dynamics: Dynamics, faults: Faults) -> None:
+def _report_unknown_argument(argument: Argument, source: Source, dynamics: Dynamics, faults: Faults) -> None:
     declarations = dynamics.declarations
     names = [item.name for item in (*declarations.blocks, *declarations.parameters, *declarations.functions)]
     usual = [f"grad_{f.name}" for f in declarations.functions if not f.shape.sizes]
     known = (*names, *usual, "eps", "rng")
     problem = f"found the argument `{argument.name}`, expected one of {', '.join(known)}"
-    form = published_form(source, dynamics)
+    form = suggest_maps(source, dynamics)
     if f"'{argument.name}=" in form:
         hint = form if form.startswith(f"if {argument.name} is") else ""  # all of it once, at the velocity
     else:
@@ -314,7 +322,7 @@ def _unknown(argument: Argument, source: Source, dynamics: Dynamics, faults: Fau
     faults.meaningless_at(source.place(source.line), f"{source.step}({argument.name})", problem, hint)
 
 
-def _skipped(source: Source, called: list[Argument], faults: Faults) -> None:
+def _pass_by_name(source: Source, called: list[Argument], faults: Faults) -> None:
     """Note an argument given by position behind one that keeps its default."""
     names = {argument.name for argument in called}
     left = False
@@ -327,7 +335,7 @@ def _skipped(source: Source, called: list[Argument], faults: Faults) -> None:
             called[called.index(argument)] = Argument(argument.name, argument.has_default, True)
 
 
-def _whole(given: list[BoundName], source: Source, dynamics: Dynamics, faults: Faults) -> None:
+def _report_unheld_blocks(given: list[BoundName], source: Source, dynamics: Dynamics, faults: Faults) -> None:
     """Note blocks that no argument holds, or several do."""
     if any(item.kind == STATE for item in given):
         return
@@ -339,7 +347,7 @@ def _whole(given: list[BoundName], source: Source, dynamics: Dynamics, faults: F
             faults.meaningless_at(source.place(source.line), source.step, problem, f"--map NAME={block.name}")
 
 
-def shape_of(given: BoundName) -> Shape:
+def get_shape(given: BoundName) -> Shape:
     """Return the shape of what an argument stands for."""
     return given.formula.shape if given.formula is not None else given.block.shape if given.block else SCALAR
 
@@ -347,7 +355,7 @@ def shape_of(given: BoundName) -> Shape:
 # Arguments that hold a linear image of a block, as v = eps*r.
 
 
-def _solved_for_block(formula: Formula) -> tuple[Symbol, Formula] | None:
+def _solve_for_block(formula: Formula) -> tuple[Symbol, Formula] | None:
     """Return the block that a formula is a linear image of, and the inverse image of that block.
 
     Of eps*inv(M) @ r these are r and M @ r/eps: with the formula in the place of r, the latter is r.
@@ -356,11 +364,11 @@ def _solved_for_block(formula: Formula) -> tuple[Symbol, Formula] | None:
     if len(blocks) != 1:
         return None
     block = blocks.pop()
-    found = _undone(formula, block)
+    found = _invert_factors(formula, block)
     return None if found is None else (block, found)
 
 
-def _undone(formula: Formula, image: Formula) -> Formula | None:
+def _invert_factors(formula: Formula, image: Formula) -> Formula | None:
     """Return the block whose image is given, one factor undone after the other; None if one is not linear."""
     if isinstance(formula, Symbol) and formula.role is Role.BLOCK:
         return image
@@ -371,7 +379,7 @@ def _undone(formula: Formula, image: Formula) -> Formula | None:
     if inner.shape != formula.shape or depends_on_state(factor):
         return None
     if isinstance(formula, ex.Multiply):
-        return _undone(inner, multiply(power(factor, MINUS_ONE, factor.shape), image, formula.shape))
+        return _invert_factors(inner, multiply(power(factor, MINUS_ONE, factor.shape), image, formula.shape))
     inverse = factor.args[0] if isinstance(factor, ex.Apply) and factor.fn == "inv" else None
     inverse = inverse or apply("inv", [factor], factor.shape)
-    return _undone(inner, matmul(*((image, inverse) if inner is left else (inverse, image)), formula.shape))
+    return _invert_factors(inner, matmul(*((image, inverse) if inner is left else (inverse, image)), formula.shape))

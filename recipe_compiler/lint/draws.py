@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.arrays import Traced, traced
+from recipe_compiler.lint.arrays import TracedArray, trace_array
 from recipe_compiler.lint.nodes import KNOWN, UntraceableError, tape
-from recipe_compiler.lint.values import apply, made, node_of
+from recipe_compiler.lint.values import apply, find_node, make_number
 
 NOT_THE_DRAWS = "it draws other numbers than when it was traced"
 
@@ -46,7 +46,7 @@ class Draws:
         """
         raise UntraceableError(f"the random draw `{name}`: only {KNOWN} can be traced")
 
-    def _as_drawn(self, name: str, **asked: object) -> None:
+    def _refuse_options(self, name: str, **asked: object) -> None:
         """Refuse arguments of a draw that are not followed: doubles, in an array of their own, are."""
         dtype = asked.pop("dtype", None)
         not_followed = [key for key, value in asked.items() if value is not None]
@@ -57,7 +57,7 @@ class Draws:
 
     def standard_normal(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Return draws of N(0, 1)."""
-        self._as_drawn("standard_normal", dtype=dtype)
+        self._refuse_options("standard_normal", dtype=dtype)
         if out is not None:
             out[...] = self.normals(np.shape(out))
             return out
@@ -72,7 +72,7 @@ class Draws:
 
     def random(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Return draws that are uniform between 0 and 1."""
-        self._as_drawn("random", dtype=dtype, out=out)
+        self._refuse_options("random", dtype=dtype, out=out)
         return self.uniforms("random", size)
 
     random_sample = ranf = random
@@ -91,7 +91,7 @@ class Draws:
 
     def standard_exponential(self, size: Any = None, dtype: Any = None, method: Any = None, out: Any = None) -> Any:
         """Return exponential draws of mean 1."""
-        self._as_drawn("standard_exponential", dtype=dtype, method=method, out=out)
+        self._refuse_options("standard_exponential", dtype=dtype, method=method, out=out)
         return -self.logarithm(self.uniforms("standard_exponential", size))
 
     def randn(self, *shape: int) -> Any:
@@ -113,21 +113,21 @@ class FollowedDraws(Draws):
 
     def normals(self, size: Any) -> Any:
         """Return draws of N(0, 1)."""
-        return _each(nodes.draw, size)
+        return _draw_array(nodes.draw, size)
 
     def uniforms(self, name: str, size: Any) -> Any:
         """Return draws that are uniform between 0 and 1."""
-        return _each(lambda: nodes.uniform(name), size)
+        return _draw_array(lambda: nodes.uniform(name), size)
 
     def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
         """Return a draw of N(mean, cov), which is the same law however it is made, and whatever is checked."""
-        mean, cov = traced(mean), traced(cov)
+        mean, cov = trace_array(mean), trace_array(cov)
         if size is not None or cov.ndim != 2 or mean.shape != cov.shape[:1] or cov.shape[0] != cov.shape[1]:
             raise UntraceableError(f"multivariate_normal of shapes {mean.shape}, {cov.shape} and size {size}")
         noise = self.normals(mean.shape)
         if tape.running:
-            places = [node.position for x in noise if (node := node_of(x))]
-            tape.groups.append((places, [[node for x in row if (node := node_of(x)) is not None] for row in cov]))
+            places = [node.position for x in noise if (node := find_node(x))]
+            tape.groups.append((places, [[node for x in row if (node := find_node(x)) is not None] for row in cov]))
         return mean + noise
 
     def logarithm(self, u: Any) -> Any:
@@ -135,13 +135,13 @@ class FollowedDraws(Draws):
         return np.log(u) if isinstance(u, np.ndarray) else apply("log", u)
 
 
-def _each(draw: Any, size: Any) -> Any:
+def _draw_array(draw: Any, size: Any) -> Any:
     if size is None or size == ():
-        return made(draw())
+        return make_number(draw())
     found = np.empty(size, dtype=object)
     for at in np.ndindex(found.shape):
-        found[at] = made(draw())
-    return found.view(Traced)
+        found[at] = make_number(draw())
+    return found.view(TracedArray)
 
 
 REAL = np.random.default_rng
@@ -167,11 +167,11 @@ class StatedDraws(Draws):
 
     def normals(self, size: Any) -> Any:
         """Return the next normal numbers."""
-        return REAL().standard_normal(size) if self.stated is None else _taken(self.stated[0], size)
+        return REAL().standard_normal(size) if self.stated is None else _take_stated(self.stated[0], size)
 
     def uniforms(self, name: str, size: Any) -> Any:
         """Return the next uniform numbers."""
-        return REAL().random(size) if self.stated is None else _taken(self.stated[1], size)
+        return REAL().random(size) if self.stated is None else _take_stated(self.stated[1], size)
 
     def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
         """Return the mean with the next numbers added; of what covariance they are to be is noted."""
@@ -179,7 +179,7 @@ class StatedDraws(Draws):
         return np.asarray(mean, dtype=float) + self.normals(np.shape(mean))
 
 
-def _taken(left: list[float], size: Any) -> Any:
+def _take_stated(left: list[float], size: Any) -> Any:
     count = 1 if size is None else int(np.prod(size, dtype=int))
     if count > len(left):
         raise UntraceableError(NOT_THE_DRAWS)
@@ -197,15 +197,15 @@ def refuse_in_step(reason: str) -> None:
         raise UntraceableError(reason)
 
 
-def _seeded(*_: object, **__: object) -> None:
+def _refuse_seed(*_: object, **__: object) -> None:
     refuse_in_step("a seed set in the step: every step draws the same numbers")
 
 
-def _restored(*_: object, **__: object) -> None:
+def _refuse_state(*_: object, **__: object) -> None:
     refuse_in_step("the state of a generator read or set in the step: steps may draw the same numbers")
 
 
-def random_names(kind: type[Draws]) -> dict[str, Any]:
+def list_random_names(kind: type[Draws]) -> dict[str, Any]:
     """Return what names of `numpy.random`, and of Python's `random`, stand for."""
     own = kind()
     states = ("get_state", "set_state", "get_bit_generator", "set_bit_generator", "getstate", "setstate")
@@ -213,14 +213,14 @@ def random_names(kind: type[Draws]) -> dict[str, Any]:
     return {
         **{name: getattr(own, name) for name in functions},
         **dict.fromkeys(("default_rng", "Generator", "RandomState"), kind),
-        **dict.fromkeys(states, _restored),
-        **{"seed": _seeded, "sample": own.random},
+        **dict.fromkeys(states, _refuse_state),
+        **{"seed": _refuse_seed, "sample": own.random},
     }
 
 
 def replace_randomness(kind: type[Draws]) -> None:
     """Let all modules find the same generators: real random numbers would be taken for constants."""
-    for name, stand_in in random_names(kind).items():
+    for name, stand_in in list_random_names(kind).items():
         for module in (np.random, random):
             if hasattr(module, name):
                 setattr(module, name, stand_in)

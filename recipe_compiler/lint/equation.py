@@ -10,8 +10,17 @@ from sympy import Expr
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.read import UNREAD, Read, Seen, Texts, TracedProblem, decide, seen, with_needs
+from recipe_compiler.lint.formulas import format_expression
+from recipe_compiler.lint.read import (
+    UNREAD,
+    MomentReader,
+    Outcome,
+    Texts,
+    TracedProblem,
+    decide,
+    decide_with_needs,
+    make_outcome,
+)
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import ONE, ZERO
 from recipe_compiler.verdict import Proved
@@ -47,7 +56,7 @@ class LimitEquation:
         )
 
 
-def equation(read: Read) -> LimitEquation:
+def read_equation(read: MomentReader) -> LimitEquation:
     """Return the limit of small steps as text, and what the next power of eps leaves.
 
     f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps), n and n x n.
@@ -63,9 +72,9 @@ def equation(read: Read) -> LimitEquation:
         why = f"the step does not shrink like eps: it has a part eps^({low})"
         return LimitEquation(problem.at, reason=problem.no_step_size or why)
     part = read.at(unit)
-    drift = tuple((str(x), formula(f)) for x, f in zip(problem.z, part.mean, strict=True))
+    drift = tuple((str(x), format_expression(f)) for x, f in zip(problem.z, part.mean, strict=True))
     diffusion = tuple(
-        (f"{x}, {y}", formula(part.covariance[i][j] / 2))
+        (f"{x}, {y}", format_expression(part.covariance[i][j] / 2))
         for i, x in enumerate(problem.z)
         for j, y in enumerate(problem.z)
         if i <= j and not is_zero(part.covariance[i][j])
@@ -73,35 +82,37 @@ def equation(read: Read) -> LimitEquation:
     return LimitEquation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
 
 
-def same_equation(read: Read) -> Seen:
+def compare_equations(read: MomentReader) -> Outcome:
     """Return whether the limit is the equation of the D and Q of the document: f and D equal, entry by entry."""
-    return with_needs(read, _same)
+    return decide_with_needs(read, _compare_limit)
 
 
-def _same(read: Read) -> Seen:
+def _compare_limit(read: MomentReader) -> Outcome:
     problem, unit = read.problem, read.unit
     parts = read.parts(unit)
     if min(parts, default=unit) < unit:
-        return Seen(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
+        return Outcome(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
     part = read.at(unit)
-    scale = _scale(problem, part)
-    found = decide(problem, [*differences(problem, part, ONE)])
+    scale = _find_scale(problem, part)
+    found = decide(problem, [*list_differences(problem, part, ONE)])
     how = f"; {read.step_size(ONE)}" if unit != ONE else ""
     if scale != ONE and not isinstance(found.decision, Proved):
-        scaled = decide(problem, [*differences(problem, part, scale)])
+        scaled = decide(problem, [*list_differences(problem, part, scale)])
         if unit != ONE or isinstance(scaled.decision, Proved):
             found = scaled
             how = f"; {read.step_size(scale)}" if unit != ONE else f", a step eps being one of {scale} eps"
-    own = seen(problem, found)
+    own = make_outcome(problem, found)
     return replace(own, by=own.by and f"{own.by}{how}", reason=own.reason and f"{own.reason}{how}")
 
 
-def _scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
+def _find_scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
     """Return what the limit is of the equation of D and Q in the first entry where neither is zero, 1 if no number.
 
     Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
     """
-    for (_, less), (_, whole) in zip(*(reversed([*differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True):
+    for (_, less), (_, whole) in zip(
+        *(reversed([*list_differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True
+    ):
         if is_zero(whole) or is_zero(whole - less):
             continue
         ratio = sympy.cancel(whole / (whole - less))
@@ -109,7 +120,7 @@ def _scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
     return ONE
 
 
-def differences(problem: TracedProblem, part: Coefficients[Expr], k: Fraction) -> Iterator[tuple[str, Expr]]:
+def list_differences(problem: TracedProblem, part: Coefficients[Expr], k: Fraction) -> Iterator[tuple[str, Expr]]:
     """Yield the limit less k times the equation of D and Q, entry by entry: the drift, then the diffusion by rows."""
     scale = rational(k)
     system = problem.subject.system(problem.sizes)

@@ -7,16 +7,16 @@ from time import process_time
 
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
-from recipe_compiler.lint.against_build import rows_said, sizes_in, with_stated_rows
+from recipe_compiler.lint.against_build import describe_stated_rows, find_build_sizes, with_stated_rows
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
-from recipe_compiler.lint.equation import LimitEquation, equation, same_equation
-from recipe_compiler.lint.finite_steps import finite_steps
+from recipe_compiler.lint.equation import LimitEquation, compare_equations, read_equation
+from recipe_compiler.lint.finite_steps import describe_bias
 from recipe_compiler.lint.follow import follow_step
-from recipe_compiler.lint.judge import stationary, stationary_of_mean
-from recipe_compiler.lint.metropolis import metropolis
-from recipe_compiler.lint.offending_line import offending_line
-from recipe_compiler.lint.published_form import published_form
-from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem, in_blocks
+from recipe_compiler.lint.judge import decide_stationary, decide_stationary_of_mean
+from recipe_compiler.lint.metropolis import decide_metropolis
+from recipe_compiler.lint.offending_line import find_offending_line
+from recipe_compiler.lint.published_form import suggest_maps
+from recipe_compiler.lint.read import NORMAL, MomentReader, Outcome, TracedProblem, return_blocks
 from recipe_compiler.lint.replay import run_with_floats
 from recipe_compiler.lint.user_file import LIMITS
 from recipe_compiler.spec.model import Dynamics
@@ -34,33 +34,39 @@ Cases = Sequence[Trace | Untraced]
 # What was followed of a step: what it was given, how often it was run, what did not run, what it returns.
 
 
-def followed(ask: Binding, answer: Cases, sizes: Sequence[Sizes]) -> tuple[str, ...]:
+def describe_trace(ask: Binding, answer: Cases, sizes: Sequence[Sizes]) -> tuple[str, ...]:
     """Return, in sentences, what verdicts about a step are about; nothing where none of its calls was followed."""
     traces = [(at, case) for at, case in zip(sizes, answer, strict=True) if isinstance(case, Trace)]
     by = (f"judged by the build: {'; '.join(ask.said)}",) if ask.said else ()
     if not traces:
         return by
     where = "; ".join(format_sizes(at) for at, _ in traces if at)
-    said = f"traced: {ask.source.step}({', '.join(_arguments(ask))}){f' at {where}' if where else ''}"
-    return (*by, said, *filter(None, [_was_run(answer)]), *unrun(answer), *orders(ask, answer))
+    said = f"traced: {ask.source.step}({', '.join(_describe_arguments(ask))}){f' at {where}' if where else ''}"
+    return (
+        *by,
+        said,
+        *filter(None, [_describe_runs(answer)]),
+        *describe_unreached_lines(answer),
+        *describe_order(ask, answer),
+    )
 
 
-def _was_run(answer: Cases) -> str:
+def _describe_runs(answer: Cases) -> str:
     """Return how often a step was run with floats."""
     runs = sum(case.runs for case in answer if isinstance(case, Trace))
     return f"{runs} calls with floats at random points agreed with the traced step" if runs else ""
 
 
-def unrun(answer: Cases) -> tuple[str, ...]:
+def describe_unreached_lines(answer: Cases) -> tuple[str, ...]:
     """Return the lines of a step and what it calls that no call ran: what they do is not in a verdict."""
     left = [set(case.left) for case in answer if isinstance(case, Trace)]
     lines = sorted(set.intersection(*left)) if left else []
     return (f"not traced: line {', '.join(map(str, lines))}, which no call reached",) if lines else ()
 
 
-def orders(ask: Binding, answer: Cases) -> tuple[str, ...]:
+def describe_order(ask: Binding, answer: Cases) -> tuple[str, ...]:
     """Return the order in which a step returns its blocks, where that is not the document's."""
-    names = [_name(given) for given in ask.outputs]
+    names = [_get_name(given) for given in ask.outputs]
     found: dict[str, None] = {}
     for trace in answer:
         if isinstance(trace, Trace) and list(trace.order) != sorted(trace.order):
@@ -71,15 +77,16 @@ def orders(ask: Binding, answer: Cases) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _arguments(ask: Binding) -> list[str]:
+def _describe_arguments(ask: Binding) -> list[str]:
     own = {given.name: given for given in ask.given}
     arguments = [
-        f"{a.name} at its default" if a.name not in own else _stands(own[a.name]) for a in ask.source.arguments
+        f"{a.name} at its default" if a.name not in own else _describe_argument(own[a.name])
+        for a in ask.source.arguments
     ]
-    return [*arguments, *(f"{name} of the file: {_stands(own[name])}" for name in ask.globals)]
+    return [*arguments, *(f"{name} of the file: {_describe_argument(own[name])}" for name in ask.globals)]
 
 
-def _stands(given: BoundName) -> str:
+def _describe_argument(given: BoundName) -> str:
     match given.kind:
         case "eps":
             what = "the step size"
@@ -88,7 +95,7 @@ def _stands(given: BoundName) -> str:
         case "size":
             what = f"the size {given.size}"
         case "normals":
-            what = f"a draw of N(0, I) as long as {_name(given)}"
+            what = f"a draw of N(0, I) as long as {_get_name(given)}"
         case _ if given.kind == STATE:
             what = "the state"
         case _:
@@ -96,7 +103,7 @@ def _stands(given: BoundName) -> str:
     return given.name if what in {given.name, ""} else f"{given.name}: {what}"
 
 
-def _name(given: BoundName) -> str:
+def _get_name(given: BoundName) -> str:
     return given.name if given.block is None else given.block.name
 
 
@@ -132,15 +139,15 @@ def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> L
         SpecError: the file does not run.
         ModelError: dynamics that have no meaning in index notation.
     """
-    found = _lint(ask, judged, seconds)
+    found = _lint_once(ask, judged, seconds)
     if found.report is None or ask.rows is None or ask.rows.are_any or not _is_wrong(found.report):
         return found
-    report, findings = found.report, tuple(map(_opened, found.report.findings))
+    report, findings = found.report, tuple(map(_make_undecided, found.report.findings))
     for which in range(TURNS):
-        stated = _lint(with_stated_rows(ask, which), judged, seconds).report
+        stated = _lint_once(with_stated_rows(ask, which), judged, seconds).report
         if stated is not None and _is_wrong(stated):
-            said = rows_said(ask, which)
-            findings = tuple(_given(one, said) for one in stated.findings)
+            said = describe_stated_rows(ask, which)
+            findings = tuple(_add_stated_rows(one, said) for one in stated.findings)
             break
     return replace(found, report=replace(report, findings=findings))
 
@@ -149,7 +156,7 @@ def _is_wrong(report: Report) -> bool:
     return any(isinstance(one.decision, Refuted) for one in report.findings if one.required)
 
 
-def _given(finding: Finding, said: tuple[str, ...]) -> Finding:
+def _add_stated_rows(finding: Finding, said: tuple[str, ...]) -> Finding:
     """Return a finding that, where it is a refutation, is one of stated rows."""
     decision = finding.decision
     if not isinstance(decision, Refuted):
@@ -157,86 +164,90 @@ def _given(finding: Finding, said: tuple[str, ...]) -> Finding:
     return replace(finding, decision=replace(decision, given=(*decision.given, *said)))
 
 
-def _opened(finding: Finding) -> Finding:
+def _make_undecided(finding: Finding) -> Finding:
     """Return a finding that is undecided where it is refuted by rows that the build may not allow."""
     if not isinstance(finding.decision, Refuted):
         return finding
     return replace(finding, decision=Undecided((OF_SOME_ROWS,), given=finding.decision.given))
 
 
-def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
+def _lint_once(ask: Binding, judged: bool, seconds: float) -> Lint:
     subject = prepare_subject(ask.dynamics)
     sizes = list_checked_sizes(ask.dynamics)
-    sizes = sizes if judged else (_shown(sizes),)
+    sizes = sizes if judged else (_choose_shown_sizes(sizes),)
     answer = run_with_floats(ask, subject, sizes, follow_step(ask, sizes))
-    _refuse(answer, ask)
+    _refuse_faulty_file(answer, ask)
     accepted = any(isinstance(case, Trace) and case.otherwise for case in answer)
     reads = {
-        _key(at): Read(TracedProblem(ask, subject, in_blocks(found, ask), at))
+        _make_key(at): MomentReader(TracedProblem(ask, subject, return_blocks(found, ask), at))
         for at, found in zip(sizes, answer, strict=True)
         if isinstance(found, Trace)
     }
-    rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
-    rows = [row for row in rows if _key(row[2]) in reads]
-    jobs = [partial(_timed, job, reads[_key(at)]) for _, job, at in rows]
+    rows = _list_acceptance_jobs(sizes) if accepted else _list_limit_jobs(sizes, ask, judged=judged)
+    rows = [row for row in rows if _make_key(row[2]) in reads]
+    jobs = [partial(_time_job, job, reads[_make_key(at)]) for _, job, at in rows]
     outcomes = run_all(Work(partial(tuple, jobs), len(jobs)), seconds) if jobs else ()
-    found = {(name, _key(at)): outcome for (name, _, at), outcome in zip(rows, outcomes, strict=True)}
-    failures = _failures(answer, sizes, ask)
-    read = _equation(found, _key(_shown(sizes)), failures[0] if failures else ACCEPTED if accepted else "")
-    offered = "" if accepted or any(one.inverse for one in ask.given) else published_form(ask.source, ask.dynamics)
+    found = {(name, _make_key(at)): outcome for (name, _, at), outcome in zip(rows, outcomes, strict=True)}
+    failures = _list_failures(answer, sizes, ask)
+    read = _get_equation(
+        found, _make_key(_choose_shown_sizes(sizes)), failures[0] if failures else ACCEPTED if accepted else ""
+    )
+    offered = "" if accepted or any(one.inverse for one in ask.given) else suggest_maps(ask.source, ask.dynamics)
     if read.reason and offered:
         read = replace(read, reason=f"{read.reason}; {offered}")
-    said = followed(ask, answer, sizes)
+    said = describe_trace(ask, answer, sizes)
     if not judged:
         return Lint(read, None, said)
-    stated = _Stated(ask, subject, answer, failures)
-    findings = [stated.finding(MOVE if accepted else STEP, _seen(found, "step"))]
+    stated = _FindingContext(ask, subject, answer, failures)
+    findings = [stated.make_finding(MOVE if accepted else STEP, _collect_outcomes(found, "step"))]
     if _has_recipe(ask.dynamics) and not accepted:
-        findings.append(_unless_said(stated.finding(EQUATION, _seen(found, "same")), findings[0]))
-    caveats = (*unrun(answer), *_caveats(ask, read, _was_run(answer), accepted=accepted))
+        findings.append(
+            _drop_repeated_reasons(stated.make_finding(EQUATION, _collect_outcomes(found, "same")), findings[0])
+        )
+    caveats = (*describe_unreached_lines(answer), *_list_caveats(ask, read, _describe_runs(answer), accepted=accepted))
     name = f"{ask.source.shown}:{ask.source.step}"
     report = Report(ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), caveats)
     return Lint(read, report, said)
 
 
-Row = tuple[str, Callable[[Read], object], Sizes]
+Row = tuple[str, Callable[[MomentReader], object], Sizes]
 Key = tuple[tuple[str, int], ...]
 Found = Mapping[tuple[str, Key], object]
 """What came out of each row at each choice of sizes."""
 
 
-def _of_limit(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row]:
+def _list_limit_jobs(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row]:
     """Return what is looked at of a step with a limit."""
-    rows: list[Row] = [("equation", equation, _shown(sizes))]
+    rows: list[Row] = [("equation", read_equation, _choose_shown_sizes(sizes))]
     if judged:
-        rows += [("step", stationary_of_mean if ask.is_of_batch else stationary, at) for at in sizes]
-        rows += [("same", same_equation, at) for at in sizes] if _has_recipe(ask.dynamics) else []
-        rows.append(("finite", finite_steps, sizes[0]))
+        rows += [("step", decide_stationary_of_mean if ask.is_of_batch else decide_stationary, at) for at in sizes]
+        rows += [("same", compare_equations, at) for at in sizes] if _has_recipe(ask.dynamics) else []
+        rows.append(("finite", describe_bias, sizes[0]))
     return rows
 
 
-def _of_acceptance(sizes: Sequence[Sizes]) -> list[Row]:
+def _list_acceptance_jobs(sizes: Sequence[Sizes]) -> list[Row]:
     """Return what is looked at of a step that is accepted or refused."""
-    return [("step", metropolis, at) for at in sizes]
+    return [("step", decide_metropolis, at) for at in sizes]
 
 
-def _timed(job: Callable[[Read], object], read: Read) -> object:
+def _time_job(job: Callable[[MomentReader], object], read: MomentReader) -> object:
     start = process_time()
     found = job(read)
-    if not isinstance(found, Seen):
+    if not isinstance(found, Outcome):
         return found
-    line = offending_line(read) if found.witness else 0
+    line = find_offending_line(read) if found.witness else 0
     return replace(found, line=line, seconds=process_time() - start)
 
 
-def _seen(found: Found, row: str) -> list[Seen]:
+def _collect_outcomes(found: Found, row: str) -> list[Outcome]:
     """Return the outcomes of one row at all sizes; what did not end is not decided."""
     outcomes = [(at, one) for (name, at), one in found.items() if name == row]
-    ends = [Seen(at, reason=o.reason, seconds=o.seconds) if isinstance(o, Unfinished) else o for at, o in outcomes]
-    return [one for one in ends if isinstance(one, Seen)]
+    ends = [Outcome(at, reason=o.reason, seconds=o.seconds) if isinstance(o, Unfinished) else o for at, o in outcomes]
+    return [one for one in ends if isinstance(one, Outcome)]
 
 
-def _equation(found: Found, at: Key, why: str) -> LimitEquation:
+def _get_equation(found: Found, at: Key, why: str) -> LimitEquation:
     """Return the limit of small steps with what finite steps do, or why it is not read."""
     read = found.get(("equation", at))
     bias = next((one for (name, _), one in found.items() if name == "finite" and isinstance(one, str)), "")
@@ -245,11 +256,11 @@ def _equation(found: Found, at: Key, why: str) -> LimitEquation:
     return LimitEquation(at, reason=read.reason if isinstance(read, Unfinished) else why)
 
 
-def _key(sizes: Sizes) -> Key:
+def _make_key(sizes: Sizes) -> Key:
     return tuple(sizes.items())
 
 
-def _shown(sizes: Sequence[Sizes]) -> Sizes:
+def _choose_shown_sizes(sizes: Sequence[Sizes]) -> Sizes:
     return next((at for at in sizes if all(n == 2 for n in at.values())), sizes[0])
 
 
@@ -257,7 +268,7 @@ def _has_recipe(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.Q is not None
 
 
-def _refuse(answer: Cases, ask: Binding) -> None:
+def _refuse_faulty_file(answer: Cases, ask: Binding) -> None:
     """Raise the fault of a file that does not run."""
     one = answer[0]
     if isinstance(one, Untraced) and one.raised_at_load and one.line:
@@ -265,7 +276,7 @@ def _refuse(answer: Cases, ask: Binding) -> None:
         raise SpecError([Fault(ask.source.place(one.line), ask.source.step, problem)])
 
 
-def _failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
+def _list_failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
     """Return why the step was not followed, the line first."""
     said: dict[str, list[str]] = {}
     for at, case in zip(sizes, answer, strict=True):
@@ -275,7 +286,7 @@ def _failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str,
     return tuple(reason if whole else f"{reason} (at {'; '.join(at)})" for reason, at in said.items())
 
 
-def _unless_said(finding: Finding, first: Finding) -> Finding:
+def _drop_repeated_reasons(finding: Finding, first: Finding) -> Finding:
     """Return a finding without the reasons that another one is undecided for, too."""
     mine, its = finding.decision, first.decision
     if not isinstance(mine, Undecided) or not isinstance(its, Undecided) or mine.tried != its.tried:
@@ -284,7 +295,7 @@ def _unless_said(finding: Finding, first: Finding) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
+class _FindingContext:
     """What findings about a step rest on, whatever is claimed of it."""
 
     ask: Binding
@@ -292,18 +303,18 @@ class _Stated:
     answer: Cases
     failures: tuple[str, ...]
 
-    def finding(self, words: tuple[str, str], seen: Sequence[Seen]) -> Finding:
+    def make_finding(self, words: tuple[str, str], seen: Sequence[Outcome]) -> Finding:
         """Return the finding on a claim, of what was seen of it at all sizes."""
         ask, dynamics = self.ask, self.ask.dynamics
         held = tuple(one.sizes for one in seen if one.holds)
         failed = next((one for one in seen if one.witness), None)
         formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
         premises = require_smooth((dynamics.H, *formulas), self.subject.dynamics.declarations)
-        says = [*(given.says for given in ask.given if given.says), *orders(ask, self.answer)]
+        says = [*(given.says for given in ask.given if given.says), *describe_order(ask, self.answer)]
         given = tuple(sorted(premises.given.union(says, *(one.given for one in seen))))
-        unlike = tuple(self._unlike(words == MOVE, is_refuted=failed is not None))
-        tried = [*self.failures, *_reasons(seen, self.failures)]
-        tried += [f"{_at(one)}not shown: {what}" for one in seen for what in one.left]
+        unlike = tuple(self._list_mismatches(words == MOVE, is_refuted=failed is not None))
+        tried = [*self.failures, *_list_reasons(seen, self.failures)]
+        tried += [f"{_format_sizes(one)}not shown: {what}" for one in seen for what in one.left]
         tried += [f"not shown: {what}" for what in premises.open]
         tried += [*unlike, *([self.subject.contradiction] if self.subject.contradiction else [])]
         for_d: str | Key = "all"
@@ -317,7 +328,7 @@ class _Stated:
             is_smaller = bool(ask.smaller or ask.is_of_batch)
             holds_at = held if dynamics.declarations.sizes and not is_smaller and not tried else ()
             if held and (is_smaller or dynamics.declarations.sizes):
-                tried += [_held(seen, ask if is_smaller else None), AT_FIXED_SIZES if is_smaller else TO_PROVE]
+                tried += [_describe_held(seen, ask if is_smaller else None), AT_FIXED_SIZES if is_smaller else TO_PROVE]
             residual = next((one.residual for one in seen if one.residual), "")
             decision = Undecided(tuple(dict.fromkeys(tried)), residual, given, holds_at=holds_at)
         else:
@@ -326,17 +337,17 @@ class _Stated:
         seconds = sum(one.seconds for one in seen)
         return Finding(*words, words != EQUATION, decision, for_d, held, where, seconds)
 
-    def _unlike(self, is_move: bool, *, is_refuted: bool) -> Iterator[str]:
+    def _list_mismatches(self, is_move: bool, *, is_refuted: bool) -> Iterator[str]:
         """Yield why what is computed may not be what is meant: nothing is wrong of it then, and nothing right."""
         yield from self.ask.left_open
         if self.ask.is_of_batch and is_move:
             yield OF_BATCHES
         for trace in (one for one in self.answer if isinstance(one, Trace)):
-            yield from (_rounded(text, line, self.ask) for text, line in trace.rounded)
-            yield from sizes_in(trace, self.ask) if is_refuted else ()
+            yield from (_describe_rounding(text, line, self.ask) for text, line in trace.rounded)
+            yield from find_build_sizes(trace, self.ask) if is_refuted else ()
 
 
-def _held(seen: Sequence[Seen], ask: Binding | None) -> str:
+def _describe_held(seen: Sequence[Outcome], ask: Binding | None) -> str:
     """Return where a claim holds, of a build at other sizes than its own, and what is special about how."""
     how = "; ".join(by for by in dict.fromkeys(one.by for one in seen if one.holds) if by != NORMAL)
     at = "; ".join(format_sizes(dict(one.sizes)) for one in seen if one.holds)
@@ -344,23 +355,23 @@ def _held(seen: Sequence[Seen], ask: Binding | None) -> str:
     return f"holds at {at}{f' ({how})' if how else ''}"
 
 
-def _reasons(seen: Sequence[Seen], failures: Sequence[str]) -> list[str]:
+def _list_reasons(seen: Sequence[Outcome], failures: Sequence[str]) -> list[str]:
     """Return why sizes are not decided; what keeps all of them from it is said once."""
     every = dict.fromkeys(one.reason for one in seen)
     is_same = len(every) == 1 and not failures
-    return [*filter(None, every)] if is_same else [f"{_at(one)}{one.reason}" for one in seen if one.reason]
+    return [*filter(None, every)] if is_same else [f"{_format_sizes(one)}{one.reason}" for one in seen if one.reason]
 
 
-def _at(seen: Seen) -> str:
+def _format_sizes(seen: Outcome) -> str:
     return f"at {format_sizes(dict(seen.sizes))}: " if seen.sizes else ""
 
 
-def _rounded(text: str, line: int, ask: Binding) -> str:
+def _describe_rounding(text: str, line: int, ask: Binding) -> str:
     advice = "write the exact value: 1/3, np.sqrt(2)"
     return f"{ask.source.place(line)}: the number {text} is rounded, so nothing exact follows; {advice}"
 
 
-def _caveats(ask: Binding, read: LimitEquation, was_run: str, *, accepted: bool) -> tuple[str, ...]:
+def _list_caveats(ask: Binding, read: LimitEquation, was_run: str, *, accepted: bool) -> tuple[str, ...]:
     ran = f": {was_run}; what it does in other calls" if was_run else "; what it does"
     found = [
         f"{ask.source.shown} was run, in a child process with {LIMITS}{ran}, and its side effects, are not checked",

@@ -17,8 +17,8 @@ from sympy import Expr
 from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.read import UNREAD, Read, TracedProblem
+from recipe_compiler.lint.formulas import format_expression
+from recipe_compiler.lint.read import UNREAD, MomentReader, TracedProblem
 from recipe_compiler.trace.moments import Moments, expectation
 from recipe_compiler.trace.scalars import Poly, value_of
 from recipe_compiler.trace.series import Series
@@ -29,14 +29,14 @@ SHORT = 120
 """Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
 
 
-def finite_steps(read: Read) -> str:
+def describe_bias(read: MomentReader) -> str:
     """Return by which power finite steps are off; empty where that is not known, more than 1, or the limit is wrong."""
     problem = read.problem
     try:
         unit = read.unit
         if min(read.parts(unit), default=2 * unit) != unit:
             return ""
-        for power, left in _residuals(problem, read.reading_to(2 * unit).moments, 2 * unit):
+        for power, left in _list_residuals(problem, read.reading_to(2 * unit).moments, 2 * unit):
             if is_zero(left):
                 continue
             if power == unit:
@@ -44,14 +44,14 @@ def finite_steps(read: Read) -> str:
             order = power / unit - 1
             by = "eps" if order == 1 else f"eps^({order})"
             at = f" (at {format_sizes(problem.sizes)})" if problem.sizes else ""
-            by_residual = f"by the residual {_brief(problem, left)}{at}"
+            by_residual = f"by the residual {_format_briefly(problem, left)}{at}"
             return f"finite steps: the stationary distribution is off by order {by}, {by_residual}"
     except UNREAD:
         pass
     return ""
 
 
-def _residuals(problem: TracedProblem, moments: Moments[Poly], top: Fraction) -> Iterator[tuple[Fraction, Expr]]:
+def _list_residuals(problem: TracedProblem, moments: Moments[Poly], top: Fraction) -> Iterator[tuple[Fraction, Expr]]:
     """Yield what a step changes of exp(-H), divided by that, power by power.
 
     Raises:
@@ -64,7 +64,7 @@ def _residuals(problem: TracedProblem, moments: Moments[Poly], top: Fraction) ->
     while True:
         some = False
         for along in combinations_with_replacement(range(len(z)), degree):
-            moment = _moment([moments.change[i] for i in along], moments)
+            moment = _compute_moment([moments.change[i] for i in along], moments)
             some = some or any(power <= top for power in moment.parts)
             count = factorial(degree) // prod(factorial(along.count(i)) for i in set(along))
             for power, value in ((power, value_of(x)) for power, x in moment.parts.items() if power <= top):
@@ -77,14 +77,14 @@ def _residuals(problem: TracedProblem, moments: Moments[Poly], top: Fraction) ->
     yield from ((power, sympy.Add(*found[power])) for power in sorted(found))
 
 
-def _moment(factors: Sequence[Series[Poly]], moments: Moments[Poly]) -> Series[Poly]:
+def _compute_moment(factors: Sequence[Series[Poly]], moments: Moments[Poly]) -> Series[Poly]:
     """Return E of a product of entries of dz."""
     return expectation(moments.S, reduce(moments.S.multiply, factors), moments.draws)
 
 
-def _brief(problem: TracedProblem, e: Expr) -> str:
+def _format_briefly(problem: TracedProblem, e: Expr) -> str:
     """Return a scalar as text, a long one by a value at a point."""
-    text = formula(e)
+    text = format_expression(e)
     found = witness(e, problem.subject.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
     if found is None:
         return text

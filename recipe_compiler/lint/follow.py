@@ -11,43 +11,50 @@ import numpy as np
 from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.arrays import Traced, TracedFunction, traced
+from recipe_compiler.lint.arrays import TracedArray, TracedArrayFunction, trace_array
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.draws import FollowedDraws, replace_randomness
 from recipe_compiler.lint.nodes import Node, UntraceableError, tape
-from recipe_compiler.lint.numpy_names import math_names, numpy_names
-from recipe_compiler.lint.order import order_of
-from recipe_compiler.lint.user_file import Names, array_shape, call_step, run_file, run_in_child, unreached_lines
-from recipe_compiler.lint.values import Symbolic, SymbolicFunction, made, node_of
+from recipe_compiler.lint.numpy_names import replace_math, replace_numpy
+from recipe_compiler.lint.order import find_order
+from recipe_compiler.lint.user_file import (
+    Names,
+    call_step,
+    get_array_shape,
+    list_unreached_lines,
+    run_file,
+    run_in_child,
+)
+from recipe_compiler.lint.values import Symbolic, SymbolicFunction, find_node, make_number
 from recipe_compiler.trace.operations import Operation, Partial, Trace, Untraced
 from recipe_compiler.verify.core.sizes import Sizes
 
 
 def follow_step(ask: Binding, sizes: Sequence[Sizes]) -> tuple[Trace | Untraced, ...]:
     """Return what a step computes at each choice of sizes, by calling it on symbols in a child process."""
-    return run_in_child(ask, _loaded, [partial(_followed, ask, at) for at in sizes])
+    return run_in_child(ask, _load_traced, [partial(_follow_call, ask, at) for at in sizes])
 
 
-def _loaded(ask: Binding) -> Names:
+def _load_traced(ask: Binding) -> Names:
     replace_randomness(FollowedDraws)
-    modules = {"numpy": numpy_names(), "math": math_names()}
+    modules = {"numpy": replace_numpy(), "math": replace_math()}
     return run_file(ask.source.file, ask.source.text, modules, exactly=True)
 
 
-def _followed(ask: Binding, sizes: Sizes, names: Names) -> Trace:
+def _follow_call(ask: Binding, sizes: Sizes, names: Names) -> Trace:
     """Return what a call computes; where it is accepted or refused by chance, what it does either way."""
     tape.lines.clear()
     tape.codes.clear()
-    found = _one_way(ask, sizes, names, answer=True)
+    found = _follow_branch(ask, sizes, names, answer=True)
     if found.compared:
-        other = _one_way(ask, sizes, names, answer=False)
+        other = _follow_branch(ask, sizes, names, answer=False)
         if found.order != other.order:  # blocks may be exchanged where a move is accepted
-            found, other = _as_returned(found), _as_returned(other)
-        found = _both_ways(found, other)
-    return replace(found, left=unreached_lines())
+            found, other = _order_as_returned(found), _order_as_returned(other)
+        found = _join_branches(found, other)
+    return replace(found, left=list_unreached_lines())
 
 
-def _both_ways(one: Trace, other: Trace) -> Trace:
+def _join_branches(one: Trace, other: Trace) -> Trace:
     """Return both ways of a call as one trace, in which operations that they share stand once.
 
     Raises:
@@ -87,24 +94,26 @@ def _both_ways(one: Trace, other: Trace) -> Trace:
     )
 
 
-def _one_way(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace:
+def _follow_branch(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace:
     """Return what a call computes where a comparison by chance is answered so.
 
     Raises:
         UntraceableError: it cannot be followed.
     """
     tape.begin(answer=answer)
-    given = {one.name: _stand_in(one, ask, sizes) for one in ask.given}
+    given = {one.name: _make_argument(one, ask, sizes) for one in ask.given}
     values, listed = call_step(ask, names, given)
-    shapes = {one.name: array_shape(one, ask, sizes) for one in ask.outputs}
-    arrays = [_array(value) for value in values]
-    flats = [_flat(array) for array in arrays]
+    shapes = {one.name: get_array_shape(one, ask, sizes) for one in ask.outputs}
+    arrays = [_make_array(value) for value in values]
+    flats = [_flatten(array) for array in arrays]
     if any(node.by_chance for flat in flats for node in flat):
         nodes.refuse_uniform()
     groups = [(own, [node for row in covariance for node in row]) for own, covariance in tape.groups]
     compared = list(tape.compared or ())
     everything = [*flats, compared, *(flat for _, flat in groups)]
-    written = nodes.written([node for flat in (*everything, [node for _, node, _ in tape.partial]) for node in flat])
+    written = nodes.collect_operations(
+        [node for flat in (*everything, [node for _, node, _ in tape.partial]) for node in flat]
+    )
 
     def places(flat: Sequence[Node]) -> tuple[int, ...]:
         return tuple(written.place[node.serial] for node in flat)
@@ -113,7 +122,9 @@ def _one_way(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace
     order = tuple(range(len(values)))
     if listed:
         vanishing = frozenset(one.name for one in ask.given if one.vanishes)
-        order = order_of(written.operations, outputs, {name: prod(shape) for name, shape in shapes.items()}, vanishing)
+        order = find_order(
+            written.operations, outputs, {name: prod(shape) for name, shape in shapes.items()}, vanishing
+        )
     for k, (name, shape) in zip(order, shapes.items(), strict=True):
         _demand_shape(arrays[k], shape, f"the new {name}")
     return Trace(
@@ -131,16 +142,16 @@ def _one_way(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace
     )
 
 
-def _as_returned(trace: Trace) -> Trace:
+def _order_as_returned(trace: Trace) -> Trace:
     """Return a trace whose values are the blocks in the order in which they were returned."""
     values = dict(zip(trace.order, trace.outputs, strict=True))
     plain = tuple(range(len(values)))
     return replace(trace, outputs=tuple(values[k] for k in plain), order=plain)
 
 
-def _stand_in(given: BoundName, ask: Binding, sizes: Sizes) -> Any:
+def _make_argument(given: BoundName, ask: Binding, sizes: Sizes) -> Any:
     """Return what is given for an argument."""
-    shape = array_shape(given, ask, sizes)
+    shape = get_array_shape(given, ask, sizes)
     match given.kind:
         case "generator":
             return FollowedDraws()
@@ -153,49 +164,49 @@ def _stand_in(given: BoundName, ask: Binding, sizes: Sizes) -> Any:
         case _:
             leaves = [nodes.leaf(given.name, k) for k in range(prod(shape))]
     if not given.of or given.kind == STATE:
-        return _arranged(leaves, shape)
+        return _arrange(leaves, shape)
 
     def at(*arguments: object) -> Any:
-        point = _point(given, arguments, sizes)
-        return _arranged([nodes.entry(given.name, k, point) for k in range(len(leaves))], shape)
+        point = _read_point(given, arguments, sizes)
+        return _arrange([nodes.entry(given.name, k, point) for k in range(len(leaves))], shape)
 
     if not shape:
         return SymbolicFunction(leaves[0], at)
-    found = _arranged(leaves, shape).view(TracedFunction)
+    found = _arrange(leaves, shape).view(TracedArrayFunction)
     found.at = at
     return found
 
 
-def _arranged(flat: Sequence[Node], shape: tuple[int, ...]) -> Any:
+def _arrange(flat: Sequence[Node], shape: tuple[int, ...]) -> Any:
     if not shape:
-        return made(flat[0])
+        return make_number(flat[0])
     found = np.empty(len(flat), dtype=object)
-    found[:] = [made(node) for node in flat]
-    return found.reshape(shape).view(Traced)
+    found[:] = [make_number(node) for node in flat]
+    return found.reshape(shape).view(TracedArray)
 
 
-def _point(given: BoundName, arguments: tuple[object, ...], sizes: Sizes) -> list[Node]:
+def _read_point(given: BoundName, arguments: tuple[object, ...], sizes: Sizes) -> list[Node]:
     """Return the coordinates of the point a function of the document is taken at."""
     if len(arguments) != len(given.of):
         raise UntraceableError(f"{given.name} called with {len(arguments)} arguments, expected {len(given.of)}")
     found: list[Node] = []
     for argument, block in zip(arguments, given.of, strict=True):
-        found += _entries(argument, _numbers(block.shape, sizes), f"an argument of {given.name}")
+        found += _read_entries(argument, _get_lengths(block.shape, sizes), f"an argument of {given.name}")
     return found
 
 
-def _numbers(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
+def _get_lengths(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(length(size, sizes) for size in shape.sizes)
 
 
-def _entries(value: object, shape: tuple[int, ...], what: str) -> list[Node]:
-    array = _array(value)
+def _read_entries(value: object, shape: tuple[int, ...], what: str) -> list[Node]:
+    array = _make_array(value)
     _demand_shape(array, shape, what)
-    return _flat(array)
+    return _flatten(array)
 
 
-def _array(value: object) -> np.ndarray:
-    return np.asarray(traced(value) if not isinstance(value, Symbolic) else value, dtype=object)
+def _make_array(value: object) -> np.ndarray:
+    return np.asarray(trace_array(value) if not isinstance(value, Symbolic) else value, dtype=object)
 
 
 def _demand_shape(array: np.ndarray, shape: tuple[int, ...], what: str) -> None:
@@ -203,6 +214,6 @@ def _demand_shape(array: np.ndarray, shape: tuple[int, ...], what: str) -> None:
         raise UntraceableError(f"{what} has shape {array.shape}, expected {shape}")
 
 
-def _flat(array: np.ndarray) -> list[Node]:
+def _flatten(array: np.ndarray) -> list[Node]:
     """Return the entries of an array, whatever its shape."""
-    return [node for x in array.reshape(-1) if (node := node_of(x)) is not None]
+    return [node for x in array.reshape(-1) if (node := find_node(x)) is not None]

@@ -27,7 +27,7 @@ class _Printer(StrPrinter):
         return f"sign({self._print(expr.args[0])})" if isinstance(expr, Cell) else super()._print_Function(expr)
 
 
-def formula(e: Expr) -> str:
+def format_expression(e: Expr) -> str:
     """Return an expression as text, multiplied out where that makes it shorter."""
     forms = [e, sympy.expand(e)] if e.count_ops() <= LARGEST_EXPANDED else [e]
     written = min((str(_Printer().doprint(form)) for form in forms), key=len)

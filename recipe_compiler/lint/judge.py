@@ -16,9 +16,18 @@ from sympy import Expr
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.declaration import Function
-from recipe_compiler.lint.equation import same_equation
-from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.read import TWO, Read, Seen, TracedProblem, decide, not_zero, seen, with_needs
+from recipe_compiler.lint.equation import compare_equations
+from recipe_compiler.lint.formulas import format_expression
+from recipe_compiler.lint.read import (
+    TWO,
+    MomentReader,
+    Outcome,
+    TracedProblem,
+    decide,
+    decide_with_needs,
+    list_nonzero,
+    make_outcome,
+)
 from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import EXACT, ZERO
@@ -32,35 +41,35 @@ NOT_LINEAR = "not shown: with the gradient of a batch it has the drift and noise
 Condition = tuple[str, Expr]
 
 
-def stationary(read: Read) -> Seen:
+def decide_stationary(read: MomentReader) -> Outcome:
     """Return whether exp(-H) is stationary for the limit of small steps, f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps).
 
     The residual (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)], p = exp(-H), is 0 (cf. Ma, Chen, Fox 2015, Eq. 5).
     """
-    return with_needs(read, _stationary)
+    return decide_with_needs(read, _decide_stationary)
 
 
-def stationary_of_mean(read: Read) -> Seen:
+def decide_stationary_of_mean(read: MomentReader) -> Outcome:
     """Return whether exp(-H) is stationary for the limit of small steps, its drift being the mean over all batches."""
-    found = stationary(read)
-    if not found.holds or same_equation(read).holds:
+    found = decide_stationary(read)
+    if not found.holds or compare_equations(read).holds:
         return found
     return replace(found, holds=False, by="", reason=NOT_LINEAR, given=(), left=())
 
 
-def _stationary(read: Read) -> Seen:
+def _decide_stationary(read: MomentReader) -> Outcome:
     step = TracedStep(read)
     if not step.powers:
         moves = any(dz.parts for dz in read.reading.moments.change)
-        return Seen(read.problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
-    return seen(read.problem, decide_limit(step, step.completed))
+        return Outcome(read.problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
+    return make_outcome(read.problem, decide_limit(step, step.completed))
 
 
 @dataclass(frozen=True)
 class TracedStep:
     """A traced step at fixed sizes, as it is judged; every scalar is mapped by `bound`."""
 
-    read: Read
+    read: MomentReader
     bound: Callable[[Expr], Expr] = lambda e: e
 
     @property
@@ -124,7 +133,7 @@ class TracedStep:
         law = invariance_at(self.problem.z, own, self.bound(self.problem.H))
         why = "" if law.is_drawn_anew else self.problem.no_step_size
         unread = f"{why}; as it is, it changes the moved distribution" if why else ""
-        conditions = tuple(not_zero(law.conditions))
+        conditions = tuple(list_nonzero(law.conditions))
         return Refreshed(", ".join(law.moved), conditions, self._is_draw(), unread)
 
     def _is_draw(self) -> bool:
@@ -142,7 +151,9 @@ class TracedStep:
             return self.problem.no_step_size
         call = component(item, (), dynamics.declarations, self.problem.sizes)
         square = sympy.Add(*(x**2 for x in z if x in call.free_symbols)) / 2
-        return TracedStep(self.read, lambda e: e.xreplace({call: square}).doit()), f"{item.name} = {formula(square)}"
+        return TracedStep(
+            self.read, lambda e: e.xreplace({call: square}).doit()
+        ), f"{item.name} = {format_expression(square)}"
 
     def moved_later(self) -> Sequence[str]:
         """Return the blocks that the step moves, but not at its own order."""

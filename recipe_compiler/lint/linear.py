@@ -10,43 +10,45 @@ import numpy as np
 
 from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.nodes import Node, UntraceableError
-from recipe_compiler.lint.values import apply, made, node_of
+from recipe_compiler.lint.nodes import UntraceableError
+from recipe_compiler.lint.values import apply, find_node, make_number
 
 LARGEST = 6
 
 
-def inverse(a: Any) -> Any:
+def invert(a: Any) -> Any:
     """Return inv(a) = adj(a)/det(a) of an n x n matrix; that det(a) != 0 is taken for given where it is not a number.
 
     Raises:
         UntraceableError: the matrix is not square, too large, or singular.
     """
-    a = _square(a, "inverse")
-    _given("inverted", "nonsingular")
-    over = _guarded(_determinant(a), Fraction(-1))
-    return np.array([[x * over for x in row] for row in adjugate(a, _determinant)], dtype=object).reshape(a.shape)
+    a = _require_square(a, "inverse")
+    _assume_kind("inverted", "nonsingular")
+    over = _raise_guarded(_expand_determinant(a), Fraction(-1))
+    return np.array([[x * over for x in row] for row in adjugate(a, _expand_determinant)], dtype=object).reshape(
+        a.shape
+    )
 
 
-def determinant(a: Any) -> Any:
+def compute_determinant(a: Any) -> Any:
     """Return det(a) of an n x n matrix.
 
     Raises:
         UntraceableError: the matrix is not square, or too large.
     """
-    return _determinant(_square(a, "determinant"))
+    return _expand_determinant(_require_square(a, "determinant"))
 
 
-def solution(a: Any, b: Any) -> Any:
+def solve(a: Any, b: Any) -> Any:
     """Return x = inv(a) @ b with a x = b, a being n x n.
 
     Raises:
         UntraceableError: the matrix is not square, too large, or singular.
     """
-    return np.matmul(np.asarray(inverse(a), dtype=object), np.asarray(b, dtype=object))
+    return np.matmul(np.asarray(invert(a), dtype=object), np.asarray(b, dtype=object))
 
 
-def factor(a: Any, upper: bool = False) -> Any:
+def factorise(a: Any, upper: bool = False) -> Any:
     """Return L with L L.T = a, lower triangular, n x n; with `upper` L.T.
 
     Like NumPy's, it looks at the lower triangle only.
@@ -54,20 +56,20 @@ def factor(a: Any, upper: bool = False) -> Any:
     Raises:
         UntraceableError: the matrix is not square, too large, or singular.
     """
-    a = _square(a, "Cholesky factor")
-    _given("factored", "positive definite")
+    a = _require_square(a, "Cholesky factor")
+    _assume_kind("factored", "positive definite")
     n = len(a)
-    found = np.full((n, n), made(nodes.number(Fraction(0))), dtype=object)
+    found = np.full((n, n), make_number(nodes.number(Fraction(0))), dtype=object)
     for j in range(n):
         square = a[j, j] - sum(found[j, k] ** 2 for k in range(j))
-        found[j, j] = _guarded(square, Fraction(1, 2))
-        over = _guarded(found[j, j], Fraction(-1))
+        found[j, j] = _raise_guarded(square, Fraction(1, 2))
+        over = _raise_guarded(found[j, j], Fraction(-1))
         for i in range(j + 1, n):
             found[i, j] = (a[i, j] - sum(found[i, k] * found[j, k] for k in range(j))) * over
     return found.T if upper else found
 
 
-def norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
+def compute_norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
     """Return the Euclidean norm sqrt(sum_i x_i**2) of a vector, the Frobenius norm of a matrix.
 
     Raises:
@@ -79,7 +81,7 @@ def norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False
     return apply("sqrt", sum(v * v for v in flat))
 
 
-def chain(arrays: Any) -> Any:
+def multiply_chain(arrays: Any) -> Any:
     """Return the product A B C ... of several matrices."""
     found = np.asarray(arrays[0], dtype=object)
     for a in arrays[1:]:
@@ -87,7 +89,7 @@ def chain(arrays: Any) -> Any:
     return found
 
 
-def _square(a: Any, what: str) -> Any:
+def _require_square(a: Any, what: str) -> Any:
     found = np.asarray(a, dtype=object).view(np.ndarray)
     if found.ndim != 2 or len(set(found.shape)) != 1:
         raise UntraceableError(f"the {what} of an array of shape {found.shape}")
@@ -96,28 +98,24 @@ def _square(a: Any, what: str) -> Any:
     return found
 
 
-def _determinant(a: Any) -> Any:
-    return by_cofactors(a, sum, made(nodes.number(Fraction(1))), _is_zero)
+def _expand_determinant(a: Any) -> Any:
+    return by_cofactors(a, sum, make_number(nodes.number(Fraction(1))), _is_zero)
 
 
 def _is_zero(x: Any) -> bool:
-    node = node_of(x)
+    node = find_node(x)
     return node is not None and node.number == 0
 
 
-def _guarded(x: Any, exponent: Fraction) -> Any:
+def _raise_guarded(x: Any, exponent: Fraction) -> Any:
     """Return a power that NumPy stops at where it is not defined."""
-    base = node_of(x)
+    base = find_node(x)
     if base is None:
         raise UntraceableError(f"a matrix that holds {type(x).__name__}")
     if base.number == 0:
         raise UntraceableError("a singular matrix, at which NumPy stops")
-    return made(nodes.power(base, _number(exponent), guarded=True))
+    return make_number(nodes.power(base, nodes.number(exponent), guarded=True))
 
 
-def _number(value: Fraction) -> Node:
-    return nodes.number(value)
-
-
-def _given(what: str, kind: str) -> None:
+def _assume_kind(what: str, kind: str) -> None:
     nodes.tape.given[f"the matrix {what} at line {nodes.tape.line()} is {kind}"] = None

@@ -17,12 +17,12 @@ from recipe_compiler.algebra.scalars.matrices import dot, inverse
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.metropolis_witness import OPEN, departure
-from recipe_compiler.lint.proposal import ZERO, Proposal, Whole, proposals, whole
-from recipe_compiler.lint.read import Read, Seen, not_zero
-from recipe_compiler.lint.step_definedness import needed_at_every_step_size
-from recipe_compiler.lint.visited import NotFollowedError, replaced, sparse_determinant
+from recipe_compiler.lint.formulas import format_expression
+from recipe_compiler.lint.metropolis_witness import OPEN, refute_proposal
+from recipe_compiler.lint.proposal import ZERO, Proposal, WholeStep, list_proposals, read_whole_step
+from recipe_compiler.lint.read import MomentReader, Outcome, list_nonzero
+from recipe_compiler.lint.step_definedness import require_every_step_size
+from recipe_compiler.lint.visited import NotFollowedError, compute_sparse_determinant, replace_parts
 from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.verify.core.premises import has_state_assumptions
 
@@ -42,68 +42,68 @@ class _WrongRatioError(NotFollowedError):
         self.left = left
 
 
-def metropolis(read: Read) -> Seen:
+def decide_metropolis(read: MomentReader) -> Outcome:
     """Return whether a step with an acceptance preserves exp(-H)."""
     problem = read.problem
     try:
-        step = whole(problem)
-        found = _seen(step, proposals(step))
+        step = read_whole_step(problem)
+        found = _decide_proposals(step, list_proposals(step))
     except OPEN as reason:
-        return Seen(problem.at, reason=str(reason))
+        return Outcome(problem.at, reason=str(reason))
     if found.holds and problem.trace.groups:
         found = replace(found, given=(NONSINGULAR,))
     if not found.holds or problem.subject.dynamics.declarations.sizes:
         return replace(found, given=(*found.given, *problem.trace.given))
-    needs = _needs(step)
+    needs = _require_defined(step)
     return replace(found, given=tuple(sorted(needs.given.union(found.given))), left=needs.open)
 
 
-def _needs(step: Whole) -> Obligations:
+def _require_defined(step: WholeStep) -> Obligations:
     """Return what both ways need to be defined."""
     try:
         region = region_at(step.problem.subject.dynamics.declarations, step.problem.sizes)
-        return needed_at_every_step_size(step.problem.trace, step.plain, step.visited, region)
+        return require_every_step_size(step.problem.trace, step.plain, step.visited, region)
     except OPEN as reason:
         return Obligations(frozenset(), (str(reason),))
 
 
-def _seen(step: Whole, found: Sequence[Proposal]) -> Seen:
+def _decide_proposals(step: WholeStep, found: Sequence[Proposal]) -> Outcome:
     problem = step.problem
     reasons: list[str] = []
     left = ""
     for proposal in found:
         try:
-            _shown(proposal)
+            _require_preserved(proposal)
         except _WrongRatioError as reason:
             reasons.append(str(reason))
-            left = left or formula(reason.left)
+            left = left or format_expression(reason.left)
         except OPEN as reason:
             reasons.append(str(reason))
         else:
-            return Seen(problem.at, holds=True, by=HOW)
+            return Outcome(problem.at, holds=True, by=HOW)
     for proposal in found:
-        if proposal.refreshed is not None and _keeps_the_rest(proposal):
-            return Seen(problem.at, reason=f"{proposal.refreshed.coordinates[0]} {OF_THE_REST}")
+        if proposal.refreshed is not None and _has_rest_preserved(proposal):
+            return Outcome(problem.at, reason=f"{proposal.refreshed.coordinates[0]} {OF_THE_REST}")
     for proposal in found:
-        refuted = departure(proposal)
+        refuted = refute_proposal(proposal)
         if refuted is not None:
             by, point = refuted
-            return Seen(problem.at, by=by, witness=point, residual=left)
-    return Seen(problem.at, reason="; ".join(dict.fromkeys(reasons)), residual=left)
+            return Outcome(problem.at, by=by, witness=point, residual=left)
+    return Outcome(problem.at, reason="; ".join(dict.fromkeys(reasons)), residual=left)
 
 
-def _keeps_the_rest(proposal: Proposal) -> bool:
+def _has_rest_preserved(proposal: Proposal) -> bool:
     """Whether a step would preserve exp(-H) that differs in what it leaves of coordinates which no step reads."""
-    turned = proposal.turned()
+    turned = proposal.flip_refreshed()
     try:
         if turned is not None:
-            _shown(turned)
+            _require_preserved(turned)
     except OPEN:
         return False
     return turned is not None
 
 
-def _shown(proposal: Proposal) -> None:
+def _require_preserved(proposal: Proposal) -> None:
     """Show that a step preserves exp(-H).
 
     Raises:
@@ -111,15 +111,17 @@ def _shown(proposal: Proposal) -> None:
     """
     if not proposal.where_it_holds:
         raise NotFollowedError("a move is accepted where the uniform draw is above the ratio, not below")
-    _whole_space(proposal)
+    _require_whole_space(proposal)
     drawn, visited = proposal.refreshed, proposal.visited
-    if drawn and not_zero(invariance_at(proposal.z, drawn.moments(proposal.z), proposal.problem.H).conditions):
+    if drawn and list_nonzero(invariance_at(proposal.z, drawn.moments(proposal.z), proposal.problem.H).conditions):
         raise NotFollowedError("what is drawn before the move does not have its distribution under exp(-H)")
     why = "a move from where it leads" + (", with any draws that are found," if proposal.hidden else "")
-    for hidden in _draws_back(proposal):
+    for hidden in _list_draws_back(proposal):
         image = {x: e for x, e in {**proposal.to, **hidden}.items() if e != x}
         move = Acceptance(image, proposal.energy, proposal.log_ratio, proposal.refused, visited)
-        name, left = next(((name, e) for name, e in obligations(move) if not visited.same(e, ZERO)), ("", ZERO))
+        name, left = next(
+            ((name, e) for name, e in obligations(move) if not visited.has_same_value(e, ZERO)), ("", ZERO)
+        )
         if name == RATIO:
             raise _WrongRatioError(visited.plain(left))
         if not name:
@@ -127,26 +129,28 @@ def _shown(proposal: Proposal) -> None:
     raise NotFollowedError(f"{why} does not lead back")
 
 
-def _draws_back(proposal: Proposal) -> Iterator[Image]:
+def _list_draws_back(proposal: Proposal) -> Iterator[Image]:
     """Yield the draws that may lead back: w turned, or those by which the first point is the last but one."""
     if not proposal.hidden:
         yield {}
         return
     yield {w: -w for w in proposal.hidden}
     visited, back = proposal.visited, {w: Symbol(f"{w}.back", real=True) for w in proposal.hidden}
-    of, route = _route(proposal)
+    of, route = _list_visited_points(proposal)
     first = route[1] if len(route) > 1 else tuple(proposal.to[x] for x in of)
     target = route[-1]
     reached = [visited.after({**proposal.to, **back}, e) for e in first]
-    rows = [k for k, e in enumerate(reached) if visited.depends(e, frozenset(back.values()))]
+    rows = [k for k, e in enumerate(reached) if visited.has_any_of(e, frozenset(back.values()))]
     C = tuple(tuple(sympy.diff(reached[k], w) for w in back.values()) for k in rows)
-    left = [target[k] - replaced(reached[k], dict.fromkeys(back.values(), ZERO)) for k in rows]
-    is_affine = not any(visited.depends(e, frozenset(back.values())) for e in (*left, *(e for row in C for e in row)))
-    if len(rows) == len(back) and is_affine and sparse_determinant(C) != 0:
+    left = [target[k] - replace_parts(reached[k], dict.fromkeys(back.values(), ZERO)) for k in rows]
+    is_affine = not any(
+        visited.has_any_of(e, frozenset(back.values())) for e in (*left, *(e for row in C for e in row))
+    )
+    if len(rows) == len(back) and is_affine and compute_sparse_determinant(C) != 0:
         yield {w: sympy.expand(dot(row, left)) for w, row in zip(back, inverse(C), strict=True)}
 
 
-def _route(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[tuple[Expr, ...]]]:
+def _list_visited_points(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[tuple[Expr, ...]]]:
     """Return the coordinates whose functions a move takes, and the points that it takes them at before it ends."""
     visited = proposal.visited
     places = {visited.opaque[x].place for e in proposal.to.values() for x in visited.reached(e)}
@@ -157,7 +161,7 @@ def _route(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[tuple[Expr, ...
     return of, [visited.points[k][1] for k in (ends[0], *middle)]
 
 
-def _whole_space(proposal: Proposal) -> None:
+def _require_whole_space(proposal: Proposal) -> None:
     declarations = proposal.problem.subject.dynamics.declarations
     if has_state_assumptions(declarations):
         raise NotFollowedError(

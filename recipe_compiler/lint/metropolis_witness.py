@@ -31,7 +31,7 @@ from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.lint.proposal import ZERO, Proposal
-from recipe_compiler.lint.read import UNREAD, Texts, decide, not_zero
+from recipe_compiler.lint.read import UNREAD, Texts, decide, list_nonzero
 from recipe_compiler.lint.visited import NotFollowedError, Visited, is_same
 from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
 from recipe_compiler.trace.moments import Coefficients, expectation
@@ -51,31 +51,31 @@ OPEN = (*UNREAD, NotFollowedError, NotAffineError)
 Refutation = tuple[str, Texts]
 
 
-def departure(proposal: Proposal) -> Refutation | None:
+def refute_proposal(proposal: Proposal) -> Refutation | None:
     """Return how a step is seen not to preserve exp(-H), and at what; None where it is not."""
     declarations = proposal.problem.subject.dynamics.declarations
     plain = proposal.visited.plain
     proposal = replace(proposal, to={x: plain(e) for x, e in proposal.to.items()}, log_ratio=plain(proposal.log_ratio))
     try:
-        if not_zero(conditions := _law_conditions(proposal)):
-            return _drawn_wrong(proposal, conditions)
-        if (found := _limit_or_none(proposal)) is not None:
+        if list_nonzero(conditions := _list_law_conditions(proposal)):
+            return _refute_draw(proposal, conditions)
+        if (found := _refute_limit_or_none(proposal)) is not None:
             return found
         if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
             return None
-        return next((_of_gaussian if proposal.hidden else _at_points)(proposal), None)
+        return next((_refute_by_gaussian if proposal.hidden else _refute_at_points)(proposal), None)
     except (*OPEN, NoValueError):
         return None
 
 
-def _limit_or_none(proposal: Proposal) -> Refutation | None:
+def _refute_limit_or_none(proposal: Proposal) -> Refutation | None:
     try:
-        return _in_the_limit(proposal)
+        return _refute_limit(proposal)
     except (*UNREAD, NotFollowedError):
         return None
 
 
-def _law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
+def _list_law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
     """Return what has to vanish for what is drawn before the move to have its law under exp(-H)."""
     drawn, H = proposal.refreshed, proposal.problem.H
     if drawn is None:
@@ -94,7 +94,7 @@ def _law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
     ]
 
 
-def _drawn_wrong(proposal: Proposal, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
+def _refute_draw(proposal: Proposal, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
     """Return the refutation of a wrong draw, where all that follows is a flip that H does not see, as eps -> 0."""
     problem, visited, eps = proposal.problem, proposal.visited, proposal.meaning.eps
     if not problem.step_size or any(e.has(eps) for _, e in conditions):
@@ -106,19 +106,19 @@ def _drawn_wrong(proposal: Proposal, conditions: Sequence[tuple[str, Expr]]) -> 
     H = visited.at(problem.H, {x: x for x in proposal.z})
     if not all(is_same(e**2, x**2) for x, e in to.items()):
         return None
-    if not visited.same(ratio, ZERO) or not visited.same(visited.after(to, H), H):
+    if not visited.has_same_value(ratio, ZERO) or not visited.has_same_value(visited.after(to, H), H):
         return None
     name = ", ".join(map(str, proposal.refreshed.coordinates if proposal.refreshed else ()))
     by = f"as eps -> 0 the step leaves {name} as it is drawn, not as exp(-H) has it: exact witness"
-    return _told_by(proposal, by, conditions)
+    return _refute_by_witness(proposal, by, conditions)
 
 
-def _told_by(proposal: Proposal, by: str, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
+def _refute_by_witness(proposal: Proposal, by: str, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
     decision = decide(proposal.problem, conditions).decision
     return (by, decision.witness) if isinstance(decision, Refuted) else None
 
 
-def _in_the_limit(proposal: Proposal) -> Refutation | None:
+def _refute_limit(proposal: Proposal) -> Refutation | None:
     """Return the refutation of the limit eps -> 0 of a step that is accepted with probability min(1, exp(L)).
 
     Where dz and L begin with the same power of eps, both odd in the draws, 2 min(0, L) = L - |L| has |L| even, and
@@ -129,7 +129,7 @@ def _in_the_limit(proposal: Proposal) -> Refutation | None:
         return None
     reading = TraceReading(proposal.trace, proposal.meaning, TWO)
     S, dz = reading.S, [reading.S.leading(x) for x in reading.moments.change]
-    L = S.leading(_series(proposal, reading, proposal.log_ratio))
+    L = S.leading(_expand(proposal, reading, proposal.log_ratio))
     low = min(x.low for x in dz)
     if low <= 0 or L.low < low or not all(_is_odd(x.parts.get(low, {})) for x in (*dz, L)):
         return None
@@ -143,16 +143,16 @@ def _in_the_limit(proposal: Proposal) -> Refutation | None:
         part = Coefficients(tuple(-x for x in bias), tuple(tuple(ZERO for _ in row) for row in own.covariance))
     words = "the residual of the limiting equation, acceptance included"
     left = residual_of(proposal.z, part, proposal.problem.H)
-    return _told_by(proposal, "wrong at every small step size: exact witness", [(words, left)])
+    return _refute_by_witness(proposal, "wrong at every small step size: exact witness", [(words, left)])
 
 
-def _series(proposal: Proposal, reading: TraceReading, e: Expr) -> Series[Poly]:
+def _expand(proposal: Proposal, reading: TraceReading, e: Expr) -> Series[Poly]:
     """Return an expression as a series, functions at the points that were visited in it."""
     visited, known = proposal.visited, reading.scalars.known
     for x in visited.symbols(e):
         if x not in known:
             of, point = visited.points[visited.opaque[x].place]
-            parts = [_series(proposal, reading, visited.plain(y)) for y in point]
+            parts = [_expand(proposal, reading, visited.plain(y)) for y in point]
             known[x] = reading.at_point(off_kinks(visited.opaque[x].call), of, parts, str(x))
     return reading.scalars.series(e)
 
@@ -161,12 +161,12 @@ def _is_odd(x: Poly) -> bool:
     return all(len(draws) % 2 for draws in x)
 
 
-def _at_points(proposal: Proposal) -> Iterator[Refutation]:
+def _refute_at_points(proposal: Proposal) -> Iterator[Refutation]:
     problem = proposal.problem
     for at in points(problem.subject.dynamics.declarations, problem.sizes, 2 * POINTS):
         for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
             try:
-                found = _excess(proposal, replace(at, numbers={**at.numbers, proposal.meaning.eps: eps}))
+                found = _find_excess(proposal, replace(at, numbers={**at.numbers, proposal.meaning.eps: eps}))
             except (NoValueError, ZeroDivisionError):
                 continue
             if found is not None:
@@ -175,35 +175,35 @@ def _at_points(proposal: Proposal) -> Iterator[Refutation]:
                 yield "exact witness: exp(-H) changes in a step", (*at.text, *given, why)
 
 
-def _excess(proposal: Proposal, at: Point) -> str | None:
+def _find_excess(proposal: Proposal, at: Point) -> str | None:
     """Return (pi K)(y)/pi(y) at y = T x where it is certainly above 1: at least what comes from x and from G y."""
     to, H, L = proposal.to, proposal.problem.H, proposal.log_ratio
-    here = _Numbers(proposal.visited, at)
+    here = _PointReader(proposal.visited, at)
     y = {z: here.value(e) for z, e in to.items()}
     turned = {z: proposal.signs[z] * value for z, value in y.items()}
-    there, back = (_Numbers(proposal.visited, replace(at, numbers={**at.numbers, **own})) for own in (y, turned))
+    there, back = (_PointReader(proposal.visited, replace(at, numbers={**at.numbers, **own})) for own in (y, turned))
     rows = [[here.slope(e, z) for z in to] for e in to.values()]
     volume = determinant(tuple(tuple(map(rational, row)) for row in rows))
     if not isinstance(volume, sympy.Rational) or volume == 0:
         return None
     leaving = back.value(H)
     terms: dict[Fraction, Fraction] = defaultdict(Fraction)
-    for exponent, c in _taken(proposal, here.value(H), here.value(L)):
+    for exponent, c in _write_accepted_density(proposal, here.value(H), here.value(L)):
         terms[exponent] += c / abs(fraction(volume))
     terms[leaving] += 1
-    for exponent, c in _taken(proposal, leaving, back.value(L)):
+    for exponent, c in _write_accepted_density(proposal, leaving, back.value(L)):
         terms[exponent] -= c
     found = balance.value({a: c for a, c in terms.items() if c}, there.value(H))
     return found.str(6, radius=False) if found > 1 else None
 
 
-def _taken(proposal: Proposal, energy: Fraction, ratio: Fraction) -> list[tuple[Fraction, Fraction]]:
+def _write_accepted_density(proposal: Proposal, energy: Fraction, ratio: Fraction) -> list[tuple[Fraction, Fraction]]:
     """Return exp(-H) p, p the probability that a move is accepted, as a sum of c exp(-a)."""
     accepted = energy - min(Fraction(0), ratio)
     return [(accepted, Fraction(1))] if proposal.where_it_holds else [(energy, Fraction(1)), (accepted, Fraction(-1))]
 
 
-class _Numbers:
+class _PointReader:
     """Values and slopes of expressions at a point, functions at the points that were visited among them."""
 
     def __init__(self, visited: Visited, at: Point) -> None:
@@ -220,32 +220,32 @@ class _Numbers:
 
     def slope(self, e: Expr, by: Symbol) -> Fraction:
         """Return the derivative of an expression, through the points that functions are taken at."""
-        through = ((x, self._slope(x, by)) for x in self.visited.symbols(e))
+        through = ((x, self._find_slope(x, by)) for x in self.visited.symbols(e))
         return self.value(slope(e, by)) + sum(self.value(slope(e, x)) * along for x, along in through if along)
 
     def _leaf(self, e: Expr) -> Value:
         if not isinstance(e, Symbol) or e not in self.visited.opaque:
             return self.at.leaf(e)
         if e not in self.known:
-            self.known[e] = _Numbers(self.visited, self._there(e)).value(self.visited.opaque[e].call)
+            self.known[e] = _PointReader(self.visited, self._map_point(e)).value(self.visited.opaque[e].call)
         return self.known[e]
 
-    def _there(self, x: Symbol) -> Point:
+    def _map_point(self, x: Symbol) -> Point:
         of, point = self.visited.points[self.visited.opaque[x].place]
         own = {z: self.value(self.visited.plain(e)) for z, e in zip(of, point, strict=True)}
         return replace(self.at, numbers={**self.at.numbers, **own})
 
-    def _slope(self, x: Symbol, by: Symbol) -> Fraction:
+    def _find_slope(self, x: Symbol, by: Symbol) -> Fraction:
         if (x, by) not in self.slopes:
             of, point = self.visited.points[self.visited.opaque[x].place]
-            there = _Numbers(self.visited, self._there(x))
+            there = _PointReader(self.visited, self._map_point(x))
             along = [(z, self.slope(self.visited.plain(e), by)) for z, e in zip(of, point, strict=True)]
             found = (there.value(slope(self.visited.opaque[x].call, z)) * s for z, s in along if s)
             self.slopes[x, by] = sum(found, Fraction(0))
         return self.slopes[x, by]
 
 
-def _of_gaussian(proposal: Proposal) -> Iterator[Refutation]:
+def _refute_by_gaussian(proposal: Proposal) -> Iterator[Refutation]:
     """Yield a refutation by U = x**2/2 of one coordinate x, where one draw alone moves it and nothing else enters.
 
     In the others U is delta y**2/2: as delta -> 0 their gradients vanish, and so do their parts of the ratio where they
@@ -254,18 +254,18 @@ def _of_gaussian(proposal: Proposal) -> Iterator[Refutation]:
     problem = proposal.problem
     if problem.subject.dynamics.declarations.assume or proposal.refreshed is not None:
         return
-    for x in proposal.z if _translates(proposal) else proposal.z[: len(proposal.z) == 1]:
+    for x in proposal.z if _is_translation(proposal) else proposal.z[: len(proposal.z) == 1]:
         for at in points(problem.subject.dynamics.declarations, problem.sizes, POINTS):
             for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
                 try:
-                    change = _change_at(proposal, at, eps, x)
+                    change = _compute_change_at(proposal, at, eps, x)
                 except NoValueError:
                     continue
                 if change > 0 or change < 0:
-                    yield _told(proposal, at, eps, x, change)
+                    yield _write_change(proposal, at, eps, x, change)
 
 
-def _translates(proposal: Proposal) -> bool:
+def _is_translation(proposal: Proposal) -> bool:
     """Whether every coordinate is moved by what depends on no coordinate but through functions of the document.
 
     So it is with the ratio, in which the values of U at the points that are visited come with factors of sum 0.
@@ -278,14 +278,14 @@ def _translates(proposal: Proposal) -> bool:
     return weight == 0 and not any(sympy.expand(e).free_symbols & own for e in (*shifts, proposal.log_ratio))
 
 
-def _change_at(proposal: Proposal, at: Point, eps: Fraction, x: Symbol) -> arb:
+def _compute_change_at(proposal: Proposal, at: Point, eps: Fraction, x: Symbol) -> arb:
     """Return the relative change of E[x^2] at values of the parameters.
 
     Raises:
         NoValueError: what is proposed is not linear in x and one draw, or a log density not quadratic in them.
     """
     numbers: dict[Expr, Expr] = {s: rational(value) for s, value in at.numbers.items() if s not in proposal.z}
-    square = _Square(proposal, {**numbers, proposal.meaning.eps: rational(eps)}, x)
+    square = _QuadraticReader(proposal, {**numbers, proposal.meaning.eps: rational(eps)}, x)
     to, ratio = square.of(proposal.to[x]), square.of(proposal.log_ratio)
     drawn = [w for w in proposal.hidden if w in to.free_symbols | ratio.free_symbols]
     if len(drawn) != 1:
@@ -300,11 +300,11 @@ def _change_at(proposal: Proposal, at: Point, eps: Fraction, x: Symbol) -> arb:
     others = sympy.expand(energy - own)
     if others.has(*pair):
         raise NoValueError("coupled coordinates")
-    linear, *quadratic = _coefficients(to, pair, 1), *(_coefficients(e, pair, 2) for e in (ratio, own))
-    return _change(linear, *quadratic, where_it_holds=proposal.where_it_holds)
+    linear, *quadratic = _read_form(to, pair, 1), *(_read_form(e, pair, 2) for e in (ratio, own))
+    return _integrate_change(linear, *quadratic, where_it_holds=proposal.where_it_holds)
 
 
-def _told(proposal: Proposal, at: Point, eps: Fraction, x: Symbol, change: arb) -> Refutation:
+def _write_change(proposal: Proposal, at: Point, eps: Fraction, x: Symbol, change: arb) -> Refutation:
     """Return the refutation by a change."""
     problem = proposal.problem
     parameters = {parameter.name for parameter in problem.subject.dynamics.declarations.parameters}
@@ -323,7 +323,7 @@ def _told(proposal: Proposal, at: Point, eps: Fraction, x: Symbol, change: arb) 
     )
 
 
-class _Square:
+class _QuadraticReader:
     """Expressions where the potential is x**2/2 of one coordinate x, and every other function 1."""
 
     def __init__(self, proposal: Proposal, numbers: dict[Expr, Expr], x: Symbol) -> None:
@@ -336,21 +336,21 @@ class _Square:
         found: dict[Expr, Expr] = dict(self.numbers)
         for s in e.free_symbols:
             if isinstance(s, Symbol) and s in self.visited.opaque:
-                found[s] = self._opaque(s)
+                found[s] = self._read_symbol(s)
         return sympy.expand(e.xreplace(found))
 
     def plain(self, e: Expr) -> Expr:
         """Return an expression of the coordinates themselves."""
-        return e.xreplace({call: self._at_coordinates(call) for call in e.atoms(AppliedUndef)}).doit()
+        return e.xreplace({call: self._replace_call(call) for call in e.atoms(AppliedUndef)}).doit()
 
-    def _at_coordinates(self, call: Expr) -> Expr:
+    def _replace_call(self, call: Expr) -> Expr:
         if type(call).__name__ == self.potential and self.x in call.args:
             return self.x**2 / 2
         if not call.is_positive:
             raise NoValueError("a function of which it is not known whether it may be 1")
         return sympy.Integer(1)
 
-    def _opaque(self, s: Symbol) -> Expr:
+    def _read_symbol(self, s: Symbol) -> Expr:
         if s not in self.known:
             of, point = self.visited.points[self.visited.opaque[s].place]
             own = self.plain(self.visited.opaque[s].call)
@@ -360,7 +360,7 @@ class _Square:
         return self.known[s]
 
 
-def _coefficients(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb]:
+def _read_form(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb]:
     """Return the coefficients of a form of a degree in two symbols, those of x^n, x^(n-1) w, ..., w^n.
 
     Raises:
@@ -371,14 +371,16 @@ def _coefficients(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb]:
     read = sympy.Poly(e, *by)
     if any(sum(powers) != degree for powers in read.monoms() if e != 0):
         raise NoValueError("no form")
-    return [ball(evaluate(read.coeff_monomial(by[0] ** (degree - k) * by[1] ** k), _none)) for k in range(degree + 1)]
+    return [
+        ball(evaluate(read.coeff_monomial(by[0] ** (degree - k) * by[1] ** k), _refuse_leaf)) for k in range(degree + 1)
+    ]
 
 
-def _none(e: Expr) -> Fraction:
+def _refuse_leaf(e: Expr) -> Fraction:
     raise NoValueError(f"{e} has no value")
 
 
-def _change(to: list[arb], ratio: list[arb], energy: list[arb], *, where_it_holds: bool) -> arb:
+def _integrate_change(to: list[arb], ratio: list[arb], energy: list[arb], *, where_it_holds: bool) -> arb:
     """Return E[x'^2]/E[x^2] - 1 under exp(-E), E = H + P w^2/2, as a ball.
 
     x' is a form of x and w with probability p, else +-x; along a ray all of it is rho^3 exp(-rho^2 (E - min(0, q)))

@@ -133,7 +133,7 @@ def number(value: Fraction, *parts: Node) -> Node:
     return made
 
 
-def of_float(value: float) -> Node:
+def read_float(value: float) -> Node:
     """Return a number of the file, read as its decimals; one with many of them is noted as rounded: 0.1 is 1/10.
 
     Raises:
@@ -252,27 +252,27 @@ def power(base: Node, exponent: Node, guarded: bool = False) -> Node:
         if base.number is not None and abs(e) <= LONGEST_NUMBER:
             return number(base.number ** int(e), base)
         if e > 0:
-            return _power(base, exponent)
+            return _make_power(base, exponent)
     if base.value is not None:
         if base.value < 0:
             raise UntraceableError(f"a power of the negative number {base.value}")
     elif not guarded:
         word = "division" if e is not None and e.denominator == 1 else "power"
         tape.partial.append((word if e is None or e < 0 else "root", base, tape.line()))
-    return _power(base, exponent)
+    return _make_power(base, exponent)
 
 
-def _power(base: Node, exponent: Node) -> Node:
+def _make_power(base: Node, exponent: Node) -> Node:
     known = None if base.value is None or exponent.value is None else math.pow(base.value, exponent.value)
     return Node("pow", base, exponent, value=known)
 
 
-def _of_number(row: Elementwise) -> Callable[[float], float]:
+def _find_function(row: Elementwise) -> Callable[[float], float]:
     """Return a function of a number: that of `math` where it has the name, else NumPy's."""
     return getattr(math, row.name, None) or getattr(np, row.ufunc)
 
 
-FOLLOWED = {row.name: _of_number(row) for row in FUNCTIONS.values() if row.ufunc and row.name != "sqrt"}
+FOLLOWED = {row.name: _find_function(row) for row in FUNCTIONS.values() if row.ufunc and row.name != "sqrt"}
 """What can be traced, and what it is of a number; a root is a power."""
 
 PARTIAL = frozenset(name for name in FOLLOWED if not FUNCTIONS[name].smooth)
@@ -296,7 +296,7 @@ OF_A_CALL = frozenset({"leaf", "draw", "uniform", "field"})
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class OperationList:
     """Operations, oldest first; the place of each by its serial number; its line; the rounded numbers among them."""
 
     operations: tuple[Operation, ...]
@@ -305,7 +305,7 @@ class Written:
     rounded: tuple[tuple[str, int], ...]
 
 
-def written(roots: Sequence[Node]) -> Written:
+def collect_operations(roots: Sequence[Node]) -> OperationList:
     """Return all operations that some nodes are made of.
 
     Raises:
@@ -338,4 +338,4 @@ def written(roots: Sequence[Node]) -> Written:
         )
         for node in ordered
     )
-    return Written(operations, place, tuple(node.line for node in ordered), tuple(rounded))
+    return OperationList(operations, place, tuple(node.line for node in ordered), tuple(rounded))

@@ -11,10 +11,10 @@ import numpy as np
 
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.arrays import ELEMENTWISE, LINEAR, TAKEN, Traced, is_real, plain, traced, wrapped
-from recipe_compiler.lint.draws import FollowedDraws, random_names
+from recipe_compiler.lint.arrays import ELEMENTWISE, LINEAR, TAKEN, TracedArray, is_real, trace_array, unwrap, wrap
+from recipe_compiler.lint.draws import FollowedDraws, list_random_names
 from recipe_compiler.lint.nodes import UntraceableError
-from recipe_compiler.lint.values import ExactOperators, Symbolic, apply, made, raised
+from recipe_compiler.lint.values import ExactOperators, Symbolic, apply, make_number, raise_exactly
 
 
 class ModuleNames(ModuleType):
@@ -39,16 +39,16 @@ class ExactElementwise:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the function at its arguments."""
-        return self.real(*(_exact(x) for x in args), **kwargs)
+        return self.real(*(_make_exact(x) for x in args), **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 
 
-def _exact(x: Any) -> Any:
+def _make_exact(x: Any) -> Any:
     """Return floats, and lists of numbers, as exact ones."""
     if isinstance(x, float) and not isinstance(x, ExactOperators):
-        return made(nodes.of_float(x)) if math.isfinite(x) else x
+        return make_number(nodes.read_float(x)) if math.isfinite(x) else x
     if isinstance(x, (list, tuple)) or (isinstance(x, int) and not isinstance(x, bool)):
         return array(x, dtype=float)[()]
     return x
@@ -60,7 +60,7 @@ def array(x: Any, dtype: Any = None, *_: Any, copy: Any = True, **kwargs: Any) -
     Raises:
         UntraceableError: values that are followed in an array of another type than real numbers.
     """
-    if isinstance(x, Traced):
+    if isinstance(x, TracedArray):
         return x.astype(dtype, copy=bool(copy))
     found = np.array(x, dtype=object)
     kinds = {type(entry) for entry in found.reshape(-1)}
@@ -69,7 +69,7 @@ def array(x: Any, dtype: Any = None, *_: Any, copy: Any = True, **kwargs: Any) -
         raise UntraceableError(f"an array of {np.dtype(dtype)} of traced values")
     real = all(issubclass(kind, (ExactOperators, float, np.floating, int, np.integer)) for kind in kinds)
     if real and (followed or (dtype is not None and is_real(dtype)) or _has_float(kinds)) and is_real(dtype):
-        return traced(found)
+        return trace_array(found)
     return np.array(x, dtype=dtype, **kwargs)
 
 
@@ -82,25 +82,25 @@ def asarray(x: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
     return array(x, dtype, copy=False)
 
 
-def _contiguous(x: Any, dtype: Any = None) -> Any:
+def _make_contiguous(x: Any, dtype: Any = None) -> Any:
     """Return an array that lies in one piece, a copy where it does not."""
     found = asarray(x, dtype)
-    return wrapped(np.ascontiguousarray(plain(found))) if isinstance(found, Traced) else np.ascontiguousarray(found)
+    return wrap(np.ascontiguousarray(unwrap(found))) if isinstance(found, TracedArray) else np.ascontiguousarray(found)
 
 
-def _filled(value: int) -> Callable[..., Any]:
+def _make_filled(value: int) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
-        return traced(np.full(shape, value)) if is_real(dtype) else np.full(shape, value, dtype=dtype)
+        return trace_array(np.full(shape, value)) if is_real(dtype) else np.full(shape, value, dtype=dtype)
 
     return make
 
 
-def _empty(shape: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
+def _make_empty(shape: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
     """Return an array whose entries are nothing until they are set."""
-    return np.full(shape, None).view(Traced) if is_real(dtype) else np.zeros(shape, dtype=dtype)
+    return np.full(shape, None).view(TracedArray) if is_real(dtype) else np.zeros(shape, dtype=dtype)
 
 
-def _like(make: Callable[..., Any]) -> Callable[..., Any]:
+def _make_like(make: Callable[..., Any]) -> Callable[..., Any]:
     def alike(x: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:
         own = asarray(x).dtype if dtype is None else np.dtype(dtype)
         return make(np.shape(x) if shape is None else shape, own)
@@ -117,13 +117,13 @@ def full(shape: Any, value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
 
 def full_like(x: Any, value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
     """Return an array with one number everywhere."""
-    return full(np.shape(x), value, float if dtype is None and isinstance(x, Traced) else dtype)
+    return full(np.shape(x), value, float if dtype is None and isinstance(x, TracedArray) else dtype)
 
 
 def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = None, *_: Any, **__: Any) -> Any:
     """Return the identity matrix."""
     found = np.eye(n, m, k, dtype=int)
-    return traced(found) if is_real(dtype) else found.astype(dtype)
+    return trace_array(found) if is_real(dtype) else found.astype(dtype)
 
 
 def identity(n: int, dtype: Any = None) -> Any:
@@ -133,21 +133,21 @@ def identity(n: int, dtype: Any = None) -> Any:
 
 def linspace(start: Any, stop: Any, num: int = 50) -> Any:
     """Return evenly spaced numbers, exact."""
-    share = [made(nodes.number(Fraction(k, max(num - 1, 1)))) for k in range(num)]
-    return traced([start + (stop - start) * part for part in share])
+    share = [make_number(nodes.number(Fraction(k, max(num - 1, 1)))) for k in range(num)]
+    return trace_array([start + (stop - start) * part for part in share])
 
 
 def _is_scalar(x: Any) -> bool:
     return isinstance(x, ExactOperators) or bool(np.isscalar(x))
 
 
-def _numpy(name: str, found: Any) -> Any:
+def _wrap_ufunc(name: str, found: Any) -> Any:
     if isinstance(found, np.ufunc):
         return ExactElementwise(found)
     return found
 
 
-def _linear(name: str, found: Any) -> Any:
+def _trace_linear(name: str, found: Any) -> Any:
     if name not in LINEAR or not callable(found):
         return found
 
@@ -161,14 +161,14 @@ MATHEMATICS = {row.emitted.removeprefix("math."): row.name for row in FUNCTIONS.
 """Names in Python's `math` of what can be traced."""
 
 
-def _mathematics(name: str, found: Any) -> Any:
+def _trace_math(name: str, found: Any) -> Any:
     own = {**ELEMENTWISE, **MATHEMATICS}
     if name in own:
         return partial(apply, own[name])
-    return partial(_taken, name, found) if name in TAKEN else found
+    return partial(_answer_test, name, found) if name in TAKEN else found
 
 
-def _taken(name: str, found: Callable[..., Any], x: Any) -> Any:
+def _answer_test(name: str, found: Callable[..., Any], x: Any) -> Any:
     return TAKEN[name] if isinstance(x, Symbolic) else found(x)
 
 
@@ -177,7 +177,7 @@ def clip(x: Any, least: Any, most: Any) -> Any:
     return np.minimum(np.maximum(asarray(x), least), most)
 
 
-def _of_array(function: Callable[..., Any]) -> Callable[..., Any]:
+def _take_array(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of NumPy that takes lists as arrays that are followed."""
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -190,33 +190,39 @@ def _log(x: Any, base: Any = None) -> Any:
     return apply("log", x) if base is None else apply("log", x) / apply("log", base)
 
 
-def numpy_names() -> ModuleNames:
+def replace_numpy() -> ModuleNames:
     """Return what stands for NumPy."""
-    made_pi, e = made(nodes.pi()), apply("exp", 1)
+    made_pi, e = make_number(nodes.pi()), apply("exp", 1)
     arrays = {
-        "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": _contiguous,
-        "copy": array, "zeros": _filled(0), "empty": _empty, "ones": _filled(1),
-        "zeros_like": _like(_filled(0)), "empty_like": _like(_empty), "ones_like": _like(_filled(1)), "full": full,
-        "full_like": full_like, "eye": eye, "identity": identity, "linspace": linspace,
+        "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": _make_contiguous, "copy": array,
+        "zeros": _make_filled(0), "empty": _make_empty, "ones": _make_filled(1), "zeros_like":
+        _make_like(_make_filled(0)), "empty_like": _make_like(_make_empty), "ones_like": _make_like(_make_filled(1)),
+        "full": full, "full_like": full_like, "eye": eye, "identity": identity, "linspace": linspace,
     }  # fmt: skip
     own: dict[str, Any] = {
         **arrays,
-        **{function.__name__: _of_array(function) for function in (np.sum, np.mean, np.prod, np.diag)},
+        **{function.__name__: _take_array(function) for function in (np.sum, np.mean, np.prod, np.diag)},
         "clip": clip,
         "isscalar": _is_scalar,
         "pi": made_pi,
         "e": e,
-        "random": ModuleNames(np.random, random_names(FollowedDraws), _plain),
-        "linalg": ModuleNames(np.linalg, {}, _linear),
+        "random": ModuleNames(np.random, list_random_names(FollowedDraws), _return_found),
+        "linalg": ModuleNames(np.linalg, {}, _trace_linear),
     }
-    return ModuleNames(np, own, _numpy)
+    return ModuleNames(np, own, _wrap_ufunc)
 
 
-def math_names() -> ModuleNames:
+def replace_math() -> ModuleNames:
     """Return what stands for Python's `math`."""
-    own: dict[str, Any] = {"pi": made(nodes.pi()), "e": apply("exp", 1), "log": _log, "pow": raised, "fsum": sum}
-    return ModuleNames(math, own, _mathematics)
+    own: dict[str, Any] = {
+        "pi": make_number(nodes.pi()),
+        "e": apply("exp", 1),
+        "log": _log,
+        "pow": raise_exactly,
+        "fsum": sum,
+    }
+    return ModuleNames(math, own, _trace_math)
 
 
-def _plain(name: str, found: Any) -> Any:
+def _return_found(name: str, found: Any) -> Any:
     return found

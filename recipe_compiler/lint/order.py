@@ -19,7 +19,7 @@ MOST = 6
 """Values returned up to which orders are looked through."""
 
 
-def order_of(
+def find_order(
     operations: Sequence[Operation], values: Sequence[Sequence[int]], old: Mapping[str, int], vanishing: frozenset[str]
 ) -> tuple[int, ...]:
     """Return for every block which of the values is its new one; as they stand where nothing says otherwise.
@@ -36,7 +36,7 @@ def order_of(
     at = Evaluation(operations, _AtZero(vanishing))
     found = [[sympy.expand(at.value(k)) for k in flat] for flat in values]
     sizes = [*old.values()]
-    blocks = [[_entry(name, k) for k in range(n)] for name, n in old.items()]
+    blocks = [[_name_entry(name, k) for k in range(n)] for name, n in old.items()]
     orders = [order for order in permutations(plain) if [len(values[k]) for k in order] == sizes]
     scores = {order: sum(found[k] == block for k, block in zip(order, blocks, strict=True)) for order in orders}
     best = max(scores.values(), default=0)
@@ -44,7 +44,7 @@ def order_of(
     return chosen[0] if len(chosen) == 1 and best > scores.get(plain, -1) else plain
 
 
-def _entry(name: str, k: int) -> Symbol:
+def _name_entry(name: str, k: int) -> Symbol:
     return Symbol(f"{name}.{k}", real=True)
 
 
@@ -58,6 +58,6 @@ class _AtZero(Expressions):
         if one.op == "draw" or one.name in self.vanishing or (one.op == "mul" and 0 in parts):
             return sympy.Integer(0)  # without noise, whatever it is multiplied by
         if one.op in ("leaf", "field"):
-            own = _entry(one.name, one.position)
+            own = _name_entry(one.name, one.position)
             return UndefinedFunction(own.name, real=True)(*parts) if parts else own
         return Expressions.done(self, one, parts)

@@ -15,17 +15,17 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.dynamics.acceptance import Image
 from recipe_compiler.algebra.scalars.matrices import inverse
-from recipe_compiler.lint.acceptance import log_ratio
-from recipe_compiler.lint.read import TracedProblem, meaning
+from recipe_compiler.lint.acceptance import read_log_ratio
+from recipe_compiler.lint.read import TracedProblem, bind_leaves
 from recipe_compiler.lint.visited import (
     UNIFORM,
     AtState,
     Least,
     NotFollowedError,
     Visited,
-    drawn,
     is_same,
-    replaced,
+    name_draw,
+    replace_parts,
 )
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.of_operations import Meaning
@@ -95,7 +95,7 @@ class Proposal:
         """Return what a rejected move does to the coordinates that it changes."""
         return {x: -x for x, sign in self.signs.items() if sign < 0}
 
-    def turned(self) -> "Proposal | None":
+    def flip_refreshed(self) -> "Proposal | None":
         """Return the step that flips what it leaves of refreshed coordinates; None where a later step reads them."""
         if self.refreshed is None or not self.refreshed.forgets:
             return None
@@ -104,7 +104,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeStep:
     """A step whose operations are read at a state and draws."""
 
     problem: TracedProblem
@@ -116,7 +116,7 @@ class Whole:
     @property
     def draws(self) -> tuple[Symbol, ...]:
         """Return the symbols of all normal draws."""
-        return tuple(map(drawn, range(self.problem.trace.draws)))
+        return tuple(map(name_draw, range(self.problem.trace.draws)))
 
     def covariances(self) -> dict[tuple[Symbol, Symbol], Expr]:
         """Return the covariances of all draws that are not zero, by pairs of them.
@@ -131,24 +131,24 @@ class Whole:
             found |= dict(zip(pairs, map(at.value, places), strict=True))
         foreign = frozenset((*self.problem.z, *draws))
         for (v, w), x in found.items():
-            if visited.depends(x, foreign) or visited.symbols(x):
+            if visited.has_any_of(x, foreign) or visited.symbols(x):
                 raise NotFollowedError("the covariance of a draw depends on the state, or on another draw")
-            if not visited.same(x, found[w, v]):
+            if not visited.has_same_value(x, found[w, v]):
                 raise NotFollowedError("a covariance that is not known to be symmetric")
         return found
 
 
-def whole(problem: TracedProblem) -> Whole:
+def read_whole_step(problem: TracedProblem) -> WholeStep:
     """Return a step to be read; parameters are the step size and what is no state and no function of it."""
-    own = meaning(problem)
+    own = bind_leaves(problem)
     plain = (e for name, entries in own.leaves.items() if not own.points.get(name) for e in entries)
     symbols = {own.eps, *(x for e in plain for x in e.free_symbols if isinstance(x, Symbol))}
     visited = Visited(frozenset(symbols - set(problem.z)))
     at = AtState(own, visited, {x: x for x in problem.z})
-    return Whole(problem, own, visited, Evaluation(problem.trace.operations, at))
+    return WholeStep(problem, own, visited, Evaluation(problem.trace.operations, at))
 
 
-def proposals(step: Whole) -> list[Proposal]:
+def list_proposals(step: WholeStep) -> list[Proposal]:
     """Return the ways in which a step can be taken apart: what is drawn may be turned by G, or not.
 
     Raises:
@@ -162,7 +162,7 @@ def proposals(step: Whole) -> list[Proposal]:
     for taken, left, is_first in ways:
         own = replace(trace, outputs=taken)
         try:
-            found += _apart(step, own, [k for flat in left for k in flat], is_first)
+            found += _list_readings(step, own, [k for flat in left for k in flat], is_first)
         except NotFollowedError as reason:
             reasons.append(str(reason))
     if not found:
@@ -170,22 +170,22 @@ def proposals(step: Whole) -> list[Proposal]:
     return [proposal for proposal in found if proposal.refreshed is None] or found
 
 
-def _apart(step: Whole, trace: Trace, left: Sequence[int], is_first: bool) -> Iterator[Proposal]:
+def _list_readings(step: WholeStep, trace: Trace, left: Sequence[int], is_first: bool) -> Iterator[Proposal]:
     """Yield the ways to take a step apart where some places are those of a rejected move."""
     visited, z, at = step.visited, step.problem.z, step.plain
     states = {x: at.value(k) for x, k in zip(z, left, strict=True)}
-    anew = [x for x in z if visited.depends(states[x], frozenset(step.draws))]
+    anew = [x for x in z if visited.has_any_of(states[x], frozenset(step.draws))]
     signs = {x: next((s for s in (1, -1) if is_same(states[x], s * x)), 0) for x in z}
     if not all(signs[x] or x in anew for x in z):
         return
     for sign in (1, -1) if anew else (1,):
         own = {x: s or sign for x, s in signs.items()}
-        refreshed = _refreshed(step, {x: sympy.expand(own[x] * states[x]) for x in anew}) if anew else None
-        cut = [pair for x, k in zip(z, left, strict=True) if x in anew for pair in _places(trace, k, own[x] * x)]
+        refreshed = _read_refreshed(step, {x: sympy.expand(own[x] * states[x]) for x in anew}) if anew else None
+        cut = [pair for x, k in zip(z, left, strict=True) if x in anew for pair in _list_cuts(trace, k, own[x] * x)]
         old = {x: Symbol(f"{x}.old", real=True) if x in anew else x for x in z}
         read = Evaluation(trace.operations, AtState(step.meaning, visited, old), dict(cut))
         to = {x: read.value(k) for x, k in zip(z, (k for flat in trace.outputs for k in flat), strict=True)}
-        L, is_below = log_ratio(*map(read.value, trace.compared))
+        L, is_below = read_log_ratio(*map(read.value, trace.compared))
         reads = (*to.values(), L)
         everything = [part for e in reads for part in visited.with_points(e)]
         inside = frozenset(x for e in everything for x in e.free_symbols if isinstance(x, Symbol))
@@ -195,13 +195,13 @@ def _apart(step: Whole, trace: Trace, left: Sequence[int], is_first: bool) -> It
         if anew and not inside.isdisjoint(used.union(old[x] for x in anew)):
             raise NotFollowedError(f"{anew[0]}, or its draw, is used before it is refreshed")
         hidden = tuple(w for w in step.draws if w not in used and w in inside)
-        P = _precision(step, hidden)
+        P = _compute_precision(step, hidden)
         yield Proposal(
             step.problem, step.meaning, visited, trace, to, own, L, is_below == is_first, refreshed, hidden, P
         )
 
 
-def _places(trace: Trace, place: int, value: Expr) -> Iterator[tuple[int, Expr]]:
+def _list_cuts(trace: Trace, place: int, value: Expr) -> Iterator[tuple[int, Expr]]:
     """Yield where an operation has a value, and where what it turns has the negative of it."""
     yield place, value
     one = trace.operations[place]
@@ -209,7 +209,7 @@ def _places(trace: Trace, place: int, value: Expr) -> Iterator[tuple[int, Expr]]
     yield from ((k, -value) for k in turned if len(turned) == 1)
 
 
-def _precision(step: Whole, hidden: tuple[Symbol, ...]) -> Matrix:
+def _compute_precision(step: WholeStep, hidden: tuple[Symbol, ...]) -> Matrix:
     """Return the inverse covariance of hidden draws, which have to be independent of all others."""
     known = step.covariances()
     if any((v in hidden) != (w in hidden) for v, w in known):
@@ -218,19 +218,19 @@ def _precision(step: Whole, hidden: tuple[Symbol, ...]) -> Matrix:
     return inverse(S) if hidden else ()
 
 
-def _refreshed(step: Whole, y: Mapping[Symbol, Expr]) -> Refreshed:
+def _read_refreshed(step: WholeStep, y: Mapping[Symbol, Expr]) -> Refreshed:
     """Return what is drawn before.
 
     Raises:
         NotFollowedError: not in an affine way.
     """
     visited, name = step.visited, next(iter(y))
-    draws = tuple(w for w in step.draws if any(visited.depends(x, frozenset((w,))) for x in y.values()))
+    draws = tuple(w for w in step.draws if any(visited.has_any_of(x, frozenset((w,))) for x in y.values()))
     B = [[sympy.diff(x, w) for w in draws] for x in y.values()]
-    if any(visited.depends(x, frozenset(draws)) for row in B for x in row):
+    if any(visited.has_any_of(x, frozenset(draws)) for row in B for x in row):
         raise NotFollowedError(f"{name} is not an affine function of normal draws")
     none: dict[Symbol, Expr] = dict.fromkeys(draws, ZERO)
-    mean = [sympy.expand(replaced(x, none)) for x in y.values()]
+    mean = [sympy.expand(replace_parts(x, none)) for x in y.values()]
     if any(visited.symbols(x) for x in (*mean, *(x for row in B for x in row))):
         raise NotFollowedError(f"{name} is drawn by a function of the document")
     known = step.covariances()

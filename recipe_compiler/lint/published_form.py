@@ -12,27 +12,27 @@ DECAYS |= dict.fromkeys(("momentum", "mu", "beta", "beta1", "momentum_decay"), "
 VELOCITIES = ("v", "velocity", "vel", "momentum_buffer", "buf", "m", "p", "r", "w")
 
 
-def published_form(source: Source, dynamics: Dynamics) -> str:
+def suggest_maps(source: Source, dynamics: Dynamics) -> str:
     """Return the maps that make eps times the momentum the velocity of a step; empty for a step of another form."""
     names = [argument.name for argument in source.arguments]
     known = {p.name for p in dynamics.declarations.parameters}
     rate = next((name for name in RATES if name in names and name not in known), "")
     decay = next((name for name in DECAYS if name in names and name not in known), "")
-    momenta = [b.name for b in dynamics.declarations.blocks if b.name not in _positions(dynamics)]
+    momenta = [b.name for b in dynamics.declarations.blocks if b.name not in _list_positions(dynamics)]
     velocity = next((name for name in VELOCITIES if name in names and name not in (rate, decay)), "")
     if not (rate and decay and velocity) or len(momenta) != 1:
         return ""
-    friction = _friction(dynamics)
+    friction = _find_friction(dynamics)
     damping = DECAYS[decay].format(f"{friction}*eps" if friction else "eps")
     stands = f"--map '{velocity}=eps*{momenta[0]}' --map '{rate}=eps**2' --map '{decay}={damping}'"
     return f"if {velocity} is the step size times {momenta[0]} (the published form of SGHMC): {stands}"
 
 
-def _positions(dynamics: Dynamics) -> set[str]:
+def _list_positions(dynamics: Dynamics) -> set[str]:
     return {name for f in dynamics.declarations.functions if f.role == "potential" for name in f.of}
 
 
-def _friction(dynamics: Dynamics) -> str:
+def _find_friction(dynamics: Dynamics) -> str:
     """Return the first parameter of D."""
     if dynamics.D is None:
         return ""

@@ -19,8 +19,8 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
-from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.step_definedness import is_symmetric, needed
+from recipe_compiler.lint.formulas import format_expression
+from recipe_compiler.lint.step_definedness import is_symmetric, require_small_steps
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.of_operations import Meaning, TraceReading
 from recipe_compiler.trace.of_scalars import read_precisely
@@ -42,7 +42,7 @@ Texts = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Outcome:
     """The outcome of a claim at one choice of sizes: it holds, it fails at a point, or neither is known and why."""
 
     sizes: tuple[tuple[str, int], ...]
@@ -104,7 +104,7 @@ class TracedProblem:
         return tuple(self.sizes.items())
 
 
-class Read:
+class MomentReader:
     """A problem with the moments of its step, read when they are first needed."""
 
     def __init__(self, problem: TracedProblem) -> None:
@@ -129,7 +129,7 @@ class Read:
         Raises:
             NoExpansionError: they are not known as far.
         """
-        found = read_precisely(lambda top: TraceReading(self.problem.trace, meaning(self.problem), top), power)
+        found = read_precisely(lambda top: TraceReading(self.problem.trace, bind_leaves(self.problem), top), power)
         if found.known < power:
             raise NoExpansionError(f"the step is known up to eps^({found.known}) only")
         return found
@@ -139,7 +139,7 @@ class Read:
         """What the step needs to be defined, and what of it is not shown."""
         try:
             region = region_at(self.problem.subject.dynamics.declarations, self.problem.sizes)
-            return needed(self.problem.trace, self.reading, region)
+            return require_small_steps(self.problem.trace, self.reading, region)
         except UNREAD as reason:
             return Obligations(frozenset(), (str(reason),))
 
@@ -192,7 +192,7 @@ class Read:
         return describe_step_size(self.unit, scale, self.problem.step_size)
 
 
-def meaning(problem: TracedProblem) -> Meaning:
+def bind_leaves(problem: TracedProblem) -> Meaning:
     """Return what the names of a trace mean."""
     declarations, sizes = problem.subject.dynamics.declarations, problem.sizes
     eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
@@ -210,11 +210,11 @@ def meaning(problem: TracedProblem) -> Meaning:
             if given.inverse is not None and given.block is not None:
                 image = (x for row in rows(given.inverse, setting) for x in row)
                 block = coordinates(given.block, sizes)
-                leaves[_inverse_map(given)] = tuple(sympy.diff(x, z) for x in image for z in block)
+                leaves[_name_inverse_map(given)] = tuple(sympy.diff(x, z) for x in image for z in block)
     return Meaning(problem.z, eps, leaves, points)
 
 
-def in_blocks(trace: Trace, ask: Binding) -> Trace:
+def return_blocks(trace: Trace, ask: Binding) -> Trace:
     """Return a trace whose outputs are the blocks of the document, where arguments hold linear images of them."""
     operations, lines = list(trace.operations), list(trace.lines)
 
@@ -224,7 +224,7 @@ def in_blocks(trace: Trace, ask: Binding) -> Trace:
             total: int | None = None
             for column, place in enumerate(flat):
                 k = len(operations)
-                leaf = Operation("leaf", (), _inverse_map(given), row * len(flat) + column)
+                leaf = Operation("leaf", (), _name_inverse_map(given), row * len(flat) + column)
                 sums = [] if total is None else [Operation("add", (total, k + 1))]
                 operations.extend([leaf, Operation("mul", (k, place)), *sums])
                 lines.extend([lines[place]] * (2 + len(sums)))
@@ -239,18 +239,18 @@ def in_blocks(trace: Trace, ask: Binding) -> Trace:
     return replace(trace, operations=tuple(operations), lines=tuple(lines), outputs=outputs, otherwise=otherwise)
 
 
-def _inverse_map(given: BoundName) -> str:
+def _name_inverse_map(given: BoundName) -> str:
     """Return the name, which no argument has, of the matrix that takes what an argument holds to its block."""
     return f"{given.name}^-1"
 
 
-def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
+def decide_with_needs(read: MomentReader, look: Callable[[MomentReader], Outcome]) -> Outcome:
     """Return what was seen, and what a proof of it needs where the document fixes the sizes."""
     problem = read.problem
     try:
         found = look(read)
     except UNREAD as reason:
-        return Seen(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
+        return Outcome(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
     if found.holds and not problem.subject.dynamics.declarations.sizes:
         return replace(found, given=tuple(sorted(read.needs.given)), left=read.needs.open)
     return replace(found, given=problem.trace.given)
@@ -258,28 +258,30 @@ def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
 
 def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> Answer:
     """Decide that scalars vanish, each with its words; refuted by the first that has a witness among some."""
-    left = not_zero(conditions)
+    left = list_nonzero(conditions)
     if not left:
         return Answer(Proved(NORMAL))
     for words, e in left[:TRIED]:
         found = witness(e, problem.subject.dynamics.declarations, problem.sizes)
         if found is not None:
-            return Answer(Refuted("exact witness", (*found.text, (words, format_value(found.value))), formula(e)))
+            return Answer(
+                Refuted("exact witness", (*found.text, (words, format_value(found.value))), format_expression(e))
+            )
     words, e = left[0]
-    return Answer(Undecided((f"{words} did not reduce to zero, no witness found",), formula(e)))
+    return Answer(Undecided((f"{words} did not reduce to zero, no witness found",), format_expression(e)))
 
 
-def seen(problem: TracedProblem, answer: Answer) -> Seen:
+def make_outcome(problem: TracedProblem, answer: Answer) -> Outcome:
     """Return an answer about one choice of sizes."""
     match answer.decision:
         case Proved(by):
-            return Seen(problem.at, holds=True, by=by)
+            return Outcome(problem.at, holds=True, by=by)
         case Refuted(by, point, residual):
-            return Seen(problem.at, by=by, witness=point, residual=residual)
+            return Outcome(problem.at, by=by, witness=point, residual=residual)
         case Undecided(tried, residual):
-            return Seen(problem.at, reason="; ".join(tried), residual=residual)
+            return Outcome(problem.at, reason="; ".join(tried), residual=residual)
 
 
-def not_zero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
+def list_nonzero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
     """Return the scalars, with their words, that are not seen to vanish."""
     return [(words, e) for words, e in conditions if not is_zero(e)]

@@ -25,8 +25,8 @@ from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.lint.bind_arguments import Binding, BoundName
 from recipe_compiler.lint.draws import NOT_THE_DRAWS, StatedDraws, replace_randomness
 from recipe_compiler.lint.nodes import tape
-from recipe_compiler.lint.read import UNREAD, TracedProblem, meaning
-from recipe_compiler.lint.user_file import Names, array_shape, call_step, failure, run_file, run_in_child
+from recipe_compiler.lint.read import UNREAD, TracedProblem, bind_leaves
+from recipe_compiler.lint.user_file import Names, call_step, describe_failure, get_array_shape, run_file, run_in_child
 from recipe_compiler.trace.of_operations import Meaning
 from recipe_compiler.trace.operations import Evaluation, Operation, Trace, Untraced
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
@@ -55,11 +55,11 @@ def run_with_floats(
     ask: Binding, subject: Subject, sizes: Sequence[Sizes], cases: Sequence[Trace | Untraced]
 ) -> tuple[Trace | Untraced, ...]:
     """Return what was followed of a step at each choice of sizes, or where it does something else with floats."""
-    jobs = [partial(_compared, ask, subject, at, case) for at, case in zip(sizes, cases, strict=True)]
-    return run_in_child(ask, _loaded, jobs) if any(isinstance(case, Trace) for case in cases) else tuple(cases)
+    jobs = [partial(_compare_runs, ask, subject, at, case) for at, case in zip(sizes, cases, strict=True)]
+    return run_in_child(ask, _load_plain, jobs) if any(isinstance(case, Trace) for case in cases) else tuple(cases)
 
 
-def _loaded(ask: Binding) -> Names:
+def _load_plain(ask: Binding) -> Names:
     replace_randomness(StatedDraws)
     return run_file(ask.source.file, ask.source.text, {}, exactly=False)
 
@@ -72,17 +72,19 @@ class _OtherwiseError(Exception):
         self.line = line
 
 
-def _compared(ask: Binding, subject: Subject, sizes: Sizes, case: Trace | Untraced, names: Names) -> Trace | Untraced:
+def _compare_runs(
+    ask: Binding, subject: Subject, sizes: Sizes, case: Trace | Untraced, names: Names
+) -> Trace | Untraced:
     if isinstance(case, Untraced):
         return case
     problem = TracedProblem(ask, subject, case, sizes)
     try:
-        run = _Run(problem, meaning(problem), names)
+        run = _Run(problem, bind_leaves(problem), names)
     except UNREAD:
         return case  # nor is there a verdict where nothing is known of what its names mean
     where = f"run with floats{f' at {format_sizes(sizes)}' if sizes else ''}"
     try:
-        return replace(case, runs=run.calls())
+        return replace(case, runs=run.count_calls())
     except (NoValueError, NoInstanceError) as reason:
         return Untraced(f"it was not run with floats: {reason}", ask.source.line)
     except _OtherwiseError as other:
@@ -122,17 +124,17 @@ class _Balls:
                 return arb(self.here.state[one.name][one.position])
             case "leaf" | "field":
                 at = dict(zip(self.means.points[one.name], parts, strict=True)) if one.op == "field" else {}
-                return _evaluated(self.means.leaves[one.name][one.position], self.here.at, at)
+                return _evaluate_at(self.means.leaves[one.name][one.position], self.here.at, at)
             case "min":
                 return ball(parts[0]).min(ball(parts[1]))
             case "call":
-                return _evaluated(FUNCTIONS[one.name].scalar(PART), self.here.at, {PART: parts[0]})
+                return _evaluate_at(FUNCTIONS[one.name].scalar(PART), self.here.at, {PART: parts[0]})
             case "add":
                 return ball(parts[0]) + ball(parts[1])
             case "mul":
                 return ball(parts[0]) * ball(parts[1])
             case _:
-                return _evaluated(PART**OTHER, self.here.at, dict(zip((PART, OTHER), parts, strict=True)))
+                return _evaluate_at(PART**OTHER, self.here.at, dict(zip((PART, OTHER), parts, strict=True)))
 
 
 _Expected = tuple[list[list[arb]], list[list[arb]]]
@@ -149,7 +151,7 @@ class _Run:
         self.read = {one.name for one in self.trace.operations if one.op == "leaf"}
         """Arguments that are used as values, not called."""
 
-    def calls(self) -> int:
+    def count_calls(self) -> int:
         """Return how many calls did what was followed.
 
         Raises:
@@ -158,19 +160,22 @@ class _Run:
         """
         count = found = 0
         for _ in range(TRIED):
-            at = self._admissible()
+            at = self._choose_point()
             answers = (ACCEPTED, self.random.uniform(0.1, 0.9), REFUSED) if self.trace.uniforms else (0.5,)
-            here = [self._three_calls(_Instance(at, {}, self._normals(), (u,) * self.trace.uniforms)) for u in answers]
+            here = [
+                self._make_three_calls(_Instance(at, {}, self._draw_normals(), (u,) * self.trace.uniforms))
+                for u in answers
+            ]
             count += sum(here)
             found += any(here)
             if found == POINTS:
                 return count
         raise NoValueError("for none of the numbers tried is everything it computes defined")
 
-    def _normals(self) -> tuple[float, ...]:
+    def _draw_normals(self) -> tuple[float, ...]:
         return tuple(self.random.choice((-1, 1)) * self.random.uniform(0.2, 1.2) for _ in range(self.trace.draws))
 
-    def _admissible(self) -> Point:
+    def _choose_point(self) -> Point:
         declarations, sizes = self.problem.subject.dynamics.declarations, self.problem.sizes
         drawn = (point(declarations, sizes, ALL_APART, self.random) for _ in range(TRIED))
         found = next((at for at in drawn if at is not None), None)
@@ -179,34 +184,34 @@ class _Run:
             raise NoInstanceError("no numbers are known that satisfy the declarations")
         return replace(at, numbers={**at.numbers, self.means.eps: Fraction(self.random.uniform(0.03, 0.06))})
 
-    def _three_calls(self, here: _Instance) -> int:
+    def _make_three_calls(self, here: _Instance) -> int:
         """Return how many calls were compared: one, again with the same numbers, and one with what that returned."""
-        expected = self._expected(here)
+        expected = self._evaluate_trace(here)
         if expected is None:
             return 0
-        first = self._called(here, expected)
-        held = [_real(value) for value in first]
-        again = self._called(here, expected)
-        state = {one.name: _real(value) for one, value in zip(self.ask.outputs, again, strict=True)}
-        fed = replace(here, state=state, normal=self._normals())
-        if (then := self._expected(fed)) is not None:
+        first = self._make_call(here, expected)
+        held = [_read_floats(value) for value in first]
+        again = self._make_call(here, expected)
+        state = {one.name: _read_floats(value) for one, value in zip(self.ask.outputs, again, strict=True)}
+        fed = replace(here, state=state, normal=self._draw_normals())
+        if (then := self._evaluate_trace(fed)) is not None:
             try:
-                self._called(fed, then, dict(zip(state, again, strict=True)))
+                self._make_call(fed, then, dict(zip(state, again, strict=True)))
             except _OtherwiseError as reason:
                 raise _OtherwiseError(f"{FED_ITSELF}, {reason}; {OF_RETURNED}", reason.line) from None
-        if [_real(value) for value in first] != held:
+        if [_read_floats(value) for value in first] != held:
             raise _OtherwiseError(OVERWRITTEN)
         return 3
 
-    def _called(self, here: _Instance, expected: _Expected, state: Mapping[str, Any] | None = None) -> list[Any]:
+    def _make_call(self, here: _Instance, expected: _Expected, state: Mapping[str, Any] | None = None) -> list[Any]:
         """Return what a call returns, block by block, where it is what was followed."""
         outputs, covariances = expected
         StatedDraws.state(here.normal, here.uniform)
-        given = {one.name: self._given(one, here) for one in self.ask.given} | dict(state or {})
+        given = {one.name: self._make_argument(one, here) for one in self.ask.given} | dict(state or {})
         states = [one.name for one in self.ask.outputs]
         arrays = {name: x for name, x in given.items() if isinstance(x, np.ndarray) and name not in states}
         before = {name: x.copy() for name, x in arrays.items()}
-        returned = self._run(given)
+        returned = self._call_step(given)
         for name, x in arrays.items():
             if not np.array_equal(x, before[name]):
                 why = "the next call is given what this one left there"
@@ -220,17 +225,17 @@ class _Run:
             _demand_same(value, values, f"the new {one.name}")
         return found
 
-    def _run(self, given: Mapping[str, Any]) -> list[Any]:
+    def _call_step(self, given: Mapping[str, Any]) -> list[Any]:
         tape.failed = None
         try:
             return call_step(self.ask, self.names, given)[0]
         except BaseException as error:  # a user's step may raise anything
-            found = failure(error)
+            found = describe_failure(error)
             raise _OtherwiseError(f"it fails: {found.reason}", found.line) from None
 
     # What was followed, evaluated.
 
-    def _expected(self, here: _Instance) -> _Expected | None:
+    def _evaluate_trace(self, here: _Instance) -> _Expected | None:
         """Return the values that a call returns and draws from, None where doubles are not near to all it computes."""
         at, trace = Evaluation(self.trace.operations, _Balls(self.means, here)), self.trace
         try:
@@ -248,8 +253,8 @@ class _Run:
 
     # What a call is given.
 
-    def _given(self, given: BoundName, here: _Instance) -> Any:
-        shape = array_shape(given, self.ask, self.problem.sizes)
+    def _make_argument(self, given: BoundName, here: _Instance) -> Any:
+        shape = get_array_shape(given, self.ask, self.problem.sizes)
         match given.kind:
             case "generator":
                 return StatedDraws()
@@ -260,18 +265,18 @@ class _Run:
             case _:
                 entries = self.means.leaves[given.name]
         if given.of and given.name not in self.read:
-            return partial(self._at, entries, self.means.points[given.name], here.at, shape)
-        return _arranged([_evaluated(e, here.at, {}) for e in entries], shape)
+            return partial(self._evaluate_entries, entries, self.means.points[given.name], here.at, shape)
+        return _arrange([_evaluate_at(e, here.at, {}) for e in entries], shape)
 
-    def _at(
+    def _evaluate_entries(
         self, entries: Sequence[Expr], coordinates: Sequence[Symbol], at: Point, shape: tuple[int, ...], *point: Any
     ) -> Any:
         numbers = [Fraction(float(x)) for argument in point for x in np.asarray(argument, dtype=float).reshape(-1)]
         here = dict(zip(coordinates, numbers, strict=True))
-        return _arranged([_evaluated(e, at, here) for e in entries], shape)
+        return _arrange([_evaluate_at(e, at, here) for e in entries], shape)
 
 
-def _evaluated(e: Expr, at: Point, point: Mapping[Any, Value]) -> Value:
+def _evaluate_at(e: Expr, at: Point, point: Mapping[Any, Value]) -> Value:
     """Return a scalar at a point; `point` holds the coordinates that are others there."""
 
     def leaf(x: Expr) -> Value:
@@ -283,12 +288,12 @@ def _evaluated(e: Expr, at: Point, point: Mapping[Any, Value]) -> Value:
     return evaluate(e, leaf)
 
 
-def _arranged(values: Sequence[Value], shape: tuple[int, ...]) -> Any:
+def _arrange(values: Sequence[Value], shape: tuple[int, ...]) -> Any:
     numbers = [float(ball(value).mid()) for value in values]
     return np.array(numbers).reshape(shape) if shape else numbers[0]
 
 
-def _real(value: Any) -> list[float]:
+def _read_floats(value: Any) -> list[float]:
     if np.iscomplexobj(value):
         raise _OtherwiseError("it returns a complex number")
     return np.asarray(value, dtype=float).reshape(-1).tolist()
@@ -300,7 +305,7 @@ def _demand_same(value: Any, expected: Sequence[arb], name: str) -> None:
     Raises:
         _OtherwiseError: which, and both numbers.
     """
-    own = _real(value)
+    own = _read_floats(value)
     if len(own) != len(expected):
         raise _OtherwiseError(f"{name} has {len(own)} entries, {len(expected)} when it was traced")
     for k, (x, y) in enumerate(zip(own, map(float, expected), strict=True)):

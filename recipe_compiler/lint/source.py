@@ -60,7 +60,7 @@ def read_source(where: str) -> Source:
         raise SpecError(
             [Fault(Place(where), "step", "found no function of a Python file, expected FILE.py:NAME", hint)]
         )
-    text = _text(Path(path))
+    text = _read_text(Path(path))
     try:
         tree = ast.parse(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -79,15 +79,15 @@ def read_source(where: str) -> Source:
         text,
         step,
         node.lineno,
-        tuple(_arguments(node)),
-        tuple(dict.fromkeys((*functions, *_assigned(tree)))),
+        tuple(_list_arguments(node)),
+        tuple(dict.fromkeys((*functions, *_list_assigned(tree)))),
         tuple(functions),
-        _returned(node),
-        tuple(_changed(node)),
+        _count_returned(node),
+        tuple(_list_changed(node)),
     )
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     if not os.path.isfile(path):
         raise SpecError([Fault(Place(str(path)), "step", "found no such file, expected a Python file")])
     if path.stat().st_size > LARGEST:
@@ -100,13 +100,13 @@ def _text(path: Path) -> str:
 
 def _refuse_emitted(tree: ast.Module, path: str) -> None:
     """Refuse modules of this compiler: their step takes factors and scratch arrays that `prepare` makes."""
-    if {"FORMAT", "SPEC_DIGEST", "BLOCKS"} <= set(_assigned(tree)):
+    if {"FORMAT", "SPEC_DIGEST", "BLOCKS"} <= set(_list_assigned(tree)):
         problem = "found a module that recipe compile emitted, expected a function z, eps, rng -> z"
         hint = "it was read back when it was emitted; `recipe compile BUILD --check` compares it with its build"
         raise ModelError([Fault(Place(path), "step", problem, hint)])
 
 
-def _assigned(tree: ast.Module) -> Iterator[str]:
+def _list_assigned(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
         match node:
             case ast.Assign(targets=targets):
@@ -117,7 +117,7 @@ def _assigned(tree: ast.Module) -> Iterator[str]:
                 pass
 
 
-def _arguments(node: ast.FunctionDef) -> Iterator[Argument]:
+def _list_arguments(node: ast.FunctionDef) -> Iterator[Argument]:
     own = node.args
     positional = [*own.posonlyargs, *own.args]
     without = len(positional) - len(own.defaults)
@@ -127,26 +127,26 @@ def _arguments(node: ast.FunctionDef) -> Iterator[Argument]:
         yield Argument(arg.arg, default is not None, True)
 
 
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+def _list_own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what stands in a function, not in functions inside it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             yield child
-            yield from _own_nodes(child)
+            yield from _list_own_nodes(child)
 
 
-def _returned(node: ast.FunctionDef) -> int | None:
-    values = [part.value for part in _own_nodes(node) if isinstance(part, ast.Return) and part.value is not None]
+def _count_returned(node: ast.FunctionDef) -> int | None:
+    values = [part.value for part in _list_own_nodes(node) if isinstance(part, ast.Return) and part.value is not None]
     if not values:
         return None
     return max(len(value.elts) if isinstance(value, ast.Tuple) else 1 for value in values)
 
 
-def _changed(node: ast.FunctionDef) -> Iterator[str]:
+def _list_changed(node: ast.FunctionDef) -> Iterator[str]:
     """Yield the arguments whose entries are assigned to, or that an operator changes in place."""
-    names = {argument.name for argument in _arguments(node)}
+    names = {argument.name for argument in _list_arguments(node)}
     found: set[str] = set()
-    for part in _own_nodes(node):
+    for part in _list_own_nodes(node):
         match part:
             case ast.Assign(targets=targets):
                 inner = [target.value for target in targets if isinstance(target, ast.Subscript)]
@@ -157,4 +157,4 @@ def _changed(node: ast.FunctionDef) -> Iterator[str]:
             case _:
                 continue
         found |= {name.id for name in inner if isinstance(name, ast.Name)}
-    yield from (argument.name for argument in _arguments(node) if argument.name in found & names)
+    yield from (argument.name for argument in _list_arguments(node) if argument.name in found & names)

@@ -12,7 +12,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.visited import NotFollowedError, Visited, drawn
+from recipe_compiler.lint.visited import NotFollowedError, Visited, name_draw
 from recipe_compiler.trace.of_operations import TraceReading
 from recipe_compiler.trace.operations import Evaluation, Partial, Trace
 from recipe_compiler.trace.scalars import NO_DRAW, Poly, series_expression, value_of
@@ -28,18 +28,18 @@ ShowsCovariance = Callable[[tuple[int, ...], int], frozenset[str] | None]
 """What shows that a covariance, by its entries and the number of its rows, is one."""
 
 
-def needed(trace: Trace, reading: TraceReading, region: Region) -> Obligations:
+def require_small_steps(trace: Trace, reading: TraceReading, region: Region) -> Obligations:
     """Return what is used, and what is not shown, of every operation that is not defined everywhere."""
-    return _needed(
+    return _collect_obligations(
         trace,
-        lambda partial: _shown(partial, reading, region),
-        lambda entries, n: _covariance(entries, n, reading, region),
+        lambda partial: _prove_defined(partial, reading, region),
+        lambda entries, n: _prove_covariance(entries, n, reading, region),
     )
 
 
-def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visited, region: Region) -> Obligations:
+def require_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visited, region: Region) -> Obligations:
     """Return what is used, and what is not shown, of every such operation at every step size and for all draws."""
-    draws = tuple(map(drawn, range(trace.draws)))
+    draws = tuple(map(name_draw, range(trace.draws)))
 
     def sign(place: int, op: str, offset: int) -> frozenset[str] | None:
         """Return what shows the sign of an operation, by its form or, where no draw is in it, by the region."""
@@ -49,7 +49,7 @@ def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visit
             return None
         if x.is_positive or (op == "!=" and x.is_nonzero):
             return frozenset()
-        return None if x.has(*draws, *visited.opaque) else _sign(x, op, region)
+        return None if x.has(*draws, *visited.opaque) else _prove_sign(x, op, region)
 
     def shown(partial: Partial) -> frozenset[str] | None:
         if partial.what == "min":  # of the ratio alone, which need not be smooth
@@ -63,12 +63,12 @@ def needed_at_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visit
 
     def covariance(entries: tuple[int, ...], n: int) -> frozenset[str] | None:
         flat = [visited.plain(at.value(place)) for place in entries]
-        return _semidefinite(tuple(tuple(flat[i : i + n]) for i in range(0, len(flat), n)), region)
+        return _prove_semidefinite(tuple(tuple(flat[i : i + n]) for i in range(0, len(flat), n)), region)
 
-    return _needed(trace, shown, covariance)
+    return _collect_obligations(trace, shown, covariance)
 
 
-def _needed(trace: Trace, shown: Shows, covariance: ShowsCovariance) -> Obligations:
+def _collect_obligations(trace: Trace, shown: Shows, covariance: ShowsCovariance) -> Obligations:
     found = [(f"the {one.what} at line {one.line} is defined and smooth", shown(one)) for one in trace.partial]
     words = "the covariance of multivariate_normal is positive semidefinite"
     pairs = [*found, *((words, covariance(entries, len(own))) for own, entries in trace.groups)]
@@ -76,52 +76,52 @@ def _needed(trace: Trace, shown: Shows, covariance: ShowsCovariance) -> Obligati
     return Obligations(given, tuple(dict.fromkeys(what for what, one in pairs if one is None)))
 
 
-def _shown(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:
+def _prove_defined(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:
     """Return what shows that an operation is defined where eps is small, None if nothing does."""
     try:
         x = reading.S.leading(reading.of(partial.argument))
     except NoExpansionError:
         return None
     if partial.what in FUNCTIONS or partial.what == "min":
-        return _function_shown(FUNCTIONS.get(partial.what, FUNCTIONS["abs"]), x, region)
+        return _prove_function_defined(FUNCTIONS.get(partial.what, FUNCTIONS["abs"]), x, region)
     if not x.parts:
         return frozenset() if partial.what == "root" else None
     op = ">=" if partial.what == "root" and sum(map(len, x.parts.values())) == 1 else NEEDS[partial.what]
-    return _leading_sign(x, op, region)
+    return _prove_leading_sign(x, op, region)
 
 
-def _function_shown(function: Function, x: Series[Poly], region: Region) -> frozenset[str] | None:
+def _prove_function_defined(function: Function, x: Series[Poly], region: Region) -> frozenset[str] | None:
     """Return what shows that an elementwise function is defined and smooth at its argument."""
     given: set[str] = set()
     for need in function.needs:
         if need.offset or need.cosine:  # the argument at eps = 0 decides, where it does not grow
             first = x.parts.get(Fraction(0), {})
             known = x.low >= 0 and set(first) <= {NO_DRAW}
-            found = _sign(need.of(value_of(first)), need.op, region) if known else None
+            found = _prove_sign(need.of(value_of(first)), need.op, region) if known else None
         else:
-            found = _leading_sign(x, need.op, region)
+            found = _prove_leading_sign(x, need.op, region)
         if found is None:
             return None
         given |= found
     if function.corner is Corner.NONE:
         return frozenset(given)
-    off = _leading_sign(x, "!=", region) if x.low == 0 else None
+    off = _prove_leading_sign(x, "!=", region) if x.low == 0 else None
     return None if off is None else off | given
 
 
-def _leading_sign(x: Series[Poly], op: str, region: Region) -> frozenset[str] | None:
+def _prove_leading_sign(x: Series[Poly], op: str, region: Region) -> frozenset[str] | None:
     """Return what shows the sign of the lowest power of an expansion that no draw occurs in."""
     if not x.parts or set(x.parts[x.low]) != {NO_DRAW}:
         return None
-    return _sign(value_of(x.parts[x.low]), op, region)
+    return _prove_sign(value_of(x.parts[x.low]), op, region)
 
 
-def _sign(c: Expr, op: str, region: Region) -> frozenset[str] | None:
+def _prove_sign(c: Expr, op: str, region: Region) -> frozenset[str] | None:
     found = scalar(c, op, region)
     return None if found is None else found.given
 
 
-def _covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region: Region) -> frozenset[str] | None:
+def _prove_covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region: Region) -> frozenset[str] | None:
     """Return what shows that the leading part of a covariance is one."""
     try:
         read = [reading.of(place) for place in entries]
@@ -132,10 +132,10 @@ def _covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region:
         return None
     flat = [value_of(x.parts.get(low, {})) for x in read]
     a = tuple(tuple(flat[i * n : (i + 1) * n]) for i in range(n))
-    return _semidefinite(a, region)
+    return _prove_semidefinite(a, region)
 
 
-def _semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
+def _prove_semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
     """Return what shows that a symmetric matrix is positive semidefinite."""
     try:
         found = semidefinite(a, region)

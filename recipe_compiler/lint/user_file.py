@@ -12,9 +12,9 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from recipe_compiler.algebra.scalars.symbols import extent, length
-from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, shape_of
-from recipe_compiler.lint.nodes import UntraceableError, of_float, tape
-from recipe_compiler.lint.values import divided, greatest, least, made, raised, real
+from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, get_shape
+from recipe_compiler.lint.nodes import UntraceableError, read_float, tape
+from recipe_compiler.lint.values import convert_to_float, divide, find_greatest, find_least, make_number, raise_exactly
 from recipe_compiler.trace.operations import Untraced
 from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
 from recipe_compiler.verify.core.sizes import Sizes
@@ -32,15 +32,15 @@ def run_in_child(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[
 
     A job that does not end, or a file that raises an exception, gives `Untraced`.
     """
-    found = run_all(Work(partial(_loaded, ask, load, jobs), len(jobs)), SECONDS, TOTAL)
-    return tuple(Untraced(_shown(one.reason)) if isinstance(one, Unfinished) else one for one in found)
+    found = run_all(Work(partial(_prepare_jobs, ask, load, jobs), len(jobs)), SECONDS, TOTAL)
+    return tuple(Untraced(_describe_unfinished(one.reason)) if isinstance(one, Unfinished) else one for one in found)
 
 
-def _shown(reason: str) -> str:
+def _describe_unfinished(reason: str) -> str:
     return f"it {reason}" if reason.startswith("did not end") else reason
 
 
-def _loaded(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job]) -> list[Callable[[], Any]]:
+def _prepare_jobs(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job]) -> list[Callable[[], Any]]:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
@@ -51,18 +51,18 @@ def _loaded(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[Job])
         if not callable(names.get(ask.source.step)):
             raise TypeError(f"`{ask.source.step}` is {type(names.get(ask.source.step)).__name__}, not a function")
     except BaseException as error:  # a user's file may raise anything, SystemExit too
-        return [partial(failure, error, raised_at_load=True) for _ in jobs]
-    return [partial(_done, job, names) for job in jobs]
+        return [partial(describe_failure, error, raised_at_load=True) for _ in jobs]
+    return [partial(_run_job, job, names) for job in jobs]
 
 
-def _done(job: Job, names: Names) -> Any:
+def _run_job(job: Job, names: Names) -> Any:
     try:
         return job(names)
     except BaseException as error:  # so may its step
-        return failure(error)
+        return describe_failure(error)
 
 
-def failure(error: BaseException, *, raised_at_load: bool = False) -> Untraced:
+def describe_failure(error: BaseException, *, raised_at_load: bool = False) -> Untraced:
     """Return what was raised, and the line of the file at which it was."""
     if tape.failed is not None:
         line, reason = tape.failed
@@ -78,7 +78,7 @@ def failure(error: BaseException, *, raised_at_load: bool = False) -> Untraced:
 # The file.
 
 
-class Compiler(ModuleType):
+class NumbaStub(ModuleType):
     """What stands for numba: decorators that leave functions as they are, and types that nothing is done with."""
 
     prange = range
@@ -86,7 +86,7 @@ class Compiler(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _unchanged if name in {"jit", "njit", "generated_jit"} else _Anything()
+        return _return_function if name in {"jit", "njit", "generated_jit"} else _Anything()
 
 
 class _Anything:
@@ -102,36 +102,37 @@ class _Anything:
         return self
 
 
-def _unchanged(*args: Any, **_: Any) -> Any:
+def _return_function(*args: Any, **_: Any) -> Any:
     is_decorator = len(args) == 1 and callable(args[0]) and not isinstance(args[0], _Anything)
     return args[0] if is_decorator else lambda function: function
 
 
 EXACT: Mapping[str, Any] = {
-    "exact": lambda value: made(of_float(value)), "divided": divided, "raised": raised, "real": real,
+    "exact": lambda value: make_number(read_float(value)), "divided": divide, "raised": raise_exactly, "real":
+    convert_to_float,
 }  # fmt: skip
 PREFIX = "_recipe_lint_"
 """Names that the rewritten file uses start so."""
 
 
-class _Exactly(ast.NodeTransformer):
+class _ExactRewriter(ast.NodeTransformer):
     """Literals, quotients and powers of plain numbers become exact, and `float(x)` of a symbol the symbol."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """Make a literal exact."""
-        return _called(node, "exact", [node]) if isinstance(node.value, float) else node
+        return _make_call(node, "exact", [node]) if isinstance(node.value, float) else node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Make quotients and powers of whole numbers exact."""
         self.generic_visit(node)
         exact = {ast.Div: "divided", ast.Pow: "raised"}.get(type(node.op))
-        return node if exact is None else _called(node, exact, [node.left, node.right])
+        return node if exact is None else _make_call(node, exact, [node.left, node.right])
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Let `float(x)` of a symbol be the symbol."""
         self.generic_visit(node)
         is_float = isinstance(node.func, ast.Name) and node.func.id == "float"
-        return _called(node, "real", node.args) if is_float and len(node.args) == 1 and not node.keywords else node
+        return _make_call(node, "real", node.args) if is_float and len(node.args) == 1 and not node.keywords else node
 
     def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
         """Leave patterns as they are."""
@@ -142,7 +143,7 @@ class _Exactly(ast.NodeTransformer):
         return node
 
 
-def _called(node: ast.expr, name: str, args: list[ast.expr]) -> ast.expr:
+def _make_call(node: ast.expr, name: str, args: list[ast.expr]) -> ast.expr:
     called = ast.Call(ast.Name(PREFIX + name, ast.Load()), args, [])
     return ast.fix_missing_locations(ast.copy_location(called, node))
 
@@ -158,22 +159,22 @@ def run_file(file: str, text: str, modules: Mapping[str, ModuleType], *, exactly
     """
     tape.file = file
     sys.path.insert(0, str(Path(file).parent))
-    own = Compiler("numba")
+    own = NumbaStub("numba")
     sys.modules["numba"] = own
     module = ModuleType("_recipe_lint")
     module.__file__ = file
     sys.modules[module.__name__] = module
     names = vars(module)
     exact = {PREFIX + name: function for name, function in EXACT.items()} if exactly else {}
-    replaced: dict[str, Any] = {"__import__": partial(_imported, {"numba": own, **modules})}
-    replaced |= {"min": least, "max": greatest} if exactly else {}
+    replaced: dict[str, Any] = {"__import__": partial(_import_replaced, {"numba": own, **modules})}
+    replaced |= {"min": find_least, "max": find_greatest} if exactly else {}
     names |= exact | {"__builtins__": vars(builtins) | replaced}
     tree = ast.parse(text, file)
-    exec(compile(_Exactly().visit(tree) if exactly else tree, file, "exec", dont_inherit=True), names)
+    exec(compile(_ExactRewriter().visit(tree) if exactly else tree, file, "exec", dont_inherit=True), names)
     return names
 
 
-def _imported(
+def _import_replaced(
     own: Mapping[str, ModuleType], name: str, scope: Any = None, local: Any = None, wanted: Any = (), level: int = 0
 ) -> Any:
     top, *rest = name.split(".")
@@ -206,7 +207,7 @@ def call_step(ask: Binding, names: Names, given: Mapping[str, Any]) -> tuple[lis
         raise UntraceableError(tape.failed[1])
     outputs = [one.name for one in ask.outputs]
     listed = isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1)
-    return _by_block(result, ask, given, listed=listed), listed
+    return _order_by_block(result, ask, given, listed=listed), listed
 
 
 def _note_line(frame: FrameType, event: str, argument: object) -> Any:
@@ -217,13 +218,13 @@ def _note_line(frame: FrameType, event: str, argument: object) -> Any:
     return _note_line
 
 
-def unreached_lines() -> tuple[int, ...]:
+def list_unreached_lines() -> tuple[int, ...]:
     """Return the lines of the functions that calls entered, that none of them ran."""
     every = {line for code in tape.codes for _, _, line in code.co_lines() if line and line != code.co_firstlineno}
     return tuple(sorted(every - tape.lines))
 
 
-def _by_block(result: Any, ask: Binding, given: Mapping[str, Any], *, listed: bool) -> list[Any]:
+def _order_by_block(result: Any, ask: Binding, given: Mapping[str, Any], *, listed: bool) -> list[Any]:
     names = [one.name for one in ask.outputs]
     blocks = [one.block.name if one.block is not None else STATE for one in ask.outputs]
     expected = f"expected {len(names)}: {', '.join(names)}"
@@ -242,9 +243,9 @@ def _by_block(result: Any, ask: Binding, given: Mapping[str, Any], *, listed: bo
     return values
 
 
-def array_shape(given: BoundName, ask: Binding, sizes: Sizes) -> tuple[int, ...]:
+def get_array_shape(given: BoundName, ask: Binding, sizes: Sizes) -> tuple[int, ...]:
     """Return the shape of what an argument is given at fixed sizes."""
     if given.kind == STATE:
         shapes = (extent(block.shape, sizes) for block in ask.dynamics.declarations.blocks)
         return (sum(rows * columns for rows, columns in shapes),)
-    return tuple(length(size, sizes) for size in shape_of(given).sizes)
+    return tuple(length(size, sizes) for size in get_shape(given).sizes)

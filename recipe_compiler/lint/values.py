@@ -16,46 +16,46 @@ class ExactOperators:
 
     node: Node
     of_ufunc: ClassVar[Callable[..., Any]]
-    """What NumPy's elementwise functions give of it: `arrays.applied`, which holds numbers and so comes after them."""
+    """What NumPy's elementwise functions give of it: `arrays.apply_ufunc`, which imports this module."""
 
     def __add__(self, other: object) -> Any:
-        return _joined(nodes.add, self, other)
+        return _join(nodes.add, self, other)
 
     def __radd__(self, other: object) -> Any:
-        return _joined(nodes.add, other, self)
+        return _join(nodes.add, other, self)
 
     def __sub__(self, other: object) -> Any:
-        return _joined(_less, self, other)
+        return _join(_subtract, self, other)
 
     def __rsub__(self, other: object) -> Any:
-        return _joined(_less, other, self)
+        return _join(_subtract, other, self)
 
     def __mul__(self, other: object) -> Any:
-        return _joined(nodes.multiply, self, other)
+        return _join(nodes.multiply, self, other)
 
     def __rmul__(self, other: object) -> Any:
-        return _joined(nodes.multiply, other, self)
+        return _join(nodes.multiply, other, self)
 
     def __truediv__(self, other: object) -> Any:
-        return _joined(_over, self, other)
+        return _join(_divide, self, other)
 
     def __rtruediv__(self, other: object) -> Any:
-        return _joined(_over, other, self)
+        return _join(_divide, other, self)
 
     def __pow__(self, other: object, modulo: None = None) -> Any:
-        return _joined(nodes.power, self, other)
+        return _join(nodes.power, self, other)
 
     def __rpow__(self, other: object, modulo: None = None) -> Any:
-        return _joined(nodes.power, other, self)
+        return _join(nodes.power, other, self)
 
     def __neg__(self) -> Any:
-        return made(_turned(self.node))
+        return make_number(_negate(self.node))
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return made(nodes.call("abs", self.node))
+        return make_number(nodes.call("abs", self.node))
 
     def conjugate(self) -> Any:
         """Return the number itself: all are real."""
@@ -130,13 +130,13 @@ class Symbolic(ExactOperators):
 
     def _is_above(self, other: object) -> bool:
         """Return that a positive number is above one that is not; else what is decided by chance."""
-        return self._is_above_zero(other) or self._compared(other, lambda own, its: nodes.is_less(its, own))
+        return self._is_above_zero(other) or self._compare(other, lambda own, its: nodes.is_less(its, own))
 
     def _is_below(self, other: object) -> bool:
-        return not self._is_above_zero(other) and self._compared(other, nodes.is_less)
+        return not self._is_above_zero(other) and self._compare(other, nodes.is_less)
 
-    def _compared(self, other: object, decide: Callable[[Node, Node], bool]) -> bool:
-        node = None if isinstance(other, np.ndarray) and other.size != 1 else node_of(other)
+    def _compare(self, other: object, decide: Callable[[Node, Node], bool]) -> bool:
+        node = None if isinstance(other, np.ndarray) and other.size != 1 else find_node(other)
         if node is None:
             raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be traced")
         return decide(self.node, node)
@@ -160,22 +160,24 @@ class Symbolic(ExactOperators):
         """What `isinstance`, patterns and dispatch by type see: an entry of an array of real numbers."""
         return np.float64
 
-    def _converted(self, *_: object) -> NoReturn:
+    def _refuse_conversion(self, *_: object) -> NoReturn:
         raise UntraceableError(f"{DEPENDS} made a plain number or a truth value")
 
-    def _told(self, *_: object) -> NoReturn:
+    def _refuse_text(self, *_: object) -> NoReturn:
         raise UntraceableError(f"{DEPENDS} made a text or a key: what depends on it cannot be traced")
 
-    __hash__ = __str__ = __format__ = _told
+    __hash__ = __str__ = __format__ = _refuse_text
 
-    __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _converted
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = (
+        _refuse_conversion
+    )
 
-    def _divided(self, other: object) -> NoReturn:
+    def _refuse_remainder(self, other: object) -> NoReturn:
         raise UntraceableError(f"a remainder or a whole quotient of {DEPENDS}")
 
-    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = _divided
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = _refuse_remainder
 
-    __repr__ = _told
+    __repr__ = _refuse_text
 
 
 class SymbolicFunction(Symbolic):
@@ -190,12 +192,12 @@ class SymbolicFunction(Symbolic):
         return self.at(*arguments)
 
 
-def made(node: Node) -> Any:
+def make_number(node: Node) -> Any:
     """Return the number that a node is."""
     return Symbolic(node) if node.value is None else Exact(node)
 
 
-def node_of(x: object) -> Node | None:
+def find_node(x: object) -> Node | None:
     """Return what a number is, None of anything else.
 
     Raises:
@@ -207,11 +209,11 @@ def node_of(x: object) -> Node | None:
         case int() | np.integer() | np.bool_():
             return nodes.number(Fraction(int(x)))
         case float() | np.floating():
-            return nodes.of_float(float(x))
+            return nodes.read_float(float(x))
         case Fraction():
             return nodes.number(x)
         case np.ndarray() if x.ndim == 0:
-            return node_of(x.item())
+            return find_node(x.item())
         case complex():
             raise UntraceableError("a complex number")
         case _:
@@ -224,78 +226,78 @@ def apply(function: str, x: object) -> Any:
     Raises:
         TypeError: x is no number.
     """
-    node = node_of(x)
+    node = find_node(x)
     if node is None:
         raise TypeError(f"{function} of {type(x).__name__}")
     half = nodes.number(Fraction(1, 2))
-    return made(nodes.power(node, half) if function == "sqrt" else nodes.call(function, node))
+    return make_number(nodes.power(node, half) if function == "sqrt" else nodes.call(function, node))
 
 
-def divided(a: Any, b: Any) -> Any:
+def divide(a: Any, b: Any) -> Any:
     """Return a / b, exact where both are whole numbers."""
     if type(a) is int and type(b) is int and b:
-        return made(nodes.number(Fraction(a, b)))
+        return make_number(nodes.number(Fraction(a, b)))
     return a / b
 
 
-def least(*values: Any, **named: Any) -> Any:
+def find_least(*values: Any, **named: Any) -> Any:
     """Return min(a, b) where one of them is followed, else what Python's `min` gives."""
-    return _extreme(min, nodes.least, values, named)
+    return _join_extreme(min, nodes.least, values, named)
 
 
-def greatest(*values: Any, **named: Any) -> Any:
+def find_greatest(*values: Any, **named: Any) -> Any:
     """Return max(a, b) where one of them is followed, else what Python's `max` gives."""
-    return _extreme(max, lambda a, b: _turned(nodes.least(_turned(a), _turned(b))), values, named)
+    return _join_extreme(max, lambda a, b: _negate(nodes.least(_negate(a), _negate(b))), values, named)
 
 
-def _extreme(
+def _join_extreme(
     plain: Callable[..., Any], join: Callable[[Node, Node], Node], values: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
-    both = [node_of(x) for x in values if not isinstance(x, np.ndarray)]
+    both = [find_node(x) for x in values if not isinstance(x, np.ndarray)]
     if len(values) != len(both) or len(both) != 2 or not any(isinstance(x, Symbolic) for x in values) or named:
         return plain(*values, **named)
     a, b = both
-    return plain(*values) if a is None or b is None else made(join(a, b))
+    return plain(*values) if a is None or b is None else make_number(join(a, b))
 
 
-def raised(a: Any, b: Any) -> Any:
+def raise_exactly(a: Any, b: Any) -> Any:
     """Return a**b, exact where both are whole numbers."""
     if type(a) is int and type(b) is int and a and b < 0:
-        return made(nodes.power(nodes.number(Fraction(a)), nodes.number(Fraction(b))))
+        return make_number(nodes.power(nodes.number(Fraction(a)), nodes.number(Fraction(b))))
     return a**b
 
 
-def real(x: Any = 0.0) -> Any:
+def convert_to_float(x: Any = 0.0) -> Any:
     """Return float(x), symbols as they are."""
     if isinstance(x, np.ndarray) and x.size == 1:
         x = x.item()
     return x if isinstance(x, ExactOperators) else float(x)
 
 
-def _turned(x: Node) -> Node:
+def _negate(x: Node) -> Node:
     return nodes.multiply(nodes.number(Fraction(-1)), x)
 
 
-def _less(a: Node, b: Node) -> Node:
-    return nodes.add(a, _turned(b))
+def _subtract(a: Node, b: Node) -> Node:
+    return nodes.add(a, _negate(b))
 
 
-def _over(a: Node, b: Node) -> Node:
+def _divide(a: Node, b: Node) -> Node:
     return nodes.multiply(a, nodes.power(b, nodes.number(Fraction(-1))))
 
 
-def _joined(join: Callable[[Node, Node], Node], a: object, b: object) -> Any:
+def _join(join: Callable[[Node, Node], Node], a: object, b: object) -> Any:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return NotImplemented
-    left, right = node_of(a), node_of(b)
-    return NotImplemented if left is None or right is None else made(join(left, right))
+    left, right = find_node(a), find_node(b)
+    return NotImplemented if left is None or right is None else make_number(join(left, right))
 
 
 METHODS = {row.ufunc: row.name for row in FUNCTIONS.values() if row.ufunc}
 """What NumPy's functions look for in the entries of arrays of objects, and what it is called here."""
 
 
-def _method(function: str) -> Callable[[Any], Any]:
+def _make_method(function: str) -> Callable[[Any], Any]:
     def inner(self: Any) -> Any:
         return apply(function, self)
 
@@ -303,4 +305,4 @@ def _method(function: str) -> Callable[[Any], Any]:
 
 
 for _name, _function in METHODS.items():
-    setattr(ExactOperators, _name, _method(_function))
+    setattr(ExactOperators, _name, _make_method(_function))

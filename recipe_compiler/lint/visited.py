@@ -18,7 +18,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.formulas import formula
+from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.trace.of_operations import Meaning
 from recipe_compiler.trace.operations import Operation
 
@@ -67,7 +67,7 @@ class Visited:
             NoNormalFormError: as for `is_zero`.
         """
         for k, (own, point) in enumerate(self.points):
-            if own == of and all(self.same(x, y) for x, y in zip(point, at, strict=True)):
+            if own == of and all(self.has_same_value(x, y) for x, y in zip(point, at, strict=True)):
                 return k
         self.points.append((of, at))
         return len(self.points) - 1
@@ -75,16 +75,16 @@ class Visited:
     def at(self, e: Expr, here: Here) -> Expr:
         """Return an expression in the coordinates with other values for them, functions as symbols."""
         found: dict[Expr, Expr] = {}
-        for call in _calls(e):
+        for call in _find_calls(e):
             function = call.args[0] if isinstance(call, sympy.Derivative) else call
             if not isinstance(function, AppliedUndef):
                 raise NotFollowedError(f"a derivative of {function}")
             of = tuple(x for x in function.args if isinstance(x, Symbol))
             place = self.place(of, tuple(here[x] for x in of))
-            symbol = Symbol(f"{formula(call)}(x{place})", real=True, positive=call.is_positive)
+            symbol = Symbol(f"{format_expression(call)}(x{place})", real=True, positive=call.is_positive)
             self.opaque[symbol] = Opaque(call, place)
             found[call] = symbol
-        return replaced(e, {**found, **here})
+        return replace_parts(e, {**found, **here})
 
     def after(self, image: Here, e: Expr) -> Expr:
         """Return e(S(x)): coordinates as they are after a map, functions taken where it takes their points to."""
@@ -96,7 +96,7 @@ class Visited:
                 there = zip(of, (self.after(image, y) for y in point), strict=True)
                 self.moved[key] = self.at(self.opaque[x].call, dict(there))
             found[x] = self.moved[key]
-        return expanded(replaced(e, found))
+        return expand(replace_parts(e, found))
 
     def slope(self, e: Expr, by: Symbol, known: frozenset[Expr]) -> Expr:
         """Return de/dx, through the points that functions are taken at; derivatives that are not `known` are 0."""
@@ -105,11 +105,11 @@ class Visited:
             of, point = self.points[self.opaque[x].place]
             for z, y in zip(of, point, strict=True):
                 inner = slope(self.opaque[x].call, z)
-                inner = replaced(inner, {call: sympy.Integer(0) for call in _calls(inner) - known})
+                inner = replace_parts(inner, {call: sympy.Integer(0) for call in _find_calls(inner) - known})
                 if inner != 0:
                     inner = self.at(inner, dict(zip(of, point, strict=True)))
                     found += slope(e, x) * inner * self.slope(y, by, known)
-        return expanded(found)
+        return expand(found)
 
     def jacobian(self, image: Here) -> Expr:
         """Return det DS, but for its sign, of a map with S(G(S(x))) = G(x), G signs: of another map it may be wrong.
@@ -119,7 +119,7 @@ class Visited:
         which may be any of a linear space. Divisors of 1 are constant: det DS is what it is at h = 0.
         """
         known = frozenset(self.opaque[x].call for e in image.values() for x in self.reached(e))
-        return sparse_determinant(
+        return compute_sparse_determinant(
             tuple(tuple(self.plain(self.slope(e, x, known)) for x in image) for e in image.values())
         )
 
@@ -142,7 +142,7 @@ class Visited:
         """Return a power; of a sum of parameters a symbol, so that what it stands in stays a polynomial."""
         plain = base.is_Add and all(x in self.parameters or x in self.powers for x in base.free_symbols)
         if not plain or not exponent.is_number or (exponent.is_Integer and exponent.is_positive):
-            return expanded(base**exponent)
+            return expand(base**exponent)
         symbol = Symbol(f"({base})**({exponent})", real=True)
         self.powers[symbol] = base**exponent
         return symbol
@@ -150,33 +150,33 @@ class Visited:
     def plain(self, e: Expr) -> Expr:
         """Return an expression with powers of parameters in the place of their symbols."""
         found = {x: self.powers[x] for x in e.free_symbols if isinstance(x, Symbol) and x in self.powers}
-        return self.plain(replaced(e, found)) if found else e
+        return self.plain(replace_parts(e, found)) if found else e
 
-    def same(self, x: Expr, y: Expr) -> bool:
+    def has_same_value(self, x: Expr, y: Expr) -> bool:
         """Whether two scalars have one normal form."""
         left = x - y
         if left == 0 or _is_apart(self.plain(left)):
             return bool(left == 0)
-        left = expanded(left)
+        left = expand(left)
         return bool(left == 0) or is_same(self.plain(left), sympy.Integer(0))
 
     def with_points(self, e: Expr) -> list[Expr]:
         """Return an expression and the coordinates of all points that it takes functions at."""
         return [e, *(y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])]
 
-    def depends(self, e: Expr, on: frozenset[Symbol]) -> bool:
+    def has_any_of(self, e: Expr, on: frozenset[Symbol]) -> bool:
         """Whether symbols stand in an expression, or in a point that it takes a function at."""
         return any(not on.isdisjoint(y.free_symbols) for y in self.with_points(e))
 
 
-def _calls(e: Expr) -> set[Expr]:
+def _find_calls(e: Expr) -> set[Expr]:
     """Return the functions of the document and their derivatives in an expression; not the functions inside these."""
     if isinstance(e, (sympy.Derivative, AppliedUndef)):
         return {e}
-    return set[Expr]().union(*(_calls(cast(Expr, part)) for part in e.args))
+    return set[Expr]().union(*(_find_calls(cast(Expr, part)) for part in e.args))
 
 
-def replaced(e: Expr, by: Mapping[Symbol, Expr] | Mapping[Expr, Expr]) -> Expr:
+def replace_parts(e: Expr, by: Mapping[Symbol, Expr] | Mapping[Expr, Expr]) -> Expr:
     """Return an expression with others in the place of parts of it, all at once."""
     return cast(Expr, e.xreplace(dict(by)))
 
@@ -185,7 +185,7 @@ def is_same(x: Expr, y: Expr) -> bool:
     """Whether two scalars have one normal form."""
     if x == y:
         return True
-    left = expanded(x - y)
+    left = expand(x - y)
     return bool(left == 0) or (not _is_apart(left) and is_zero(left))
 
 
@@ -197,7 +197,7 @@ def _is_apart(e: Expr) -> bool:
     return bool(value.is_Float and abs(value) > FAR)
 
 
-def sparse_determinant(rows: Rows) -> Expr:
+def compute_sparse_determinant(rows: Rows) -> Expr:
     """Return |det A|, but for its sign: rows of one entry first, then block after block of what is connected.
 
     Raises:
@@ -215,7 +215,7 @@ def sparse_determinant(rows: Rows) -> Expr:
     own = tuple(tuple(rows[i][j] for j in sorted(reached)) for i in sorted(block))
     kept = [j for j in range(len(rows)) if j not in reached]
     rest = tuple(tuple(row[j] for j in kept) for i, row in enumerate(rows) if i not in block)
-    return sympy.cancel(determinant(own)) * sparse_determinant(rest)
+    return sympy.cancel(determinant(own)) * compute_sparse_determinant(rest)
 
 
 class Expressions:
@@ -229,15 +229,15 @@ class Expressions:
             case "pi":
                 return sympy.pi
             case "draw":
-                return drawn(one.position)
+                return name_draw(one.position)
             case "uniform":
                 return Symbol(f"{UNIFORM}{one.position}", positive=True)
             case "add":
-                return expanded(parts[0] + parts[1])
+                return expand(parts[0] + parts[1])
             case "mul":
-                return expanded(parts[0] * parts[1])
+                return expand(parts[0] * parts[1])
             case "pow":
-                return expanded(parts[0] ** parts[1])
+                return expand(parts[0] ** parts[1])
             case "min":
                 return Least(*parts)
             case "call":
@@ -275,25 +275,25 @@ class Least(sympy.Function):
     is_real = True
 
 
-def drawn(k: int) -> Symbol:
+def name_draw(k: int) -> Symbol:
     """Return the symbol of a draw."""
     return Symbol(f"draw.{k}", real=True)
 
 
-def expanded(e: Expr) -> Expr:
+def expand(e: Expr) -> Expr:
     """Return an expression multiplied out, as it is where that would be long."""
-    return sympy.expand(e) if _terms(e) <= MOST_TERMS else e
+    return sympy.expand(e) if _count_terms(e) <= MOST_TERMS else e
 
 
-def _terms(e: Expr) -> int:
+def _count_terms(e: Expr) -> int:
     """Return how many terms an expression has, or fewer, where it is multiplied out."""
     match e:
         case sympy.Add():
-            return sum(_terms(x) for x in e.args)
+            return sum(_count_terms(x) for x in e.args)
         case sympy.Mul():
-            return prod(_terms(x) for x in e.args)
+            return prod(_count_terms(x) for x in e.args)
         case sympy.Pow() if isinstance(e.exp, sympy.Integer) and e.exp > 0:
             n = int(e.exp)
-            return comb(_terms(e.base) + n - 1, n)
+            return comb(_count_terms(e.base) + n - 1, n)
         case _:
             return 1

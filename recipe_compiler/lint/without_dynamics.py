@@ -14,17 +14,17 @@ from recipe_compiler.spec.model import Dynamics
 SHAPES = {"scalar": SCALAR, "vector": Shape("d"), "matrix": Shape("d", "d")}
 
 
-def binding_of(source: Source, against: Dynamics | None, maps: Sequence[tuple[str, str]]) -> Binding:
+def bind_to_dynamics(source: Source, against: Dynamics | None, maps: Sequence[tuple[str, str]]) -> Binding:
     """Return what to call a step with, to be judged by dynamics or, without any, to be read alone.
 
     Raises:
         ModelError: an argument whose name says nothing, a block that no argument holds, a map that means nothing.
     """
-    dynamics, left = (against, tuple(maps)) if against is not None else bare_dynamics(source, maps)
+    dynamics, left = (against, tuple(maps)) if against is not None else infer_dynamics(source, maps)
     return bind_arguments(source, dynamics, left)
 
 
-def bare_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dynamics, tuple[tuple[str, str], ...]]:
+def infer_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dynamics, tuple[tuple[str, str], ...]]:
     """Return dynamics without equations for a step, and the maps that are left.
 
     The state is what the step returns or changes: as many of its first arguments. They are vectors of one size unless
@@ -42,7 +42,7 @@ def bare_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dyna
         if argument.name not in (*STEP_SIZES, *GENERATORS) and argument.name not in named
         if not argument.has_default or argument.name in shapes
     ]
-    values = [name for name in free if not _is_gradient(name)]
+    values = [name for name in free if not _has_gradient_name(name)]
     state = [n for n in values if n in source.changed] if source.returned is None else values[: source.returned]
     if not state:
         hint = "its first arguments are the state; it returns as many values, or changes them in place"
@@ -53,11 +53,11 @@ def bare_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dyna
     blocks = tuple(Block(name, shapes.get(name, Shape("d"))) for name in state)
     parameters = tuple(Parameter(name, shapes.get(name, SCALAR)) for name in values if name not in state)
     functions = tuple(
-        Function(name, (state[0],), shapes.get(name, blocks[0].shape)) for name in free if _is_gradient(name)
+        Function(name, (state[0],), shapes.get(name, blocks[0].shape)) for name in free if _has_gradient_name(name)
     )
     declarations = Declarations(blocks, parameters, functions)
     return Dynamics(source.step, declarations, Number(Fraction(0)), None, None), left
 
 
-def _is_gradient(name: str) -> bool:
+def _has_gradient_name(name: str) -> bool:
     return "grad" in name or name == "score"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loaders import load_build, load_dynamics
 
-from recipe_compiler.lint.against_build import binding_of_build
+from recipe_compiler.lint.against_build import bind_by_build
 from recipe_compiler.lint.bind_arguments import Binding, bind_arguments
 from recipe_compiler.lint.findings import TO_PROVE, Lint, lint
 from recipe_compiler.lint.source import read_source
@@ -25,7 +25,7 @@ def ask_of(where: str, spec: str, maps: Maps = ()) -> Binding:
     path = Path(file) if Path(file).is_absolute() else HERE / "steps" / file
     source = read_source(f"{path}:{step}")
     if (build := SPECS / "builds" / f"{spec}.yaml").exists():
-        return binding_of_build(source, observed(load_build(build)), maps)
+        return bind_by_build(source, observed(load_build(build)), maps)
     own = HERE / "specs" / f"{spec}.yaml"
     return bind_arguments(source, load_dynamics(own if own.exists() else SPECS / "dynamics" / f"{spec}.yaml"), maps)
 

@@ -6,7 +6,7 @@ from sympy import Expr, Matrix, Rational, Symbol
 from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.dynamics.acceptance import RATIO, Acceptance, obligations
-from recipe_compiler.lint.visited import Visited, replaced
+from recipe_compiler.lint.visited import Visited, replace_parts
 
 x, y, r, s = z = sympy.symbols("x y r s", real=True)
 U = UndefinedFunction("U", real=True)(x, y)
@@ -47,8 +47,8 @@ def with_quartic(visited: Visited, e: Expr) -> Expr:
     for own in visited.symbols(e):
         call, (of, point) = visited.opaque[own].call, visited.points[visited.opaque[own].place]
         there = {v: with_quartic(visited, e) for v, e in zip(of, point, strict=True)}
-        found[own] = replaced(call.subs(U, QUARTIC).doit(), there)
-    return replaced(e, found)
+        found[own] = replace_parts(call.subs(U, QUARTIC).doit(), there)
+    return replace_parts(e, found)
 
 
 @pytest.mark.slow
@@ -69,4 +69,4 @@ def test_a_trajectory_leads_back_whatever_the_function_is() -> None:
     energy = visited.at(U, {x: x, y: y}) + (Matrix([r, s]).T * W * Matrix([r, s]))[0] / 2
     for ratio, wrong in ((energy - visited.after(image, energy), set()), (0 * x, {RATIO})):
         left = obligations(Acceptance(image, energy, ratio, functions=visited))
-        assert {name for name, e in left if not visited.same(e, 0 * x)} == wrong
+        assert {name for name, e in left if not visited.has_same_value(e, 0 * x)} == wrong
