@@ -17,7 +17,7 @@ from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.verify.builds.at_data import VanishingResiduals, find_dependent_residuals
 from recipe_compiler.verify.from_data.columns import Rows, Sum
-from recipe_compiler.verify.from_data.ranks import are_apart, is_general
+from recipe_compiler.verify.from_data.ranks import are_apart, count_nonzero_rows, is_general
 
 WIDTH = 3
 ROWS = Rows(Declarations(), {}, {}, {}, 1)
@@ -119,3 +119,23 @@ def test_of_many_residuals_three_on_a_line_are_not_apart():
 def test_of_more_sets_than_are_looked_at_none_is_general():
     assert is_general(MANY[:20], 3, 2)
     assert not is_general([*MANY, [1, 140, (139**2 - 138**2) * 2 + 138**2]], 3, 2)
+
+
+@pytest.mark.parametrize("seed", some(range(40), 10))
+def test_no_more_rows_are_nonzero_than_at_every_state(seed, monkeypatch):
+    """All but those that vanish together at most; of parts of the rows it may be fewer."""
+    random = Random(seed)
+    for _ in range(20):
+        width = random.randint(1, 4)
+        lines = [
+            [*(random.choice((0, 0, 1, 1, 2, -1, 3)) for _ in range(width - 1)), random.randint(-2, 2)]
+            for _ in range(random.randint(width, 7))
+        ]
+        sets = (own for k in range(1, len(lines) + 1) for own in combinations(lines, k))
+        together = max((len(own) for own in sets if rank_of([one[:-1] for one in own]) == rank_of(own)), default=0)
+        exact = [[fmpq(x) for x in line] for line in lines]
+        whole = rank_of([line[:-1] for line in lines]) == width - 1
+        assert count_nonzero_rows(exact, width) == (len(lines) - together if whole else 0), lines
+        with monkeypatch.context() as few:
+            few.setattr("recipe_compiler.verify.from_data.ranks.MOST_MINORS", 20)
+            assert count_nonzero_rows(exact, width) <= len(lines) - together, lines

@@ -136,7 +136,7 @@ def _is_bounded_by_residuals(row: Density, law: StatedDensity, rows: Rows) -> bo
         or not are_independent(lines, width, rows.clear, found[0].size)
     ):
         return False
-    return count_nonzero_rows(lines, width) * (1 + tail.value) >= rows.count
+    return count_nonzero_rows(lines, width, rows.clear) * (1 + tail.value) >= rows.count
 
 
 # Residuals that vanish together

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,6 @@ from recipe_compiler.verify.from_data.ranks import (
     are_independent,
     count_nonzero_rows,
     find_null_vector,
-    find_pivots,
     select_independent_columns,
     stack_columns,
 )
@@ -75,8 +75,8 @@ def decide_by_scale(model: FlatModel) -> Shown | Infinite | None:
     if spanning is not None and are_independent(
         stack_columns([*spanning, ys], count), len(spanning) + 1, model.rows.clear, size
     ):
-        enough = count >= p if exponent is None else count - p > taken
-        if enough and _is_kept_from_zero(model, columns, spanning, ys, taken):
+        kept = _count_kept_powers(model, spanning, ys)
+        if kept >= count - p >= 0 if exponent is None else kept > count - p - taken > 0:
             words = f"residuals of scale {text(scale)} that no {names or 'state'} makes all zero"
             return Shown((*facts, (words, "the rank of [A c] is that of A and 1")))
     if (
@@ -123,10 +123,12 @@ def _stack_responses(model: FlatModel) -> tuple[Any, float, list[Any], list[Any]
     return y, size, [np.array(column((atom,)), dtype=object) for atom in atoms], others
 
 
-def _is_kept_from_zero(
-    model: FlatModel, columns: Sequence[Any], spanning: Sequence[Any], ys: Any, taken: Fraction
-) -> bool:
-    """Whether densities keep a scale from 0: light tails do, heavy ones by rows that are off at every state."""
+def _count_kept_powers(model: FlatModel, spanning: Sequence[Any], ys: Any) -> Fraction | float:
+    """Return k where residuals keep densities of a scale below sigma**k times their scales: oo of light tails.
+
+    Let M of N rows vanish together at most. Integrated over p coefficients by rows of the smallest residuals, N - M of
+    the others are off at every state: int prod_n h(r_n/sigma)/sigma dbeta <= C sigma**((N - M)(nu + 1) - (N - p)).
+    """
     tails: list[Fraction] = []
     for law, _ in model.located:
         row = DENSITIES[law.name]
@@ -134,15 +136,10 @@ def _is_kept_from_zero(
             continue
         tail = Number(Fraction(1)) if row.tail == "1" else law.arguments[row.arguments.index(row.tail)]
         if not isinstance(tail, Number):
-            return False
+            return Fraction(-1)
         tails.append(tail.value)
-    if not tails:
-        return True
-    count, width, p = len(ys), len(spanning), len(columns)
-    lines = stack_columns([*spanning, ys], count)
-    basis = set(find_pivots(stack_columns(columns, count), p))  # integrated over; the others keep the scale from 0
-    left = [line for k, line in enumerate(lines) if k not in basis]
-    return count_nonzero_rows(left, width + 1) * (1 + min(tails)) > count - p - min(taken, Fraction(0))
+    lines = stack_columns([*spanning, ys], len(ys))
+    return count_nonzero_rows(lines, len(spanning) + 1, model.rows.clear) * (1 + min(tails)) if tails else inf
 
 
 def _is_in_span(columns: Sequence[Any], ys: Any, count: int) -> bool:

@@ -6,7 +6,7 @@ it.
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
-from math import comb, log2
+from math import ceil, comb, log2
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ MOST_MINORS = 300_000
 """Sets of rows that are looked at."""
 MOST_ROWS = 1_000_000
 """Rows that are looked at, of all sets of what two unknowns are left of."""
-PRIME = 2**31 - 1
 Matrix = list[list[Any]]
 """Rows of exact numbers."""
 
@@ -104,31 +103,31 @@ def find_null_vector(rows: Matrix, width: int) -> list[fmpq] | None:
     return v if all(sum((x * y for x, y in zip(row, v, strict=True)), fmpq(0)) == 0 for row in rows) else None
 
 
-def count_nonzero_rows(rows: Matrix, width: int) -> int:
-    """Return a number of rows [a c] at least that many of which have a . theta + c != 0 at every theta.
+def count_nonzero_rows(rows: Matrix, width: int, clear: float = CLEAR) -> int:
+    """Return a number of rational rows [a c] at least that many of which have a . theta + c != 0 at every theta.
 
-    Of rows any `width` of which are independent all but width - 1; else one of each of disjoint sets that are.
+    Those that vanish together do so where independent ones do, of which all sets are gone through; of many rows those
+    of each of some parts. What is 0 but for rounding counts as 0.
     """
-    if _are_all_independent(rows, width):
-        return max(len(rows) - width + 1, 0)
-    left, count = list(rows), 0
-    while len(left) >= width and are_independent(left, width):
-        chosen = set(find_pivots(left, width)[:width])
-        if not are_independent([left[k] for k in sorted(chosen)], width):
-            break
-        left = [row for k, row in enumerate(left) if k not in chosen]
-        count += 1
-    return count
+    length = width
+    while length < len(rows) and len(rows) * comb(length + 1, width - 1) <= MOST_MINORS:
+        length += 1
+    count = ceil(len(rows) / length)
+    return sum(len(part) - _count_zeros(part, width - 1, clear) for part in (rows[k::count] for k in range(count)))
 
 
-def _are_all_independent(rows: Matrix, width: int) -> bool:
-    """Whether any `width` rational rows are independent, modulo a prime; False where they are too many to look at."""
-    if len(rows) < width or comb(len(rows), width) > MOST_MINORS:
-        return len(rows) < width
-    if not all(isinstance(x, fmpq) and int(x.q) % PRIME for row in rows for x in row):
-        return False
-    whole = np.array([[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in rows], dtype=np.int64)
-    return all(bool(_are_regular(whole[block]).all()) for block in _list_subsets(len(rows), width))
+def _count_zeros(rows: Matrix, rank: int, clear: float) -> int:
+    """Return how many of some rows vanish together at most; all where a may be of a smaller rank."""
+    if not all(isinstance(x, fmpq) for row in rows for x in row):
+        return len(rows)
+    forms = fmpq_mat(len(rows), rank + 1, [x for row in rows for x in row])
+    near, found = clear * max(abs(float(row[-1])) for row in rows), list[int]()
+    for own in combinations(rows, rank):
+        some = fmpq_mat(rank + 1, rank + 1, [x for row in own for x in row] + [fmpq(0)] * rank + [fmpq(1)])
+        if some.det() != 0:
+            at = some.solve(fmpq_mat(rank + 1, 1, [fmpq(0)] * rank + [fmpq(1)]))
+            found.append(sum(abs(float(x)) <= near for x in (forms * at).entries()))
+    return max(found, default=len(rows))
 
 
 def _list_subsets(count: int, width: int) -> Iterator[Any]:
@@ -136,19 +135,6 @@ def _list_subsets(count: int, width: int) -> Iterator[Any]:
     sets = combinations(range(count), width)
     while block := list(islice(sets, 20_000)):
         yield np.array(block)
-
-
-def _are_regular(matrices: Any) -> Any:
-    """Return whether determinants modulo a prime are not zero, of matrices [number, width, width]."""
-    left, regular = matrices.copy(), np.ones(len(matrices), dtype=bool)
-    for k in range(left.shape[1]):
-        lead = (left[:, k:, k] != 0).argmax(axis=1) + k
-        every = np.arange(len(left))
-        left[every, k], left[every, lead] = left[every, lead].copy(), left[every, k].copy()
-        regular &= left[:, k, k] != 0
-        for i in range(k + 1, left.shape[1]):
-            left[:, i] = (left[:, i] * left[:, k, k, None] - left[:, k] * left[:, i, k, None]) % PRIME
-    return regular
 
 
 def is_general(rows: Matrix, width: int, free: int, clear: float = CLEAR) -> bool:
