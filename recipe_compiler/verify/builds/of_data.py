@@ -134,7 +134,10 @@ def _find_source_columns(file: DataFile, names: tuple[str, ...]) -> set[str]:
 
 
 def _decide_flat_posterior(build: Build, general: Answer, target: Target, rows: Rows, observed: Observed) -> Answer:
-    match decide_flat(target, rows):
+    found, sampled = decide_flat(target, rows), build.target
+    if found is None and sampled.transforms:
+        found = decide_flat(sampled, replace(rows, declarations=sampled.declarations))
+    match found:
         case Shown(facts):
             given = defined(build.target).decision
             own = given.given if isinstance(given, Proved) else ()
