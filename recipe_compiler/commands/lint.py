@@ -67,7 +67,7 @@ def _json(read: LimitEquation, followed: Sequence[str]) -> dict[str, object]:
         "sizes": dict(read.sizes),
         "drift": dict(read.drift),
         "diffusion": dict(read.diffusion),
-        "finite_steps": read.bias or None,
+        "finite_steps": "; ".join(read.remarks) or None,
         "step_size": read.step_size or None,
         "reason": read.reason or None,
         "followed": list(followed),

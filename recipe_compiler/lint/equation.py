@@ -34,8 +34,8 @@ class LimitEquation:
     sizes: tuple[tuple[str, int], ...]
     drift: Texts = ()
     diffusion: Texts = ()
-    bias: str = ""
-    """What finite steps do."""
+    remarks: tuple[str, ...] = ()
+    """What finite steps do, in sentences."""
     step_size: str = ""
     """As what the step size was read; empty where it is the argument itself."""
     reason: str = ""

@@ -10,9 +10,8 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.lint.against_build import describe_stated_rows, find_build_sizes, with_stated_rows
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import LimitEquation, compare_equations, read_equation
-from recipe_compiler.lint.finite_steps import describe_bias
 from recipe_compiler.lint.follow import follow_step
-from recipe_compiler.lint.judge import decide_stationary, decide_stationary_of_mean
+from recipe_compiler.lint.judge import decide_stationary, decide_stationary_of_mean, describe_bias
 from recipe_compiler.lint.metropolis import decide_metropolis
 from recipe_compiler.lint.offending_line import find_offending_line
 from recipe_compiler.lint.published_form import suggest_maps
@@ -250,9 +249,9 @@ def _collect_outcomes(found: Found, row: str) -> list[Outcome]:
 def _get_equation(found: Found, at: Key, why: str) -> LimitEquation:
     """Return the limit of small steps with what finite steps do, or why it is not read."""
     read = found.get(("equation", at))
-    bias = next((one for (name, _), one in found.items() if name == "finite" and isinstance(one, str)), "")
+    said = next((one for (name, _), one in found.items() if name == "finite" and isinstance(one, tuple)), ())
     if isinstance(read, LimitEquation):
-        return replace(read, bias=bias)
+        return replace(read, remarks=said)
     return LimitEquation(at, reason=read.reason if isinstance(read, Unfinished) else why)
 
 
@@ -377,4 +376,4 @@ def _list_caveats(ask: Binding, read: LimitEquation, was_run: str, *, accepted: 
         f"{ask.source.shown} was run, in a child process with {LIMITS}{ran}, and its side effects, are not checked",
         f"verdicts concern {'the step as it is' if accepted else 'the limit of small steps'}, in exact arithmetic",
     ]
-    return (*found, *((read.bias,) if read.bias else ()))
+    return (*found, *read.remarks)

@@ -15,11 +15,12 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.formula.declaration import Function
+from recipe_compiler.formula.declaration import Declarations, Function
 from recipe_compiler.lint.equation import compare_equations
 from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.lint.read import (
     TWO,
+    UNREAD,
     MomentReader,
     Outcome,
     TracedProblem,
@@ -28,12 +29,16 @@ from recipe_compiler.lint.read import (
     list_nonzero,
     make_outcome,
 )
+from recipe_compiler.trace.density_change import PolyDensity, density_change
 from recipe_compiler.trace.gaussian import invariance_at
-from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.trace.moments import Coefficients, Moments
+from recipe_compiler.trace.scalars import Poly, value_of
 from recipe_compiler.trace.series import EXACT, ZERO
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.equation.periodic import circle_blocks, period_changes
 from recipe_compiler.verify.updates.claimed_step import residual_of
+from recipe_compiler.verify.updates.finite_steps import describe_finite_steps
 from recipe_compiler.verify.updates.judgement import Refreshed, decide_limit
 
 NOT_LINEAR = "not shown: with the gradient of a batch it has the drift and noise of D and Q"
@@ -63,6 +68,16 @@ def _decide_stationary(read: MomentReader) -> Outcome:
         moves = any(dz.parts for dz in read.reading.moments.change)
         return Outcome(read.problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
     return make_outcome(read.problem, decide_limit(step, step.completed))
+
+
+def describe_bias(read: MomentReader) -> tuple[str, ...]:
+    """Return what finite steps do, in sentences; none where the limit is not read."""
+    try:
+        step = TracedStep(read)
+        low = min(step.powers, default=None)
+        return tuple(said for said, _ in describe_finite_steps(step) if said) if low == step.unit else ()
+    except UNREAD:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -154,6 +169,36 @@ class TracedStep:
         return TracedStep(
             self.read, lambda e: e.xreplace({call: square}).doit()
         ), f"{item.name} = {format_expression(square)}"
+
+    @property
+    def declarations(self) -> Declarations:
+        """What a point has to satisfy."""
+        return self.problem.subject.dynamics.declarations
+
+    @property
+    def sizes(self) -> tuple[Sizes, ...]:
+        """Those that it was traced at."""
+        return (self.problem.sizes,)
+
+    @property
+    def density(self) -> PolyDensity:
+        """exp(-H)."""
+        return PolyDensity(self.problem.z, self.problem.H)
+
+    def moments_to(self, power: Fraction) -> Moments[Poly]:
+        """Return the moments of the step, known up to a power of eps if possible."""
+        return self.read.reading_to(power).moments
+
+    def change_at(self, sizes: Sizes, power: Fraction) -> Expr:
+        """Return the part of the change of exp(-H) at a power of eps, over exp(-H)."""
+        del sizes
+        found = self.moments_to(power)
+        return value_of(found.S.at(density_change(found, self.density, power), power))
+
+    def text(self, x: Poly) -> str:
+        """Return a coefficient without draws, and the sizes."""
+        at = f" (at {format_sizes(self.problem.sizes)})" if self.problem.sizes else ""
+        return f"{format_expression(value_of(x))}{at}"
 
     def moved_later(self) -> Sequence[str]:
         """Return the blocks that the step moves, but not at its own order."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, Protocol
 
-from recipe_compiler.trace.series import EXACT, HALF, ONE, TWO, Arithmetic, C, NoExpansionError, Series
+from recipe_compiler.trace.series import EXACT, HALF, ONE, Arithmetic, C, NoExpansionError, Series
 
 MOST_DRAWS = 8
 """The highest moment of Gaussian draws that is formed."""
@@ -149,20 +149,6 @@ def moments(
         found.append(tuple(row))
     none = (S.zero,) * len(change)
     return Moments(S, tuple(change), tuple(draws), tuple(mean), tuple(found), Coefficients(none, (none,) * len(change)))
-
-
-def own_noise(found: Moments[C], as_column: Callable[[Series[C], int], Series[C]]) -> tuple[tuple[C, ...], ...]:
-    """Return what the covariances of the draws bring to the eps**2 part of Cov[dz], each draw at its lowest amplitude.
-
-    It is the noise of an estimated gradient, and what is subtracted for it.
-    """
-    S = found.S
-    parts = [amplitude(found, item) for item in found.draws]
-    linear = [S.add(*(own[a] for own in parts)) for a in range(len(found.change))]
-    return tuple(
-        tuple(S.at(expectation(S, S.multiply(x, as_column(y, j)), found.draws), TWO) for j, y in enumerate(linear))
-        for x in linear
-    )
 
 
 def amplitude(found: Moments[C], item: Draw[C]) -> list[Series[C]]:

@@ -49,18 +49,18 @@ STEP, NEXT = "eps.", "next."
 _SMOOTH = named(lambda row: row.corner is Corner.NONE)
 
 
-def tensor_moments(step: Step, only: Sequence[int] = ()) -> Moments[Tensor]:
+def tensor_moments(step: Step, only: Sequence[int] = (), top: Fraction = TOP) -> Moments[Tensor]:
     """Return E[dz] and Cov[dz] of a claimed step given z, block by block, for every size; of some blocks `only`.
 
-    An entry of the mean has the free indices `row_slots(a)` of its block, one of the covariance these and
-    `col_slots(b)`.
+    Powers of eps up to `top` are kept. An entry of the mean has the free indices `row_slots(a)` of its block, one of
+    the covariance these and `col_slots(b)`.
 
     Raises:
         NoExpansionError: the expansion of a formula, or a third moment of an estimated gradient's noise, is not known.
         ModelError: a formula that has no entrywise meaning.
     """
     c = calculus(step.declarations)
-    S = tensor_arithmetic(c, TOP)
+    S = tensor_arithmetic(c, top)
     at = TensorSeries(c, S)
     reading = Reading(step, c, S, at)
     blocks = [step.declarations.blocks[a] for a in only or range(len(step.new))]

@@ -63,8 +63,18 @@ class TraceReading:
         change = [self.S.subtract(self.of(place), self.scalars.constant(z)) for place, z in pairs]
         own = [self._group_draws(*group) for group in self.trace.groups]
         together = {k for draws, _ in self.trace.groups for k in draws}
-        alone = tuple(w for k, w in enumerate(self.draws) if k not in together)
-        return moments(self.S, change, [independent(alone, self.S), *own])
+        lines = {k: self._line_of_draw(k) for k in range(len(self.draws)) if k not in together}
+        alone = [
+            independent(tuple(self.draws[k] for k in lines if lines[k] == line), self.S, line)
+            for line in dict.fromkeys(lines.values())
+        ]
+        return moments(self.S, change, [*alone, *own])
+
+    def _line_of_draw(self, position: int) -> str:
+        """Return where a draw was made, in words; empty where that is not known."""
+        pairs = zip(self.trace.operations, self.trace.lines, strict=False)
+        found = (line for one, line in pairs if line and one.op == "draw" and one.position == position)
+        return next((f"the draw of line {line}" for line in found), "")
 
     @property
     def known(self) -> Fraction:
@@ -119,7 +129,7 @@ class TraceReading:
             if any(self.S.is_random(x) for series in read for x in series.parts.values()):
                 raise NoExpansionError("the covariance of a draw depends on another draw")
             covariance = dict(zip(product(symbols, symbols), read, strict=True))
-            self.groups[draws] = scale_draws(symbols, covariance, self.scalars)
+            self.groups[draws] = scale_draws(symbols, covariance, self.scalars, self._line_of_draw(draws[0]))
         return self.groups[draws]
 
     def _apply_function(self, function: str, x: Series[Poly]) -> Series[Poly]:

@@ -25,16 +25,19 @@ TOPS = (TWO, 2 * TWO)
 """Powers of eps up to which moments are read: the second where the first does not tell enough of them."""
 
 
-def scalar_moments(step: Step, sizes: Mapping[str, int], only: Sequence[int] = ()) -> Moments[Poly]:
-    """Return E[dz] (n) and Cov[dz] (n x n) of a claimed step at fixed sizes, up to eps**2, by the second engine.
+def scalar_moments(
+    step: Step, sizes: Mapping[str, int], only: Sequence[int] = (), least: Fraction = TWO
+) -> Moments[Poly]:
+    """Return E[dz] (n) and Cov[dz] (n x n) of a claimed step at fixed sizes, by the second engine.
 
-    They are those of all coordinates, or of those of some blocks `only`.
+    They are known up to a power `least` of eps if possible, and are those of all coordinates, or of those of some
+    blocks `only`.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known, or a third moment of a gradient's noise is needed.
         entries.NotScalarisableError, matrices.TooLargeError: as for `entries.rows`.
     """
-    return read_precisely(lambda top: _expand_moments(step, Setting(step.declarations, sizes), top, only), TWO)
+    return read_precisely(lambda top: _expand_moments(step, Setting(step.declarations, sizes), top, only), least)
 
 
 class Known(Protocol):

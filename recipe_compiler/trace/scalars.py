@@ -208,6 +208,6 @@ class PolyDraw:
         return self.S.add(*parts, Series({}, series.known))
 
 
-def independent(symbols: tuple[Symbol, ...], S: Arithmetic[Poly]) -> PolyDraw:
+def independent(symbols: tuple[Symbol, ...], S: Arithmetic[Poly], says: str = "") -> PolyDraw:
     """Return the group of independent draws of variance 1."""
-    return PolyDraw(symbols, lambda v, w: S.constant(S.one) if v == w else Series({}), S)
+    return PolyDraw(symbols, lambda v, w: S.constant(S.one) if v == w else Series({}), S, says)

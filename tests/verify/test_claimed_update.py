@@ -11,6 +11,7 @@ from sympy import Symbol
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.errors import Place
 from recipe_compiler.tensor.show import text
+from recipe_compiler.trace.density_change import density_change
 from recipe_compiler.trace.gaussian import invariance_at
 from recipe_compiler.trace.moments import Coefficients, expectation
 from recipe_compiler.trace.of_formulas import tensor_moments
@@ -80,6 +81,47 @@ def test_the_engines_see_when_their_moments_differ():
     other = stated_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, eps*C)"))
     asked = replace(asked, at=lambda sizes: scalar_moments(other, sizes))
     assert not all(is_zero(entry) for entry in asked.disagreement({"d": 2}))
+
+
+def test_an_euler_step_changes_a_gaussian_at_order_two():
+    """The variance of theta' = (1 - eps) theta + N(0, 2 eps) is 1/(1 - eps/2): p' - p has eps**2 (theta**2 - d)/2."""
+    text = """
+    name: euler
+    state: {theta: {shape: d}}
+    H: norm2(theta)/2
+    claims: {update: {theta: 'theta - eps*theta + N(0, 2*eps*I)'}}
+    """
+    asked = claimed_step(prepare_subject(document(text)), Place(""))
+    change = density_change(asked.moments, asked.density, TWO)
+    assert {power: asked.text(x) for power, x in change.parts.items() if not x.is_zero} == {
+        TWO: "-d/2 + sum_i theta[i]**2/2"
+    }
+    for sizes in asked.sizes:
+        z = sympy.symbols(f"theta[:{sizes['d']}]", real=True)
+        assert is_zero(asked.change_at(sizes, ONE))
+        assert is_zero(asked.change_at(sizes, TWO) - sum(x**2 - 1 for x in z) / 2)
+
+
+HALF_KICK = "sqrt(1 - exp(-eps))*w + exp(-eps/2)*r - eps/2*A @ theta"
+
+
+@pytest.mark.parametrize(("second", "order"), [("eps/2", None), ("eps/3", ONE), ("0", ONE)])
+def test_a_symmetric_splitting_is_off_by_a_higher_order_for_every_size(second, order):
+    """OBABO: exact damping around leapfrog, for a quadratic U."""
+    dynamics = document(f"""
+    state: {{theta: {{shape: d}}, r: {{shape: d}}}}
+    parameters: {{A: {{shape: [d, d], is: positive definite}}}}
+    H: theta.T @ A @ theta/2 + norm2(r)/2
+    claims:
+      noise: {{w: {{shape: d}}, v: {{shape: d}}}}
+      update:
+        theta: theta + eps*({HALF_KICK})
+        r: exp(-eps/2)*({HALF_KICK} - {second}*A @ next(theta)) + sqrt(1 - exp(-eps))*v
+    """)
+    asked = claimed_step(prepare_subject(dynamics), Place(""))
+    change = asked.moments.S.leading(density_change(asked.moments, asked.density, TWO))
+    assert (change.low if change.parts else None) == order
+    assert change.known == TWO
 
 
 # series and moments at fixed sizes

@@ -24,7 +24,9 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.trace.density_change import PolyDensity, TensorDensity, density_change
 from recipe_compiler.trace.gaussian import NotAffineError, invariance, invariance_at
 from recipe_compiler.trace.moments import Coefficients, Moments
 from recipe_compiler.trace.of_formulas import tensor_moments
@@ -114,6 +116,26 @@ class ClaimedStep:
         """Return the residual for the coefficients of a power of eps, by the second engine."""
         H = scalar(self.dynamics.H, self.declarations, sizes)
         return residual_of(state(self.declarations, sizes), self.coefficients_at(sizes, power), H)
+
+    @property
+    def density(self) -> TensorDensity:
+        """exp(-H), for every size."""
+        return TensorDensity(self.energy)
+
+    def moments_to(self, power: Fraction) -> Moments[Tensor]:
+        """Return the moments of the step, known up to a power of eps if possible."""
+        return self.moments if self.moments.known >= power else tensor_moments(self.step, top=power)
+
+    def change_at(self, sizes: Sizes, power: Fraction) -> Expr:
+        """Return the part of the change of exp(-H) at a power of eps, over exp(-H), by the second engine."""
+        H = scalar(self.dynamics.H, self.declarations, sizes)
+        found = scalar_moments(self.step, sizes, least=power)
+        density = PolyDensity(state(self.declarations, sizes), H)
+        return value_of(found.S.at(density_change(found, density, power), power))
+
+    def text(self, x: Tensor) -> str:
+        """Return a coefficient in index notation."""
+        return tensor_text(x)
 
     def decide(self, conditions: Sequence[Identity]) -> Answer:
         """Decide identities together with the agreement of the engines on the moments of the step."""

@@ -19,3 +19,14 @@ def without_the_middle(theta, r, grad_U, C, eps, rng):
     theta = theta + eps * r + eps**2 / 2 * (force - C * r)
     kick = eps / 2 * (force - grad_U(theta)) - eps * C * r
     return theta, r + kick + np.sqrt(2 * C * eps) * xi
+
+
+def with_noise_of_a_gradient(theta, r, grad_U, C, eps, rng):
+    xi = rng.standard_normal(theta.shape)
+    estimate = grad_U(theta) + 3 * rng.standard_normal(theta.shape)
+    return theta + eps * r, r - eps * estimate - eps * C * r + np.sqrt(2 * C * eps) * xi
+
+
+def without_noise(theta, r, grad_U, C, eps, rng):
+    theta = theta + eps * r
+    return theta, r - eps * grad_U(theta)
