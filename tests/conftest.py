@@ -248,7 +248,7 @@ def _compiled_if_slow(request: pytest.FixtureRequest) -> Iterator[None]:
 def without_explanations() -> Iterator[None]:
     """Check documents without a search for repairs of what is refuted: for tests of verdicts alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "explanations", lambda *_: ())
+        patch.setattr(report, "list_explanations", lambda *_: ())
         yield
 
 

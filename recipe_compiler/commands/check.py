@@ -78,6 +78,6 @@ def _faults_of_data(document: Document, report: Report) -> tuple[Fault, ...]:
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:
-    from recipe_compiler.report.as_json import certificate_text
+    from recipe_compiler.report.as_json import format_certificate
 
-    write_whole(path, certificate_text(document, report).encode("ascii"))
+    write_whole(path, format_certificate(document, report).encode("ascii"))

@@ -141,9 +141,9 @@ class Document:
         dict
             JSON: the document, its claims, and what their proofs rest on.
         """
-        from recipe_compiler.report.as_json import certificate
+        from recipe_compiler.report.as_json import make_certificate
 
-        return certificate(self.document, report)
+        return make_certificate(self.document, report)
 
     def to_yaml(self) -> str:
         """Return the document as YAML; loading that gives the same document, with the same digest.

@@ -20,7 +20,7 @@ Declared = Sequence[Parameter | Function | Datum | Block]
 
 
 @dataclass(frozen=True, slots=True)
-class Applicable:
+class ApplicableClaims:
     """The claims that apply to a document, and how their jobs are prepared."""
 
     rows: tuple[Claim[Any, Any], ...]
@@ -29,31 +29,31 @@ class Applicable:
     """Those that apply as well, and are not decided."""
 
 
-def of_dynamics(dynamics: Dynamics) -> Applicable:
+def apply_to_dynamics(dynamics: Dynamics) -> ApplicableClaims:
     """Return the claims that apply to dynamics by themselves."""
     claims = list_applicable_claims(DYNAMICS, dynamics)
 
     def jobs() -> Sequence[Job]:
         subject = prepare_subject(dynamics)
-        return [partial(_finding, claim, subject, dynamics) for claim in claims]
+        return [partial(_find, claim, subject, dynamics) for claim in claims]
 
-    return Applicable(claims, jobs)
+    return ApplicableClaims(claims, jobs)
 
 
-def _finding(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynamics) -> Finding:
+def _find(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynamics) -> Finding:
     return claim.finding(state_sizes(claim, dynamics, decide_claim(get_decider(claim), subject)))
 
 
-def caveats_on(dynamics: Dynamics) -> tuple[str, ...]:
+def list_dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a dynamics asks."""
     limit = " and the claimed update as eps -> 0" if claims_update(dynamics) else ""
     rows = list_applicable_claims(DYNAMICS, dynamics)
     about = f"discretisation: these verdicts concern the SDE{limit}; check a build for statements about its step"
-    declared = declared_by(dynamics)
-    return (*unasked(dynamics), *unread(dynamics, rows), *unused(declared, dynamics), about)
+    declared = list_declared(dynamics)
+    return (*list_unasked(dynamics), *list_unread(dynamics, rows), *list_unused(declared, dynamics), about)
 
 
-def unasked(dynamics: Dynamics) -> tuple[str, ...]:
+def list_unasked(dynamics: Dynamics) -> tuple[str, ...]:
     """Return the claims that are not asked where the equation is not stated."""
     if states_equation(dynamics):
         return ()
@@ -64,7 +64,7 @@ QUALIFIED = {"interpretation": "drift", "noise": "update"}
 """Keys under `claims` that say how another is read: what reads that reads them."""
 
 
-def unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tuple[str, ...]:
+def list_unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tuple[str, ...]:
     """Return the facts that a document states and that no row of its report reads."""
     stated = json.loads(document.source.document)
     claims = stated.get("claims") or {}
@@ -76,10 +76,13 @@ def unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tupl
     alone = {"D", "Q", "diffusion"} if isinstance(document, Dynamics) and not states_equation(document) else set()
     found = [f"{facts[name]}: not compared with the update" for name in facts if name in alone]
     left = [name for name in facts if name not in read | alone]
-    return (*found, *(f"{facts[name]}: ignored by every claim here{_lacking(name, facts)}" for name in left))
+    return (
+        *found,
+        *(f"{facts[name]}: ignored by every claim here{_explain_missing_host(name, facts)}" for name in left),
+    )
 
 
-def declared_by(document: Dynamics | Target) -> Declared:
+def list_declared(document: Dynamics | Target) -> Declared:
     """Return the parameters, functions, data and noise that a document declares."""
     own = document.declarations
     return (
@@ -90,9 +93,9 @@ def declared_by(document: Dynamics | Target) -> Declared:
     )
 
 
-def unused(declared: Declared, *documents: Document) -> tuple[str, ...]:
+def list_unused(declared: Declared, *documents: Document) -> tuple[str, ...]:
     """Return what is declared and no formula of some documents reads, but what they assume."""
-    read = {name for one in documents for name in _names_in(json.loads(one.source.document))}
+    read = {name for one in documents for name in _list_names(json.loads(one.source.document))}
     return tuple(f"{item.name}: declared but used in no formula" for item in declared if item.name not in read)
 
 
@@ -102,16 +105,16 @@ NO_FORMULA = frozenset(
 """Keys below which documents state no formula but assumptions."""
 
 
-def _names_in(stated: object) -> Iterator[str]:
+def _list_names(stated: object) -> Iterator[str]:
     """Yield the names in what a document states, its assumptions left out."""
     if isinstance(stated, str):
         yield from re.findall(r"\w+", stated)
     elif isinstance(stated, dict):
-        yield from (name for key, part in stated.items() if key not in NO_FORMULA for name in _names_in(part))
+        yield from (name for key, part in stated.items() if key not in NO_FORMULA for name in _list_names(part))
     elif isinstance(stated, list):
-        yield from (name for part in stated for name in _names_in(part))
+        yield from (name for part in stated for name in _list_names(part))
 
 
-def _lacking(name: str, facts: Iterable[str]) -> str:
+def _explain_missing_host(name: str, facts: Iterable[str]) -> str:
     host = QUALIFIED.get(name)
     return f", as `claims.{host}` is not stated" if host is not None and host not in facts else ""

@@ -37,30 +37,30 @@ PROVERS = (OWN, "sympy", "python-flint", "clarabel")
 
 def to_json(reports: Iterable[Report], faulty: Iterable[Faulty] = ()) -> Json:
     """Return one object for a call of `check`: every report, then every faulty document."""
-    documents = [*map(_document, reports), *(_faulty(file, faults) for file, faults in faulty)]
+    documents = [*map(_write_document, reports), *(_write_faulty(file, faults) for file, faults in faulty)]
     return {"schema_version": SCHEMA_VERSION, "documents": documents}
 
 
-def report_schema() -> Json:
+def read_schema() -> Json:
     """Return the JSON Schema that `to_json` satisfies."""
     text = resources.files("recipe_compiler.report").joinpath("report.schema.json").read_text(encoding="utf-8")
     return json.loads(text)
 
 
-def _document(report: Report) -> Json:
+def _write_document(report: Report) -> Json:
     return {
         "file": report.file,
         "name": report.name,
         "digest": report.digest,
         "verdict": report.verdict.value,
-        "claims": [claim_json(finding) for finding in report.findings],
+        "claims": [write_claim(finding) for finding in report.findings],
         "faults": [],
         "caveats": list(report.caveats),
-        "explanations": [_explanation(explanation) for explanation in report.explanations],
+        "explanations": [_write_explanation(explanation) for explanation in report.explanations],
     }
 
 
-def _faulty(file: str, faults: Sequence[Fault]) -> Json:
+def _write_faulty(file: str, faults: Sequence[Fault]) -> Json:
     listed = [
         {"where": str(fault.where), "entry": fault.entry, "problem": fault.problem, "hint": fault.hint}
         for fault in faults
@@ -77,7 +77,7 @@ def _faulty(file: str, faults: Sequence[Fault]) -> Json:
     }
 
 
-def _explanation(explanation: Explanation) -> Json:
+def _write_explanation(explanation: Explanation) -> Json:
     return {
         "topic": explanation.topic.value,
         "says": explanation.says,
@@ -87,7 +87,7 @@ def _explanation(explanation: Explanation) -> Json:
     }
 
 
-def claim_json(finding: Finding) -> Json:
+def write_claim(finding: Finding) -> Json:
     """Return one claim with its verdict and everything it rests on."""
     decision = finding.decision
     return {
@@ -98,7 +98,7 @@ def claim_json(finding: Finding) -> Json:
         "by": decision.by if isinstance(decision, (Proved, Refuted)) else None,
         "given": list(decision.given),
         "for_d": finding.for_d if isinstance(finding.for_d, str) else dict(finding.for_d),
-        "checked_at": [_size(sizes) for sizes in finding.checked_at if sizes],
+        "checked_at": [_write_sizes(sizes) for sizes in finding.checked_at if sizes],
         "witness": dict(decision.witness) if isinstance(decision, Refuted) else None,
         "residual": (decision.residual or None) if isinstance(decision, (Refuted, Undecided)) else None,
         "remarks": list(decision.remarks) if isinstance(decision, Proved) else [],
@@ -109,18 +109,18 @@ def claim_json(finding: Finding) -> Json:
     }
 
 
-def _size(sizes: tuple[tuple[str, int], ...]) -> int | dict[str, int]:
+def _write_sizes(sizes: tuple[tuple[str, int], ...]) -> int | dict[str, int]:
     """Return one size as its number, several by name, as `checked_at` lists them."""
     return sizes[0][1] if len(sizes) == 1 else dict(sizes)
 
 
-def certificate(document: Document, report: Report) -> Json:
+def make_certificate(document: Document, report: Report) -> Json:
     """Return the certificate of a report about a document.
 
     It holds the document itself, its digest, versions, the assumptions used, exact admissible points, and each claim
     with its verdict, method, witness and proof data. `seal` is the SHA-256 of the canonical JSON of all the rest.
     """
-    claims = [claim_json(finding) for finding in report.findings]
+    claims = [write_claim(finding) for finding in report.findings]
     whole: Json = {
         "certificate_version": VERSION,
         "digest": digest(document),
@@ -130,17 +130,17 @@ def certificate(document: Document, report: Report) -> Json:
         "assumptions": sorted({given for finding in report.findings for given in finding.decision.given}),
         "claims": claims,
         "caveats": list(report.caveats),
-        "points": list(_points(document)),
+        "points": list(_list_points(document)),
     }
     return {**whole, "seal": sha256(canonical_json(whole).encode("ascii")).hexdigest()}
 
 
-def certificate_text(document: Document, report: Report) -> str:
+def format_certificate(document: Document, report: Report) -> str:
     """Return the certificate as the text of its file."""
-    return json.dumps(certificate(document, report), indent=1, allow_nan=False) + "\n"
+    return json.dumps(make_certificate(document, report), indent=1, allow_nan=False) + "\n"
 
 
-def _points(document: Document) -> Iterator[dict[str, str]]:
+def _list_points(document: Document) -> Iterator[dict[str, str]]:
     """Yield exact values for all that a dynamics declares, at every size that the second engine looked at."""
     if not isinstance(document, (Build, Dynamics)):
         return

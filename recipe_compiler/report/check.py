@@ -10,8 +10,8 @@ from typing import Any
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.derive.show import row_texts
 from recipe_compiler.formula.show import text
-from recipe_compiler.report.applicable import Applicable, Job, caveats_on, of_dynamics
-from recipe_compiler.report.premises import DecidedBy, under_premises
+from recipe_compiler.report.applicable import ApplicableClaims, Job, apply_to_dynamics, list_dynamics_caveats
+from recipe_compiler.report.premises import DecidedBy, apply_premises
 from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
 from recipe_compiler.tensor.calculus import calculus
@@ -37,7 +37,7 @@ NONE = (
 )
 
 
-def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
+def explain_drift(subject: Subject) -> tuple[Explanation, ...]:
     """Return the guilty blocks with both drifts; nothing where there is no derived drift, or none differs.
 
     A claim in Stratonovich's sense is compared, and shown, in Ito's.
@@ -64,7 +64,7 @@ def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
     return (Explanation(Topic.DERIVED, says, tuple(formulas), "f = -(D + Q) grad H + Gamma"),)
 
 
-def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
+def list_explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
     """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
     refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
     proofs = [
@@ -77,28 +77,30 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
     if not asked:
         return tuple(found)
 
-    outcomes = run_all(Work(partial(_jobs, dynamics, findings, tuple(asked)), len(asked)), seconds)
-    return (*found, *(one for pair in zip(asked, outcomes, strict=True) for one in _said(*pair)))
+    outcomes = run_all(Work(partial(_prepare_explanations, dynamics, findings, tuple(asked)), len(asked)), seconds)
+    return (*found, *(one for pair in zip(asked, outcomes, strict=True) for one in _explain_outcome(*pair)))
 
 
-def _jobs(dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]) -> Sequence[Explain]:
-    subject, questions = prepare_subject(dynamics), _questions(findings)
+def _prepare_explanations(
+    dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]
+) -> Sequence[Explain]:
+    subject, questions = prepare_subject(dynamics), _list_questions(findings)
     return [partial(questions[topic], subject) for topic in asked]
 
 
-def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
+def _list_questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
     """Return what answers a question; imported here, since most documents leave none."""
     from recipe_compiler.explain.repairs import repairs
     from recipe_compiler.explain.samples import samples_instead
 
     return {
-        Topic.DERIVED: derived_drift,
+        Topic.DERIVED: explain_drift,
         Topic.REPAIR: lambda subject: repairs(subject, findings),
         Topic.SAMPLES: samples_instead,
     }
 
 
-def _said(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[Explanation, ...]:
+def _explain_outcome(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[Explanation, ...]:
     """Return what was found; of repairs, that none was."""
     found = () if isinstance(outcome, Unfinished) else outcome
     if found or topic is not Topic.REPAIR:
@@ -126,30 +128,30 @@ def check(
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    findings = _decided(document, seconds, advisory=advisory) if findings is None else findings
-    caveats, said = _beside(document, findings, seconds, advisory=advisory)
+    findings = _decide_claims(document, seconds, advisory=advisory) if findings is None else findings
+    caveats, said = _list_remarks(document, findings, seconds, advisory=advisory)
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
 
 
-def _beside(
+def _list_remarks(
     document: Document, findings: tuple[Finding, ...], seconds: float, *, advisory: bool
 ) -> tuple[tuple[str, ...], tuple[Explanation, ...]]:
     """Return the caveats on a document, and what is said beside its verdicts."""
     if isinstance(document, Dynamics):
-        return caveats_on(document), explanations(document, findings, seconds)
-    from recipe_compiler.report import in_builds  # as in `_applicable`
+        return list_dynamics_caveats(document), list_explanations(document, findings, seconds)
+    from recipe_compiler.report import in_builds  # as in `_choose_claims`
 
     match document:
         case Target():
-            return in_builds.target_caveats(document), ()
+            return in_builds.list_target_caveats(document), ()
         case Scheme():
-            return in_builds.scheme_caveats(document), ()
+            return in_builds.list_scheme_caveats(document), ()
         case Build():
-            audited = in_builds.audited(document, seconds) if advisory else ()
-            return in_builds.build_caveats(document), audited
+            audited = in_builds.explain_bias(document, seconds) if advisory else ()
+            return in_builds.list_build_caveats(document), audited
 
 
-def _selected(what: Applicable, wanted: Callable[[Claim[Any, Any]], bool]) -> Applicable:
+def _select_claims(what: ApplicableClaims, wanted: Callable[[Claim[Any, Any]], bool]) -> ApplicableClaims:
     kept = [k for k, row in enumerate(what.rows) if wanted(row)]
 
     def jobs() -> Sequence[Job]:
@@ -157,49 +159,53 @@ def _selected(what: Applicable, wanted: Callable[[Claim[Any, Any]], bool]) -> Ap
         return [prepared[k] for k in kept]
 
     rows = tuple(what.rows[k] for k in kept)
-    return Applicable(rows, jobs, tuple(row for row in what.rows if row not in rows))
+    return ApplicableClaims(rows, jobs, tuple(row for row in what.rows if row not in rows))
 
 
-def _applicable(document: Document, *, advisory: bool) -> Applicable:
-    return _every(document) if advisory else _selected(_every(document), lambda row: row.decides)
+def _choose_claims(document: Document, *, advisory: bool) -> ApplicableClaims:
+    return (
+        _list_every_claim(document)
+        if advisory
+        else _select_claims(_list_every_claim(document), lambda row: row.decides)
+    )
 
 
-def _every(document: Document) -> Applicable:
+def _list_every_claim(document: Document) -> ApplicableClaims:
     if isinstance(document, Dynamics):
-        return of_dynamics(document)
+        return apply_to_dynamics(document)
     from recipe_compiler.report import in_builds  # imported here: dynamics alone do without what it brings
 
     match document:
         case Target():
-            return in_builds.of_target(document)
+            return in_builds.apply_to_target(document)
         case Scheme():
-            return in_builds.of_scheme(document)
+            return in_builds.apply_to_scheme(document)
         case Build():
-            return in_builds.of_build(document)
+            return in_builds.apply_to_build(document)
 
 
-def _timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:
+def _list_timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:
     """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
-    return [partial(time_job, job) for job in _applicable(document, advisory=advisory).jobs()]
+    return [partial(time_job, job) for job in _choose_claims(document, advisory=advisory).jobs()]
 
 
-def _decided(document: Document, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
+def _decide_claims(document: Document, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
-    what = _applicable(document, advisory=advisory)
-    outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
+    what = _choose_claims(document, advisory=advisory)
+    outcomes = run_all(Work(partial(_list_timed_jobs, document, advisory), len(what.rows)), seconds)
     findings = tuple(
         row.finding(Answer(Undecided((outcome.reason,), by_limit=True)), outcome.seconds)
         if isinstance(outcome, Unfinished)
         else outcome
         for row, outcome in zip(what.rows, outcomes, strict=True)
     )
-    return under_premises(what.rows, what.left, findings, _decided_by(document))
+    return apply_premises(what.rows, what.left, findings, _find_deciders(document))
 
 
-def _decided_by(document: Document) -> DecidedBy:
+def _find_deciders(document: Document) -> DecidedBy:
     """Return what decides assumptions of a document: a build alone knows more than it declares."""
     if not isinstance(document, Build):
         return lambda _: False
-    from recipe_compiler.verify.builds.assumed import find_decider  # as in `_every`
+    from recipe_compiler.verify.builds.assumed import find_decider  # as in `_list_every_claim`
 
     return partial(find_decider, document)

@@ -11,7 +11,14 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
-from recipe_compiler.report.applicable import Applicable, Job, declared_by, unasked, unread, unused
+from recipe_compiler.report.applicable import (
+    ApplicableClaims,
+    Job,
+    list_declared,
+    list_unasked,
+    list_unread,
+    list_unused,
+)
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Scheme, Target
 from recipe_compiler.splitting.split_by import may_leave, split_by
@@ -41,34 +48,34 @@ from recipe_compiler.verify.steps.in_build import check_pieces, has_word
 Explain = Callable[[], tuple[Explanation, ...]]
 
 
-def of_target(target: Target) -> Applicable:
+def apply_to_target(target: Target) -> ApplicableClaims:
     """Return the claims that apply to a target by itself."""
     claims = list_applicable_claims(TARGETS, target)
 
     def finding(claim: Claim[Target, Target]) -> Finding:
         return claim.finding(state_target_sizes(target, decide_target(claim.decide, target)))
 
-    return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
+    return ApplicableClaims(claims, lambda: [partial(finding, claim) for claim in claims])
 
 
-def of_scheme(scheme: Scheme) -> Applicable:
+def apply_to_scheme(scheme: Scheme) -> ApplicableClaims:
     """Return the claims that apply to a scheme by itself."""
     claims = list_applicable_claims(SCHEMES, scheme)
 
     def finding(claim: Claim[Scheme, Scheme]) -> Finding:
         return claim.finding(claim.decide(scheme))
 
-    return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
+    return ApplicableClaims(claims, lambda: [partial(finding, claim) for claim in claims])
 
 
-def of_build(build: Build) -> Applicable:
+def apply_to_build(build: Build) -> ApplicableClaims:
     """Return the claims that apply to a build: those about its dynamics, target and scheme, then its own."""
     bound = bind_build(build)
-    parts = (_of_its_dynamics(bound), _of_its_target(bound), _of_its_scheme(bound))
+    parts = (_apply_to_its_dynamics(bound), _apply_to_its_target(bound), _apply_to_its_scheme(bound))
     claims = list_applicable_claims(BUILDS, build)
 
     def job(claim: Claim[BoundBuild, Build]) -> Job:
-        return partial(_finding, claim, bound, _beside_bends(claim, bound, partial(claim.decide, bound)))
+        return partial(_find, claim, bound, _demand_smoothness(claim, bound, partial(claim.decide, bound)))
 
     own = [job(claim) for claim in claims]
 
@@ -76,19 +83,19 @@ def of_build(build: Build) -> Applicable:
         check_pieces((bound.wider or bound).stages)
         return [*(job for part in parts for job in part.jobs()), *own]
 
-    return Applicable((*(row for part in parts for row in part.rows), *claims), jobs)
+    return ApplicableClaims((*(row for part in parts for row in part.rows), *claims), jobs)
 
 
-def _of_its_dynamics(bound: BoundBuild) -> Applicable:
+def _apply_to_its_dynamics(bound: BoundBuild) -> ApplicableClaims:
     claims = list_claims_in_build(DYNAMICS, bound.dynamics, bound.build)
 
     def job(claim: Claim[Subject, Dynamics]) -> Job:
-        return partial(_finding, claim, bound, _beside_bends(claim, bound, _in_build(claim, bound)))
+        return partial(_find, claim, bound, _demand_smoothness(claim, bound, _decide_in_build(claim, bound)))
 
-    return Applicable(claims, lambda: [job(claim) for claim in claims])
+    return ApplicableClaims(claims, lambda: [job(claim) for claim in claims])
 
 
-def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
+def _decide_in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
     own = get_build_decider(claim)
 
     def decide(bound: BoundBuild) -> Answer:
@@ -97,16 +104,16 @@ def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[]
     return partial(decide_any_metric_first, decide, bound)
 
 
-def _of_its_target(bound: BoundBuild) -> Applicable:
+def _apply_to_its_target(bound: BoundBuild) -> ApplicableClaims:
     claims = list_claims_in_build(TARGETS, bound.build.target, bound.build)
 
     def job(claim: Claim[Target, Target]) -> Job:
-        return partial(_finding, claim, bound, partial(target_decided_in, claim.decide, bound.build))
+        return partial(_find, claim, bound, partial(target_decided_in, claim.decide, bound.build))
 
-    return Applicable(claims, lambda: [job(claim) for claim in claims])
+    return ApplicableClaims(claims, lambda: [job(claim) for claim in claims])
 
 
-def _of_its_scheme(bound: BoundBuild) -> Applicable:
+def _apply_to_its_scheme(bound: BoundBuild) -> ApplicableClaims:
     scheme = bound.build.scheme
     claims = list_claims_in_build(SCHEMES, scheme, bound.build) if scheme.is_used else ()
 
@@ -114,76 +121,76 @@ def _of_its_scheme(bound: BoundBuild) -> Applicable:
         in_step = IN_STEPS.get(claim.id)
         return claim.finding(claim.decide(scheme) if in_step is None else in_step(bound))
 
-    return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
+    return ApplicableClaims(claims, lambda: [partial(finding, claim) for claim in claims])
 
 
-def _beside_bends(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Callable[[], Answer]:
+def _demand_smoothness(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Callable[[], Answer]:
     return partial(demand_smoothness, claim.id, bound.build, bound.dynamics, decide)
 
 
-def _finding(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:
+def _find(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:
     return claim.finding(state_build_sizes(claim, bound, decide()))
 
 
-def audited(build: Build, seconds: float) -> tuple[Explanation, ...]:
+def explain_bias(build: Build, seconds: float) -> tuple[Explanation, ...]:
     """Return what a step of a build samples where U is quadratic, or that this was not found out in time."""
-    (outcome,) = run_all(Work(partial(_audits, build), 1), seconds)
+    (outcome,) = run_all(Work(partial(_list_audits, build), 1), seconds)
     if not isinstance(outcome, Unfinished):
         return outcome
     return (Explanation(Topic.STEP, f"the bias of this step size was not found: {outcome.reason}"),)
 
 
-def _audits(build: Build) -> Sequence[Explain]:
+def _list_audits(build: Build) -> Sequence[Explain]:
     from recipe_compiler.audit.of_build import audit  # imported here: it brings what is needed to make steps
 
     return [partial(audit, build)]
 
 
-def scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
+def list_scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
     """Return what no claim about a scheme asks."""
     about = "flows: these verdicts concern the word for every dynamics; check a build for the flows of its pieces"
-    return (*unread(scheme, list_applicable_claims(SCHEMES, scheme)), about)
+    return (*list_unread(scheme, list_applicable_claims(SCHEMES, scheme)), about)
 
 
-def build_caveats(build: Build) -> tuple[str, ...]:
+def list_build_caveats(build: Build) -> tuple[str, ...]:
     """Return what no claim about a build asks, its dynamics included."""
     bound = bind(build)
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    of_dynamics = (*unasked(bound), *unread(build.dynamics, list_claims_in_build(DYNAMICS, bound, build)))
+    of_dynamics = (*list_unasked(bound), *list_unread(build.dynamics, list_claims_in_build(DYNAMICS, bound, build)))
     return (
         *of_dynamics,
-        *_unread_of_used(build),
-        *_unused(build),
-        _of_step(build),
-        *_unguarded(build, bound),
+        *_list_unread_of_used(build),
+        *_list_unused(build),
+        _explain_step(build),
+        *_list_boundary_caveats(build, bound),
         *checked_later,
-        *_of_data(build),
+        *_explain_data(build),
     )
 
 
-def _unread_of_used(build: Build) -> Iterator[str]:
+def _list_unread_of_used(build: Build) -> Iterator[str]:
     """Yield what the documents that a step uses state, and no claim about the build reads."""
     scheme = build.scheme
     if scheme.is_used:
-        yield from unread(scheme, list_claims_in_build(SCHEMES, scheme, build))
+        yield from list_unread(scheme, list_claims_in_build(SCHEMES, scheme, build))
     used = None if scheme.use is None else scheme.use.document
     if used is not None and (used.claims != Claims() or used.units):
         yield f"the claims of {used.name}: the word uses only its D and Q; run `recipe check` on that document"
 
 
-def _unused(build: Build) -> Iterator[str]:
+def _list_unused(build: Build) -> Iterator[str]:
     """Yield what the build, its dynamics and its target declare and no formula reads."""
     if build.codes:  # a function of its author may read it
         return
     beside = (build, *(part for kind, part in build.parts.items() if kind in {"scheme", "use"}))
     stated = dict(json.loads(build.source.document).get("parameters", ()))
-    yield from unused([own for own in build.parameters if own.name in stated], *beside)
+    yield from list_unused([own for own in build.parameters if own.name in stated], *beside)
     for document in (build.stated_dynamics, build.target):
-        yield from unused(declared_by(document), document, *beside)
+        yield from list_unused(list_declared(document), document, *beside)
 
 
-def _of_data(build: Build) -> Iterator[str]:
+def _explain_data(build: Build) -> Iterator[str]:
     """Yield why nothing is said of the data that a build names, and what looks like positions counted from 1."""
     if isinstance(build.observed, Observed):
         fields = dict(build.observed.fields)
@@ -196,7 +203,7 @@ def _of_data(build: Build) -> Iterator[str]:
         yield f"data: {build.observed}; verdicts hold for any data as declared"
 
 
-def _of_step(build: Build) -> str:
+def _explain_step(build: Build) -> str:
     """Return what is not known of the step: claims about it say what one does, not where many lead."""
     if has_cycle(build):
         word = "; claims about pieces, flow and order concern the word inside a move" if has_word(build) else ""
@@ -204,10 +211,10 @@ def _of_step(build: Build) -> str:
     return "the discretisation bias of the stationary distribution: it is computed for quadratic U only"
 
 
-def _unguarded(build: Build, bound: Dynamics) -> list[str]:
+def _list_boundary_caveats(build: Build, bound: Dynamics) -> list[str]:
     """Return the caveat on blocks with a boundary; flows of a word that move a transform keep to the domain."""
     blocks = [block for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
-    found = _leaving(build, bound) if blocks and has_word(build) else None
+    found = _find_leaving(build, bound) if blocks and has_word(build) else None
     leaving = dict.fromkeys((block.name for block in blocks), False) if found is None else found
     reasons = {
         False: "emitted steps do not enforce it: a finite step may leave the domain",
@@ -217,7 +224,7 @@ def _unguarded(build: Build, bound: Dynamics) -> list[str]:
     return [f"boundary: {', '.join(names)} has a boundary, and {reason}" for reason, names in named.items() if names]
 
 
-def _leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
+def _find_leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
     """Return the blocks that a word may lead to a boundary, with whether chains end there; None without flows."""
     try:
         return may_leave(bound.declarations.blocks, split_by(derive(bound), build.scheme).values())
@@ -225,18 +232,18 @@ def _leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
         return None
 
 
-def target_caveats(target: Target) -> tuple[str, ...]:
+def list_target_caveats(target: Target) -> tuple[str, ...]:
     """Return what no claim about a target asks."""
     moved = [block for block in target.declarations.blocks if block.constraint is None]
     domains = [b.name for b in moved if b.domain.name not in WITHOUT_BOUNDARY]
-    domains += [name for name in _assumed(target.declarations) if name not in domains]
+    domains += [name for name in _list_restricted_blocks(target.declarations) if name not in domains]
     bounds = (
         (f"boundary: {', '.join(domains)} has a boundary; flux through it is decided in a build",) if domains else ()
     )
-    return (*bounds, *(() if target.gradient is not None else unused(declared_by(target), target)))
+    return (*bounds, *(() if target.gradient is not None else list_unused(list_declared(target), target)))
 
 
-def _assumed(declarations: Declarations) -> list[str]:
+def _list_restricted_blocks(declarations: Declarations) -> list[str]:
     """Return the blocks that an assumption restricts."""
     parts = (part for c in declarations.assume for side in (c.left, c.right) for part in nodes(side))
     return list(dict.fromkeys(p.name for p in parts if isinstance(p, Symbol) and p.role is Role.BLOCK))

@@ -14,7 +14,7 @@ from processor_time import ends
 from some import some
 
 from recipe_compiler import recheck
-from recipe_compiler.report.as_json import certificate
+from recipe_compiler.report.as_json import make_certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
@@ -115,7 +115,7 @@ def test_the_verdict_is_right_and_in_time(
 @pytest.mark.parametrize(("rows", "positive", "assume"), [TRUE[3], TRUE[11], TRUE[12], TRUE[17], *TRUE[21:25]])
 def test_a_sum_of_squares_is_one(tmp_path: Path, rows: str, positive: str, assume: str) -> None:
     dynamics = read(tmp_path, rows, positive, assume)
-    says = dict(recheck.recheck(certificate(dynamics, check(dynamics))))
+    says = dict(recheck.recheck(make_certificate(dynamics, check(dynamics))))
     assert says["d_psd"].endswith("Gram matrices exactly")
 
 

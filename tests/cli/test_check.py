@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recipe_compiler.commands import documents
-from recipe_compiler.report.as_json import report_schema
+from recipe_compiler.report.as_json import read_schema
 
 pytestmark = pytest.mark.usefixtures("known_verdicts")
 
@@ -44,7 +44,7 @@ def test_of_several_documents_a_fault_decides_before_a_refutation(write) -> None
     assert recipe("check", refuted, faulty).code == 2
     assert recipe("check", "sghmc", refuted).code == 1
     found = json.loads(recipe("check", "--json", "sghmc", faulty, refuted).out)
-    jsonschema.validate(found, report_schema())
+    jsonschema.validate(found, read_schema())
     assert [document["verdict"] for document in found["documents"]] == ["proved", "refuted", None]
     assert found["documents"][2]["faults"]
     claims = {claim["id"]: claim for claim in found["documents"][1]["claims"]}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recipe_compiler.report.premises import under_premises
+from recipe_compiler.report.premises import apply_premises
 from recipe_compiler.verdict import (
     AT_VALUES,
     Answer,
@@ -38,8 +38,8 @@ def under(row: Claim[Any, Any], premise: Claim[Any, Any], decision: Decision | N
     """Return a proof of a row under one premise that is decided so; None: it was not decided."""
     proof = row.finding(Answer(PROOF))
     if decision is None:
-        return under_premises((row,), (premise,), (proof,), undecided)[0]
-    return under_premises((premise, row), (), (premise.finding(Answer(decision)), proof), undecided)[1]
+        return apply_premises((row,), (premise,), (proof,), undecided)[0]
+    return apply_premises((premise, row), (), (premise.finding(Answer(decision)), proof), undecided)[1]
 
 
 @pytest.mark.parametrize(("id_", "premise"), PAIRS)
@@ -72,7 +72,7 @@ def test_a_premise_that_fails_by_its_own_premise_is_open() -> None:
     """D is not semidefinite, so nothing is known of explosions: what rests on both is undecided."""
     rows = [ROWS[id_] for id_ in ("unique", "explosion", "d_psd")]
     shown = [row.finding(Answer(PROOF)) for row in rows[:2]]
-    found = under_premises(rows, (), [*shown, rows[2].finding(Answer(Refuted("a vector", ())))], undecided)
+    found = apply_premises(rows, (), [*shown, rows[2].finding(Answer(Refuted("a vector", ())))], undecided)
     assert [one.verdict for one in found] == [Verdict.UNDECIDED, Verdict.UNDECIDED, Verdict.REFUTED]
 
 
@@ -82,7 +82,7 @@ def test_what_is_bound_wrongly_leaves_nothing_of_what_rests_on_its_kind() -> Non
     proof = row.finding(Answer(Proved("shown", (declared_of("c", "is positive"),))))
 
     def given(decision: Decision) -> Finding:
-        found = under_premises((binds, row), (), (binds.finding(Answer(decision)), proof), lambda _: "bindings")
+        found = apply_premises((binds, row), (), (binds.finding(Answer(decision)), proof), lambda _: "bindings")
         return found[1]
 
     assert given(Refuted("exact value", (("c", "-1"),))).verdict is Verdict.UNDECIDED

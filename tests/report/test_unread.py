@@ -10,8 +10,8 @@ from reports import decide_here
 from some import some
 
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.report.applicable import caveats_on
-from recipe_compiler.report.in_builds import build_caveats, target_caveats
+from recipe_compiler.report.applicable import list_dynamics_caveats
+from recipe_compiler.report.in_builds import list_build_caveats, list_target_caveats
 from recipe_compiler.verdict import Finding, Proved, Verdict
 from recipe_compiler.verify.claims import DYNAMICS
 
@@ -61,7 +61,7 @@ def unnamed(kept: tuple[str, ...]) -> Iterator[str]:
             return
         proved = all(one.verdict is Verdict.PROVED for one in findings if one.required)
         used = wrong == "noise" and "update" in kept
-        if proved and not used and not any(lines_naming(findings, caveats_on(own), wrong)):
+        if proved and not used and not any(lines_naming(findings, list_dynamics_caveats(own), wrong)):
             yield f"{wrong} of {', '.join(kept)}"
 
 
@@ -78,7 +78,7 @@ def test_a_fact_beside_an_equation_is_not_left_out(kept: str) -> None:
 
 def test_what_says_how_a_drift_is_read_is_named_where_there_is_none() -> None:
     named = "claims.interpretation: ignored by every claim here, as `claims.drift` is not stated"
-    assert caveats_on(document(stated(("D", "Q", "interpretation"), "interpretation")))[0] == named
+    assert list_dynamics_caveats(document(stated(("D", "Q", "interpretation"), "interpretation")))[0] == named
 
 
 TARGET = """name: target
@@ -103,10 +103,10 @@ UNREAD = "parameters: {c: {is: positive}, k: {}}\nfunctions: {g: {of: x}}\nassum
 @pytest.mark.parametrize(
     ("text", "caveats", "names"),
     [
-        (stated(("D", "Q", "drift"), "") + UNREAD, caveats_on, ["c", "k", "g"]),
-        (TARGET + DATA, target_caveats, ["k", "w"]),
-        (BUILD, build_caveats, ["mm", "k"]),
-        (f"{BUILD}derived: {{of_k: k*theta}}\n", build_caveats, ["mm"]),
+        (stated(("D", "Q", "drift"), "") + UNREAD, list_dynamics_caveats, ["c", "k", "g"]),
+        (TARGET + DATA, list_target_caveats, ["k", "w"]),
+        (BUILD, list_build_caveats, ["mm", "k"]),
+        (f"{BUILD}derived: {{of_k: k*theta}}\n", list_build_caveats, ["mm"]),
     ],
 )
 def test_what_is_declared_and_no_formula_reads_is_named(text: str, caveats: Any, names: list[str]) -> None:

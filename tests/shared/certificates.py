@@ -8,7 +8,7 @@ from typing import Any
 from reports import certificate_of
 
 from recipe_compiler import recheck
-from recipe_compiler.report.as_json import certificate
+from recipe_compiler.report.as_json import make_certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.load import load
@@ -31,7 +31,7 @@ def of(document: str | Path) -> Json:
 
 def made(document: Document) -> Json:
     """Return the certificate of a document, and of the data of a build."""
-    return json.loads(json.dumps(certificate(document, check(observed(document)))))
+    return json.loads(json.dumps(make_certificate(document, check(observed(document)))))
 
 
 def written(folder: Path, text: str) -> Json:

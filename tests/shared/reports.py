@@ -15,9 +15,9 @@ from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, content, from_text, to_text
 from recipe_compiler.report import check as module
 from recipe_compiler.report import in_builds
-from recipe_compiler.report.as_json import certificate
+from recipe_compiler.report.as_json import make_certificate
 from recipe_compiler.report.check import check
-from recipe_compiler.report.premises import under_premises
+from recipe_compiler.report.premises import apply_premises
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.files import files_of
@@ -50,7 +50,7 @@ def report(path: Path) -> Report:
     if kept.exists():
         return from_text(kept.read_text(encoding="utf-8"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "explanations", lambda *_: ())
+        patch.setattr(module, "list_explanations", lambda *_: ())
         found = check(observed(load(path)), PLENTY)
     demand_no_fault(found)
     write_whole(kept, to_text(found).encode())
@@ -62,7 +62,7 @@ def certificate_of(path: Path) -> str:
     """Return the certificate of a shipped document or mutant."""
     kept = _kept(f"certificate of {path}")
     if not kept.exists():
-        write_whole(kept, json.dumps(certificate(load(path), report(path))).encode())
+        write_whole(kept, json.dumps(make_certificate(load(path), report(path))).encode())
     return kept.read_text(encoding="utf-8")
 
 
@@ -94,11 +94,11 @@ def granted() -> Iterator[None]:
     """Find every claim proved that applies to what is compiled meanwhile; nothing is kept of it."""
 
     def proved(document: Document, _: float, *, advisory: bool) -> tuple[Finding, ...]:
-        rows = module._applicable(document, advisory=advisory).rows
+        rows = module._choose_claims(document, advisory=advisory).rows
         return tuple(row.finding(Answer(Proved("taken for granted"))) for row in rows)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_decided", proved)
+        patch.setattr(module, "_decide_claims", proved)
         patch.setattr(pipeline, "check_once", check_once)
         yield
 
@@ -114,16 +114,16 @@ def required() -> Iterator[None]:
 @contextmanager
 def only(*claims: str) -> Iterator[None]:
     """Let `check` decide these claims alone: for tests of one claim, about documents that no other test decides."""
-    applicable = module._applicable
+    applicable = module._choose_claims
 
-    def few(document: Document, *, advisory: bool) -> module.Applicable:
-        what = module._selected(applicable(document, advisory=advisory), lambda row: row.id in claims)
+    def few(document: Document, *, advisory: bool) -> module.ApplicableClaims:
+        what = module._select_claims(applicable(document, advisory=advisory), lambda row: row.id in claims)
         assert {row.id for row in what.rows} == {*claims}, (document.name, claims)
         return what
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_applicable", few)
-        patch.setattr(in_builds, "audited", lambda *_: ())
+        patch.setattr(module, "_choose_claims", few)
+        patch.setattr(in_builds, "explain_bias", lambda *_: ())
         yield
 
 
@@ -135,17 +135,17 @@ def decide_here(
     They are decided in this process, which takes a third of the time that a child does, with the claims that they rest
     on; without these, as they are before their premises are looked at. What explains a report is not looked for.
     """
-    what = module._every(document)
+    what = module._list_every_claim(document)
     rests_on = {row.id: row.rests_on for row in what.rows}
     claims = rests_on.keys() if claims is None else claims
     wanted, found = list(claims), set[str]()
     while wanted:
         found.add(claim := wanted.pop())
         wanted += [one for one in rests_on.get(claim, ()) if with_premises and one not in found]
-    chosen = module._selected(what, lambda row: row.id in found)
+    chosen = module._select_claims(what, lambda row: row.id in found)
     findings = [_here(row, job) for row, job in zip(chosen.rows, chosen.jobs(), strict=True)]
     if with_premises:
-        findings = under_premises(chosen.rows, chosen.left, findings, module._decided_by(document))
+        findings = apply_premises(chosen.rows, chosen.left, findings, module._find_deciders(document))
     return {finding.id: finding for finding in findings if finding.id in claims}
 
 

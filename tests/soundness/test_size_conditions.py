@@ -12,7 +12,7 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.show import derivation_latex, derivation_text
 from recipe_compiler.errors import DataError
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.report.as_json import certificate
+from recipe_compiler.report.as_json import make_certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.sizes import resolve_sizes
@@ -42,7 +42,7 @@ def test_reports_certificates_and_derivations_say_it() -> None:
     dynamics = document(text)
     report = check(dynamics)
     assert "given: d >= 2" in str(report)
-    assert "d >= 2" in json.loads(json.dumps(certificate(dynamics, report)))["assumptions"]
+    assert "d >= 2" in json.loads(json.dumps(make_certificate(dynamics, report)))["assumptions"]
     assert derivation_text(derive(dynamics)).endswith("given     d >= 2\n")
     assert r"d &\geq 2" in derivation_latex(derive(dynamics))
     assert "given" not in derivation_text(derive(document(text.replace("[1]", "[0]"))))

@@ -7,7 +7,7 @@ from answers import ROOT, document
 from families import read_variants
 
 from recipe_compiler import recheck
-from recipe_compiler.report.as_json import certificate
+from recipe_compiler.report.as_json import make_certificate
 from recipe_compiler.report.check import check
 
 SCHEMES = [
@@ -18,7 +18,7 @@ SCHEMES = [
 
 
 def certificate_of(own):
-    return json.loads(json.dumps(certificate(own, check(own))))
+    return json.loads(json.dumps(make_certificate(own, check(own))))
 
 
 def test_what_schemes_claim_is_rechecked():

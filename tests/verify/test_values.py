@@ -7,7 +7,7 @@ import pytest
 from answers import answer, document, expect, saved
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.report.in_builds import build_caveats
+from recipe_compiler.report.in_builds import list_build_caveats
 
 BUILD = """
 name: b
@@ -72,7 +72,7 @@ def test_no_default_stands_for_a_value_that_the_run_reads(monkeypatch):
 @pytest.mark.parametrize(("most", "later"), [(250_000, False), (3, True)])
 def test_kinds_are_left_to_the_run_only_where_numbers_are_not_known(monkeypatch, most, later):
     monkeypatch.setattr(MANY, most)
-    caveats = build_caveats(build(np.eye(2)))
+    caveats = list_build_caveats(build(np.eye(2)))
     assert any("the kind of C is checked when its file is read" in caveat for caveat in caveats) is later
 
 

@@ -5,7 +5,7 @@ import pytest
 from answers import answer, document, expect
 
 from recipe_compiler.cache import Cache, check_once
-from recipe_compiler.report.in_builds import build_caveats
+from recipe_compiler.report.in_builds import list_build_caveats
 
 LINE = """
 name: line
@@ -101,8 +101,8 @@ def test_rows_that_are_not_read_may_take_a_piece_that_no_other_takes(state, prio
 
 
 def test_a_number_that_is_none_is_a_caveat_of_the_build():
-    assert not any("cannot be read" in one for one in build_caveats(build()))
-    caveats = build_caveats(build("a,y\n1,nan\n"))
+    assert not any("cannot be read" in one for one in list_build_caveats(build()))
+    caveats = list_build_caveats(build("a,y\n1,nan\n"))
     assert any("row 1 (line 2), column `y`: found nan" in one for one in caveats)
 
 
@@ -117,5 +117,5 @@ def test_positions_that_may_be_counted_from_1_are_told(first, from_one):
     """
     rows = [(first + k % 3, k) for k in range(6)]
     own = build(rows, f"{{file: data.csv, g: a, y: y{from_one}}}", target=target, more="")
-    told = any("no row has position 0 of `g`" in one for one in build_caveats(own))
+    told = any("no row has position 0 of `g`" in one for one in list_build_caveats(own))
     assert told is (first == 1 and not from_one)
