@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from flint import fmpq
 
 from recipe_compiler.formula.declaration import Datum, Declarations
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.expression import Compare, Number, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, DataFile, Observed, Target
@@ -64,7 +66,7 @@ def decide_by_data(build: Build, general: Answer) -> Answer:
         rows = _read_rows(build, target, observed)
     except NotReadError as error:
         return _add_tried(general, f"at its data: {error}")
-    found = read_posterior(build.target) or read_posterior(build.target, rows)
+    found = read_posterior(build.target) or read_posterior(_add_order_of_fields(build.target, rows), rows)
     if found is not None:
         return _decide_posterior(build, general, found, rows, observed)
     if general.decision is None or is_proved or not isinstance(defined(build.target).decision, Proved):
@@ -88,8 +90,11 @@ def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Row
             Proved(METHOD, (*found.given, _describe_data(observed, tuple(facts))), data), "all", (), general.where
         )
     if isinstance(general.decision, Undecided) and (proof := found.prove()) is not None:
+        if proof.by != ALMOST:
+            said = _describe_data(observed, ("the laws and the order of its rows",))
+            proof = replace(proof, by=METHOD, given=(*proof.given, said))
         general = Answer(proof, "all", (), general.where)
-    if left and lies_in_supports(build.target) and not found.target.declarations.assume:
+    if left and lies_in_supports(build.target):
         infinite = refute_at_zero_scale(standard(build.target), rows)
         if infinite is not None:
             return replace(general, decision=Refuted(infinite.by, infinite.witness), for_d="all", checked_at=())
@@ -106,6 +111,16 @@ def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Row
         return general
     reason = f"proved for almost every data set, and {observed.file} may be one of the others: {why}"
     return replace(general, decision=Undecided((reason,)))
+
+
+def _add_order_of_fields(target: Target, rows: Rows) -> Target:
+    """Return a target that assumes which fields are at least others, or 0, in every row of its data."""
+    fields = (Symbol(one.name, SCALAR, Role.DATUM) for one in target.declarations.data if one.shape == SCALAR)
+    pairs = permutations((*fields, Number(Fraction(0))), 2) if rows.is_whole else ()
+    shown = [one for one in (Compare(">=", *pair, SCALAR) for pair in pairs) if rows.truth(one).all()]
+    declared = None if target.declared is None else _add_order_of_fields(target.declared, rows)
+    assume = (*target.declarations.assume, *shown)
+    return replace(target, declarations=replace(target.declarations, assume=assume), declared=declared)
 
 
 def _find_shared_column(build: Build, found: Posterior) -> str:
