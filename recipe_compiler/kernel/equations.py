@@ -320,5 +320,10 @@ CHECKS: dict[str, Check] = {
     **{"periodic": changes_around_circles, "explosion": stationary},
 }
 """What is zero, or empty, at every admissible point where a claim holds."""
+IDENTITIES = (
+    *("d_symmetric", "q_skew", "claimed_diffusion", "claimed_drift", "recovered_q", "stationary"),
+    "claimed_stationary",
+)
+"""Claims that quantities vanish for all values of what is declared."""
 VALUES = ("d_symmetric", "d_psd", "q_skew", "claimed_diffusion", "noise_budget")
 """Claims about values alone, which hold at kinks, too."""

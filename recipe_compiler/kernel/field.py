@@ -108,6 +108,7 @@ class Field:
         self.unknowns: dict[int, tuple[str, tuple[int, ...], tuple[int, ...]]] = {}
         self.used: set[int] = set()
         self.exact = self.smooth = True
+        self.is_of_one_side = False
         self.shift: dict[int, Poly] = {}
         self.step, self.looks = -1, 0
 
@@ -218,6 +219,7 @@ class Field:
     def side(self, x: Poly) -> int:
         """Return the sign near the point; where it changes, what depends on it has a kink and is not read."""
         at = self.sign(x)
+        self.is_of_one_side |= not x.is_constant()
         require(at or x.is_constant() or not self.smooth, "a kink", UnreadError)
         return at
 

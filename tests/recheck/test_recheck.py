@@ -30,7 +30,7 @@ from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
 from recipe_compiler.kernel import formulas, pages
-from recipe_compiler.kernel.equations import CHECKS
+from recipe_compiler.kernel.equations import CHECKS, IDENTITIES
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
@@ -43,8 +43,6 @@ pytestmark = pytest.mark.usefixtures("without_explanations")
 NEEDS = {row.partition(":")[0] for rows in recheck.ASKED.values() for row in rows.split()}
 RECHECKED = {claim.id for table in (DYNAMICS, TARGETS, SCHEMES, BUILDS) for claim in table if claim.rechecked}
 OF_WORDS = {claim.id for claim in SCHEMES} | recheck.OF_STEPS
-IDENTITIES = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_diffusion")
-IDENTITIES += ("claimed_stationary", "recovered_q")
 KIDIQ = "tests/posteriors/builds/kidiq"
 
 # Texts
@@ -80,6 +78,7 @@ TEXTS: dict[str, str | tuple[str, dict[str, str]]] = {
     "torus": "state: {x: {domain: circle}, y: {domain: circle}}\nH: 0\nD: [[1, 0], [0, 1]]\n"
     "claims: {drift: {x: 1, y: 1}}\n",
     "position": 'state: {r: {shape: d}}\nH: norm2(r)/2 + r[3]**2\nD: [["I"]]\nQ: [["0"]]\n',
+    "kinked": f"state: {{x: {{}}, y: {{}}}}\nH: abs(x)**3 + y**2\n{IN_PLANE}",
     "squares": 'state: {x: {}, y: {}}\nH: x**2/2 + y**2/2\nD: [["1 + x**2 + y**2 - x*y/2", "x*y"], '
     '["x*y", "1 + x**4 + y**2"]]\nQ: [[0, 0], [0, 0]]\n',
     "negative": 'state: {v: {}, w: {}}\nH: v**2/2 + w**2/2\nD: [["1", "v"], ["v", "1"]]\nQ: [["0", "0"], ["0", "0"]]\n',
@@ -171,7 +170,9 @@ SAID: list[Any] = [
     ("cubic_force", "explosion", "refuted", "trusted"),  # by growth
     *(("sghmc", id_, "proved", "trusted") for id_ in ("explosion", "normalisable")),
     *((name, "unique", "", "rechecked: H is conserved at the point") for name in ("sghmc", "hmc", "sgld")),
+    ("sghmc", "stationary", "proved", "rechecked at sizes d = 1; d = 2; d = 3 (identically)"),
     ("equal a == b", "claimed_drift", "", "rechecked"),
+    ("kinked", "stationary", "proved", "rechecked at sizes the document's (exactly, at points drawn here)"),
     *(slow(*row) for row in (
         ("equal a + b == 1", "claimed_drift", "", "rechecked"),
         ("equal exp(a) == b", "claimed_drift", "", "trusted"),
