@@ -8,7 +8,7 @@ from loaders import load_target
 
 from recipe_compiler.formula.densities import EXPONENTIALS, INVERSE, POWERS
 from recipe_compiler.verify.builds.bounded_terms import Limits
-from recipe_compiler.verify.builds.proper_prior import likelihood_products
+from recipe_compiler.verify.builds.row_laws import likelihood_products
 
 DOCUMENT = """\
 format: 1

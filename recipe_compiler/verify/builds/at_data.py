@@ -25,7 +25,8 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.bounded_terms import Limits
 from recipe_compiler.verify.builds.products import Law, Product
-from recipe_compiler.verify.builds.proper_prior import Posterior, find_row_block
+from recipe_compiler.verify.builds.proper_prior import Posterior
+from recipe_compiler.verify.builds.row_laws import find_row_block
 from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
     Matrix,

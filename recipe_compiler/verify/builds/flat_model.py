@@ -23,14 +23,9 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.verify.builds.at_data import explain_bound
 from recipe_compiler.verify.builds.bounded_terms import Limits
+from recipe_compiler.verify.builds.priors import Parts, prior_products, prove_group, split_prior
 from recipe_compiler.verify.builds.products import Law, flatten_sums, split_number
-from recipe_compiler.verify.builds.proper_prior import (
-    Parts,
-    likelihood_products,
-    prior_products,
-    prove_group,
-    split_prior,
-)
+from recipe_compiler.verify.builds.row_laws import likelihood_products
 from recipe_compiler.verify.from_data.columns import Atom, Rows
 from recipe_compiler.verify.integrability.bounded import bounded_above
 

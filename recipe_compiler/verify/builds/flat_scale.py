@@ -32,11 +32,9 @@ from recipe_compiler.verify.builds.flat_model import (
     list_summands,
     read_scale_exponent,
 )
+from recipe_compiler.verify.builds.priors import prior_products
 from recipe_compiler.verify.builds.products import Law
-from recipe_compiler.verify.builds.proper_prior import (
-    likelihood_products,
-    prior_products,
-)
+from recipe_compiler.verify.builds.row_laws import likelihood_products
 from recipe_compiler.verify.core.premises import require_smooth
 from recipe_compiler.verify.from_data.columns import Atom, NotReadError, Rows, Sum, fill_column
 from recipe_compiler.verify.from_data.ranks import (
