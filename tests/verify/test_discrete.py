@@ -8,8 +8,8 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verify.builds.in_build import target_decided_in
-from recipe_compiler.verify.builds.normalisable import normalisable_target
 from recipe_compiler.verify.builds.summed import sum_all_counts, sum_over_counts
+from recipe_compiler.verify.builds.target_integral import normalisable_target
 
 
 def test_witnesses_have_whole_counts_and_rows_with_one_one():

@@ -10,7 +10,8 @@ from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build
-from recipe_compiler.verify.builds.normalisable import decide_agreement, list_target_parts, normalisable_build
+from recipe_compiler.verify.builds.normalisable import normalisable_build
+from recipe_compiler.verify.builds.target_integral import decide_agreement, list_target_parts
 from recipe_compiler.verify.core.build_values import bind_target_values, sharpen_kinds
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
