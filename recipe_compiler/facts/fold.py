@@ -134,7 +134,7 @@ def _fold_node(domain: Domain[T], formula: Formula, declarations: Declarations, 
             found = reduce(domain.add, map(ask, terms))
             return domain.meet(found, _join_entries(domain, formula, ask))
         case ex.Multiply():
-            powers = Counter(_list_factors(formula))
+            powers = Counter(list_factors(formula))
             parts = (ask(x) if n == 1 else domain.power(ask(x), Fraction(n)) for x, n in powers.items())
             return reduce(domain.times, parts)
         case ex.Power(base, ex.Number(exponent)):
@@ -165,11 +165,11 @@ def _fold_node(domain: Domain[T], formula: Formula, declarations: Declarations, 
             return domain.top
 
 
-def _list_factors(formula: Formula) -> list[Formula]:
+def list_factors(formula: Formula) -> list[Formula]:
     """Return the factors of an elementwise product, and of products in it."""
     match formula:
         case ex.Multiply(left, right):
-            return [*_list_factors(left), *_list_factors(right)]
+            return [*list_factors(left), *list_factors(right)]
         case _:
             return [formula]
 

@@ -7,29 +7,20 @@ leading part is definite somewhere.
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
-from recipe_compiler.algebra.scalars.transposes import plain, transposed
+from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
+from recipe_compiler.ansatz.sums import expand_sum
+from recipe_compiler.facts.fold import list_factors
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
+from recipe_compiler.formula.expression import Add, Formula, Identity, Number
 from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.verify.core.kinds import is_of_kind
 
-LARGEST = 64
-"""Products beyond which a covariance is not taken apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """One product in an expanded covariance, without identity factors."""
-
-    number: Fraction
-    scalars: tuple[Formula, ...]
-    factors: tuple[Formula, ...]
-    power: Fraction | None
-    """The least power of eps, None where it is not known."""
+Product = tuple[Fraction, Fraction, Counter[Formula], tuple[Formula, ...]]
+"""A term of an expanded covariance: its least power of eps, its number, its scalars, its matrices but identities."""
 
 
 def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declarations) -> bool:
@@ -46,22 +37,18 @@ def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declar
 
 def _is_led_by_first(covariance: Formula, declarations: Declarations) -> bool:
     """Return whether every later product has the form `s F Y F` or `y s F`, where `s F` is the leading one."""
-    products = _expand_products(covariance)
-    if products is None or any(product.power is None for product in products):
+    found = [_split_product(term) for term in expand_sum(covariance)]
+    products = [product for product in found if product is not None]
+    low = min((power for power, *_ in products), default=Fraction(0))
+    leading = [product for product in products if product[0] == low]
+    if len(products) < len(found) or not leading:
         return False
-    powers = [product.power or Fraction(0) for product in products]
-    leading = {(p.scalars, p.factors): p for p, power in zip(products, powers, strict=True) if power == min(powers)}
-    later = [p for p, power in zip(products, powers, strict=True) if power > min(powers)]
-    if not later:
-        return True
-    if len(leading) > 1:
-        return False
-    (first,) = leading.values()
-    F = first.factors
-    if tuple(transposed(factor, declarations) for factor in reversed(F)) != F:
-        return False
-    scale = Counter(x for x in first.scalars if not holds_step(x))
-    return all(scale <= Counter(p.scalars) and _starts_and_ends_with(p.factors, F) for p in later)
+    _, _, scalars, F = leading[0]
+    is_one = all((s, f) == (scalars, F) for _, _, s, f in leading) and sum(number for _, number, *_ in leading) != 0
+    scale = Counter({x: n for x, n in scalars.items() if not holds_step(x)})
+    later = [(s, f) for power, _, s, f in products if power > low]
+    led = all(scale <= s and _starts_and_ends_with(f, F) for s, f in later)
+    return not later or (is_one and led and reflected(F, declarations) == F)
 
 
 def _starts_and_ends_with(factors: tuple[Formula, ...], F: tuple[Formula, ...]) -> bool:
@@ -70,31 +57,13 @@ def _starts_and_ends_with(factors: tuple[Formula, ...], F: tuple[Formula, ...]) 
     return factors == F or (len(factors) >= 2 * n and factors[:n] == F and factors[len(factors) - n :] == F)
 
 
-def _expand_products(formula: Formula) -> list[_Product] | None:
-    """Return the products of an expanded formula; None if there are too many."""
-    match formula:
-        case Add(terms):
-            parts = [_expand_products(term) for term in terms]
-            known = [part for part in parts if part is not None]
-            found = [product for part in known for product in part]
-            return found if len(known) == len(parts) and len(found) <= LARGEST else None
-        case Multiply(left, right) | MatMul(left, right) if formula.shape.sizes or isinstance(formula, Multiply):
-            one, two = _expand_products(left), _expand_products(right)
-            if one is None or two is None or len(one) * len(two) > LARGEST:
-                return None
-            return [_multiply_products(x, y) for x in one for y in two]
-        case Number() | Identity():
-            value = formula.value if isinstance(formula, Number) else Fraction(1)
-            return [_Product(value, (), (), Fraction(0))]
-        case _:
-            own = orders(formula)
-            power = None if own is None else min(own)
-            matrix = bool(formula.shape.sizes)
-            scalars, factors = ((), (formula,)) if matrix else ((formula,), ())
-            return [_Product(Fraction(1), scalars, factors, power)]
-
-
-def _multiply_products(left: _Product, right: _Product) -> _Product:
-    """Return the product of two products."""
-    power = None if left.power is None or right.power is None else left.power + right.power
-    return _Product(left.number * right.number, (*left.scalars, *right.scalars), (*left.factors, *right.factors), power)
+def _split_product(term: Formula) -> Product | None:
+    """Return the parts of a product; None where its power of eps is not known."""
+    scalars, factors = chain(term)
+    pieces = [x for scalar in scalars for x in list_factors(scalar)]
+    powers = orders(term)
+    if powers is None or any(isinstance(x, Add) and holds_step(x) for x in (*pieces, *factors)):
+        return None
+    number = prod((x.value for x in pieces if isinstance(x, Number)), start=Fraction(1))
+    others: Counter[Formula] = Counter(x for x in pieces if not isinstance(x, Number))
+    return min(powers), number, others, tuple(x for x in factors if not isinstance(x, Identity))
