@@ -444,7 +444,7 @@ def not_rechecked(found: list[tuple[str, str]]) -> list[str]:
     return [id_ for id_, says in found if re.match(r"trusted(?!.*\brechecked at points drawn here)", says)]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> Json:
+def _read_unique_keys(pairs: list[tuple[str, Any]]) -> Json:
     require(len(dict(pairs)) == len(pairs), "a key occurs twice", ValueError)
     return dict(pairs)
 
@@ -456,7 +456,7 @@ def main(files: list[str]) -> int:
     for file in files:
         try:
             require(Path(file).stat().st_size <= MOST_BYTES, f"the file has more than {MOST_BYTES} bytes", ValueError)
-            whole = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_once)
+            whole = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_read_unique_keys)
             pairs, verdicts = recheck(whole), [claim["verdict"] for claim in whole["claims"]]
             words = ["refuted, " if verdict == "refuted" else "" for verdict in verdicts]
             said, kind = [f"{id_}: {word}{says}" for (id_, says), word in zip(pairs, words, strict=True)], 0

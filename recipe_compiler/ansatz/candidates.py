@@ -49,22 +49,25 @@ class Material:
         elif level == 0:
             yield from ([build.ONE] if shape == SCALAR else []) + self.by_shape.get(shape, [])
         else:
-            yield from filter(self.is_new, self._products(shape, level))
+            yield from filter(self.is_new, self._list_products(shape, level))
 
-    def _products(self, shape: Shape, level: int) -> Iterator[Formula]:
+    def _list_products(self, shape: Shape, level: int) -> Iterator[Formula]:
         if level == 1:
             everything = [formula for formulas in self.by_shape.values() for formula in formulas]
             if shape.rows == shape.cols is not None:
                 yield from (ex.Apply("diag", (column,), shape) for column in self.by_shape.get(Shape(shape.rows), ()))
             for left, right in product(everything, everything):
-                if SCALAR not in (left.shape, right.shape) and (found := _product(left, right, shape)) is not None:
+                if (
+                    SCALAR not in (left.shape, right.shape)
+                    and (found := _multiply_to_shape(left, right, shape)) is not None
+                ):
                     yield found
-        inner = self.by_shape.get(shape, ()) if level == 1 else self._products(shape, level - 1)
+        inner = self.by_shape.get(shape, ()) if level == 1 else self._list_products(shape, level - 1)
         scalars = self.by_shape.get(SCALAR, ())
         yield from (build.multiply(scalar, formula, shape) for formula in inner for scalar in scalars)
 
 
-def _product(left: Formula, right: Formula, shape: Shape) -> Formula | None:
+def _multiply_to_shape(left: Formula, right: Formula, shape: Shape) -> Formula | None:
     """Return the product of two columns or matrices that has a shape: an outer product, a dot product, A v or A B."""
     if isinstance(left, ex.Identity) or isinstance(right, ex.Identity):
         return None
@@ -121,7 +124,7 @@ def monomials(found: Material, kernel: int, degree: int = MAX_DEGREE) -> list[Fo
     single = [scalar for scalar in _list_kernels(found) if new.is_new(scalar)][:MAX_KERNELS]
     double = [build.multiply(x, y, SCALAR) for x, y in combinations_with_replacement(single, 2)]
     kernels = [*((kernel, x) for x in single), *((2 * kernel, x) for x in double)]
-    more = [(n + m, _times(x, power)) for m, x in kernels for n, power in powers if n + m <= MAX_WEIGHT]
+    more = [(n + m, _multiply_scalars(x, power)) for m, x in kernels for n, power in powers if n + m <= MAX_WEIGHT]
     return [formula for _, formula in sorted([*plain, *more], key=lambda pair: pair[0])]
 
 
@@ -149,11 +152,11 @@ def _multiply_powers(factors: Sequence[Formula]) -> Formula:
     found: Formula = build.ONE
     for factor in dict.fromkeys(factors):
         n = factors.count(factor)
-        found = _times(found, factor if n == 1 else build.power(factor, ex.Number(Fraction(n)), SCALAR))
+        found = _multiply_scalars(found, factor if n == 1 else build.power(factor, ex.Number(Fraction(n)), SCALAR))
     return found
 
 
-def _times(left: Formula, right: Formula) -> Formula:
+def _multiply_scalars(left: Formula, right: Formula) -> Formula:
     """Return a product of scalars; a factor 1 is left out."""
     return right if left == build.ONE else left if right == build.ONE else build.multiply(left, right, SCALAR)
 

@@ -53,18 +53,18 @@ def _expand_terms(formula: Formula, constants: bool) -> list[Formula]:
             sides = [_expand_terms(x, constants) if constants or depends_on_state(x) else [x] for x in (left, right)]
             if sides == [[left], [right]] or len(sides[0]) * len(sides[1]) > MAX_TERMS:
                 return [formula]
-            product = _times if isinstance(formula, ex.Multiply) else build.matmul
+            product = _multiply if isinstance(formula, ex.Multiply) else build.matmul
             return [product(one, other, shape) for one in sides[0] for other in sides[1]]
         case _:
             return [] if rebuild.is_zero(formula) else [formula]
 
 
-def _times(left: Formula, right: Formula, shape: Shape) -> Formula:
+def _multiply(left: Formula, right: Formula, shape: Shape) -> Formula:
     """Return a product, a number before a number times something gathered, 1 left out."""
     if right == build.ONE or left == build.ONE:
         return left if right == build.ONE else right
     if isinstance(left, ex.Number) and isinstance(right, ex.Multiply) and isinstance(right.left, ex.Number):
-        return _times(ex.Number(left.value * right.left.value), right.right, shape)
+        return _multiply(ex.Number(left.value * right.left.value), right.right, shape)
     return build.multiply(left, right, shape)
 
 

@@ -17,7 +17,7 @@ from recipe_compiler.readback.step import stated_step
 from recipe_compiler.readback.step import values as entries
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
-from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
 
 MOST = 60
@@ -54,7 +54,7 @@ def is_quadratic(program: Program) -> bool:
     declared = Declarations(program.blocks, program.parameters, (), program.data)
     names = frozenset({gradient.block.name, *(part.block.name for part in gradient.parts)})
     tensors = [tensor for part in gradient.parts for tensor in (part.prior, part.datum) if tensor is not None]
-    degrees = [degree(tensor, names, declared) for tensor in tensors]
+    degrees = [find_degree(tensor, names, declared) for tensor in tensors]
     return all(n is not None and n <= 1 for n in degrees)
 
 

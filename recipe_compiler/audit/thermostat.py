@@ -18,7 +18,7 @@ from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Noise, Program, Shift, Statement
-from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.tensor.terms import Atom, Coordinate
 
 SHARPNESS = 1e-5
@@ -43,7 +43,7 @@ def thermostats(program: Program) -> tuple[str, ...]:
         own = {block.name, *(shift.new for shift in shifts)}
         rates = [shift.rate for shift in shifts]
         apart = all(not shift.noise for shift in shifts) and all(own.isdisjoint(names_of(rate)) for rate in rates)
-        degrees = (degree(rate, frozenset(values), declared) for rate in rates)
+        degrees = (find_degree(rate, frozenset(values), declared) for rate in rates)
         if block.name != target and apart and rates and all(n is None or n > 1 for n in degrees):
             found.append(block.name)
     return tuple(found)
@@ -115,10 +115,10 @@ def settles_at(change: Callable[[float], float], name: str, sharpness: float = S
         low, high = low / 2.0, low
         if low * FARTHEST < 1.0:
             raise NoLawError(f"{name} has no mean value: there is too much friction without it")
-    return 1.0 / _root(lambda u: bounded(1.0 / u), 1.0 / high, 1.0 / low, sharpness)
+    return 1.0 / _find_root(lambda u: bounded(1.0 / u), 1.0 / high, 1.0 / low, sharpness)
 
 
-def _root(f: Callable[[float], float], a: float, b: float, sharpness: float) -> float:
+def _find_root(f: Callable[[float], float], a: float, b: float, sharpness: float) -> float:
     """Return a zero of f between two places where its signs differ, by false position (Illinois).
 
     It is asked as seldom as may be: f of 1/x is nearly linear, heat over friction. Returned is where f was asked last.

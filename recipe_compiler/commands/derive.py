@@ -9,7 +9,7 @@ from recipe_compiler.display import say
 from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.spec.places import placed
-from recipe_compiler.splitting.show import word_latex, word_sections
+from recipe_compiler.splitting.show import format_word, format_word_as_latex
 
 
 def derive_file(file: str, *, latex: bool) -> ExitCode:
@@ -23,7 +23,7 @@ def derive_file(file: str, *, latex: bool) -> ExitCode:
     parts = [(derivation_latex(derivation) if latex else derivation_text(derivation, euler=not word)).rstrip()]
     if isinstance(document, Build) and word:
         with placed(document.source, "scheme"):
-            written = (word_latex if latex else word_sections)(derivation, document.scheme, document.target)
+            written = (format_word_as_latex if latex else format_word)(derivation, document.scheme, document.target)
         parts.append(written.rstrip())
     shown = "\n\n".join(parts)
     say(compilable(derivation.dynamics, shown).rstrip() if latex else shown)

@@ -28,10 +28,10 @@ from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
-from recipe_compiler.splitting.show_cycle import cycle_lines
+from recipe_compiler.splitting.show_cycle import write_cycle_lines
 from recipe_compiler.splitting.split_by import split_by
-from recipe_compiler.splitting.subtraction import LOST, Subtraction, given_up_text, subtraction
-from recipe_compiler.splitting.words import order as weak_order
+from recipe_compiler.splitting.subtraction import LOST, Subtraction, find_subtraction, format_given_up
+from recipe_compiler.splitting.words import find_order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.verdict import Proved, Report
 from recipe_compiler.version import __version__
@@ -319,7 +319,7 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         yield "a cycle of moves, applied in order, each to the state z that the previous one returns:"
         found = split_by(derive(derivation.dynamics), build.scheme) if build.scheme.split else {}
         pieces = {name: piece for name, (piece, _) in found.items()}
-        yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces, build.target))
+        yield from (line.strip() for line in write_cycle_lines(derivation, build.scheme, pieces, build.target))
         trajectory = program.cycle.trajectory if program.cycle else None
         if trajectory is not None and trajectory.is_solved:
             yield "implicit steps: z' is rejected if the same number of steps back from it does not return to z"
@@ -373,9 +373,9 @@ def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator
     """Yield what a word makes of the noise of its gradient, and what is not true of a step with it."""
     if program.carried:
         yield "a step begins with the gradient from the previous minibatch, which is part of the chain's state"
-    found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
+    found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     if isinstance(found, Subtraction):
-        yield f"for the noise of the gradient, V = {text(build.V)}: {given_up_text(build.scheme, found)},"
+        yield f"for the noise of the gradient, V = {text(build.V)}: {format_given_up(build.scheme, found)},"
         yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F), by which {found.piece} damps {found.block}"
         if build.estimated is not None:
             yield f"{build.estimated} is estimated from the data at the mode, before the first step"

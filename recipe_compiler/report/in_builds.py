@@ -21,7 +21,7 @@ from recipe_compiler.report.applicable import (
 )
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Scheme, Target
-from recipe_compiler.splitting.split_by import may_leave, split_by
+from recipe_compiler.splitting.split_by import list_leaving_blocks, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
 from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
 from recipe_compiler.verify.builds.target import demand_smoothness
@@ -227,7 +227,7 @@ def _list_boundary_caveats(build: Build, bound: Dynamics) -> list[str]:
 def _find_leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
     """Return the blocks that a word may lead to a boundary, with whether chains end there; None without flows."""
     try:
-        return may_leave(bound.declarations.blocks, split_by(derive(bound), build.scheme).values())
+        return list_leaving_blocks(bound.declarations.blocks, split_by(derive(bound), build.scheme).values())
     except ModelError:  # of a word that is refuted, or refused, by name
         return None
 

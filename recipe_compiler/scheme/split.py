@@ -17,9 +17,9 @@ from recipe_compiler.scheme.shifts_and_noise import correlated, fresh, with_grad
 from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
-from recipe_compiler.splitting.pieces import Piece, pieces_of
-from recipe_compiler.splitting.split_by import selections_of, split_by
-from recipe_compiler.splitting.subtraction import Subtraction, subtraction
+from recipe_compiler.splitting.pieces import Piece, list_pieces
+from recipe_compiler.splitting.split_by import list_selections, split_by
+from recipe_compiler.splitting.subtraction import Subtraction, find_subtraction
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
@@ -36,8 +36,8 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
     """
     plain = derive(derivation.dynamics)
     flows = split_by(plain, scheme)
-    stated = {piece.name: piece for piece in pieces_of(derivation, selections_of(plain, scheme))}
-    given_up = None if setting.V is None else subtraction(plain, scheme, setting.V)
+    stated = {piece.name: piece for piece in list_pieces(derivation, list_selections(plain, scheme))}
+    given_up = None if setting.V is None else find_subtraction(plain, scheme, setting.V)
     less = given_up if isinstance(given_up, Subtraction) else None
     letters_: list[tuple[Piece, tuple[Change, ...]]] = []
     for place, letter in enumerate(letters(scheme.word)):

@@ -40,9 +40,15 @@ class _Stretch:
         """Return what they do with one more letter at their end."""
         s, h2 = (share,), (ZERO, ONE)
         if role is NoiseRole.DRIFT:
-            a, b = _sum(self.a, _product(s, h2, self.c)), _sum(self.b, _product(s, self.d))
+            a, b = (
+                _add_polynomials(self.a, _multiply_polynomials(s, h2, self.c)),
+                _add_polynomials(self.b, _multiply_polynomials(s, self.d)),
+            )
             return _Stretch(a, b, self.c, self.d)
-        c, d = _sum(self.c, _product((-share,), self.a)), _sum(self.d, _product((-share,), h2, self.b))
+        c, d = (
+            _add_polynomials(self.c, _multiply_polynomials((-share,), self.a)),
+            _add_polynomials(self.d, _multiply_polynomials((-share,), h2, self.b)),
+        )
         return _Stretch(self.a, self.b, c, d)
 
     @property
@@ -78,22 +84,22 @@ def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
         roles: of every piece in it: a kick, a drift, or what moves the momentum alone and keeps its law.
     """
     written = tuple(letters(word))
-    stretches = tuple(_stretches(written, roles))
+    stretches = tuple(_list_stretches(written, roles))
     if len(stretches) < 2:
         return False
     first, *inner, last = stretches
-    cycle = [one for one in (_joined(last, first), *(_made(own) for own in inner)) if not one.is_nothing]
+    cycle = [one for one in (_join_ends(last, first), *(_compose_letters(own) for own in inner)) if not one.is_nothing]
     if not cycle or any(one.a != one.d for one in cycle):
         return False
     b, c = cycle[0].b, cycle[0].c
-    if any(_product(one.b, c) != _product(one.c, b) for one in cycle):
+    if any(_multiply_polynomials(one.b, c) != _multiply_polynomials(one.c, b) for one in cycle):
         return False
-    tail = _made(last)
-    squares = _product((-ONE,), tail.a, tail.a, b), _product((ZERO, ONE), tail.b, tail.b, c)
-    return bool(c) and _sum(*squares) == c
+    tail = _compose_letters(last)
+    squares = _multiply_polynomials((-ONE,), tail.a, tail.a, b), _multiply_polynomials((ZERO, ONE), tail.b, tail.b, c)
+    return bool(c) and _add_polynomials(*squares) == c
 
 
-def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
+def find_counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
     """Return a step size and a friction at which theta has another variance, on the line; None if none was found.
 
     The stationary covariance S = F S F.T + Sigma ([2, 2], of x and y) is solved in rational numbers, at eight pairs of
@@ -102,14 +108,14 @@ def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
 
         >>> roles = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
         >>> obabo = tuple(Letter(x, Fraction(1, n)) for x, n in (("O", 2), ("B", 2), ("A", 1), ("B", 2), ("O", 2)))
-        >>> counterexample(obabo, roles)
+        >>> find_counterexample(obabo, roles)
         Sample(h=Fraction(1, 1), decay=Fraction(1, 2), n=2, variance=Fraction(4, 3))
     """
     written = tuple(letters(word))
     n = lcm(*(letter.share.denominator for letter in written if roles[letter.piece] is NoiseRole.DECAY))
     for h in (ONE, Fraction(1, 2), Fraction(1, 4), Fraction(1, 16)):
         for decay in (Fraction(1, 2), Fraction(1, 3)):
-            variance = _variance(written, roles, h, decay, n)
+            variance = _compute_variance(written, roles, h, decay, n)
             if variance is not None and variance != 1:
                 return Sample(h, decay, n, variance)
     return None
@@ -121,12 +127,14 @@ def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = O
     In units of those of exp(-H); None if the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3, the
     1/(1 - h^2/4) of leapfrog (cf. Leimkuhler, Matthews 2013).
     """
-    own = _made([(roles[letter.piece], letter.share) for letter in letters(word)])
+    own = _compose_letters([(roles[letter.piece], letter.share) for letter in letters(word)])
     b, c = (sum((k * h ** (2 * n) for n, k in enumerate(p)), ZERO) for p in (own.b, own.c))
     return -b / c if own.a == own.d and c else None
 
 
-def _stretches(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Iterator[list[tuple[NoiseRole, Fraction]]]:
+def _list_stretches(
+    written: Sequence[Letter], roles: Mapping[str, NoiseRole]
+) -> Iterator[list[tuple[NoiseRole, Fraction]]]:
     """Yield the letters before the first O, those between one and the next, and those after the last."""
     found: list[tuple[NoiseRole, Fraction]] = []
     for letter in written:
@@ -138,16 +146,16 @@ def _stretches(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Ite
     yield found
 
 
-def _made(own: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
+def _compose_letters(own: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
     return reduce(lambda made, letter: made.then(*letter), own, _Stretch())
 
 
-def _joined(last: Sequence[tuple[NoiseRole, Fraction]], first: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
+def _join_ends(last: Sequence[tuple[NoiseRole, Fraction]], first: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
     """Return what the letters around the end of a step do, from its last O to the first of the next."""
-    return _made([*last, *first])
+    return _compose_letters([*last, *first])
 
 
-def _variance(
+def _compute_variance(
     written: Sequence[Letter], roles: Mapping[str, NoiseRole], h: Fraction, decay: Fraction, n: int
 ) -> Fraction | None:
     """Return the variance of x in a chain of steps on the line; None where it has no law."""
@@ -174,15 +182,17 @@ def _variance(
         (-a * c, 1 - a * d - b * c, -b * d, q),
         (-c * c, -2 * c * d, 1 - d * d, r),
     )
-    return _determinant([(row[3], row[1], row[2]) for row in rows]) / _determinant([row[:3] for row in rows])
+    return _compute_determinant([(row[3], row[1], row[2]) for row in rows]) / _compute_determinant(
+        [row[:3] for row in rows]
+    )
 
 
-def _determinant(rows: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Fraction:
+def _compute_determinant(rows: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Fraction:
     (a, b, c), (d, e, f), (g, h, i) = rows
     return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
 
 
-def _sum(*polynomials: Polynomial) -> Polynomial:
+def _add_polynomials(*polynomials: Polynomial) -> Polynomial:
     found = [ZERO] * max(map(len, polynomials))
     for polynomial in polynomials:
         for n, coefficient in enumerate(polynomial):
@@ -192,12 +202,12 @@ def _sum(*polynomials: Polynomial) -> Polynomial:
     return tuple(found)
 
 
-def _product(*factors: Polynomial) -> Polynomial:
+def _multiply_polynomials(*factors: Polynomial) -> Polynomial:
     found: Polynomial = (ONE,)
     for factor in factors:
         made = [ZERO] * max(len(found) + len(factor) - 1, 0)
         for n, one in enumerate(found):
             for m, other in enumerate(factor):
                 made[n + m] += one * other
-        found = _sum(tuple(made))
+        found = _add_polynomials(tuple(made))
     return found

@@ -21,7 +21,7 @@ from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, apply_matr
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import Names, Propagator
-from recipe_compiler.splitting.flow import Change, NoRow, affine_degree
+from recipe_compiler.splitting.flow import Change, NoRow, find_affine_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -58,22 +58,25 @@ class ConstantMatrices:
         """Return ((exp(-tF) - 1) z + int_0^t exp(-uF) du b)/eps and the covariance over eps, at t = share eps."""
         c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
         moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
-        own = _propagator(c, self, piece, moved, share, blocks)
+        own = _write_propagator(c, self, piece, moved, share, blocks)
         rate = [c.zero(*row_slots(block)) for block in blocks]
-        noisy = _reached(self.F, piece.D, moved)
+        noisy = _find_noisy_blocks(self.F, piece.D, moved)
         two_D = [[c.zero(*row_slots(a), *col_slots(b)) for b in blocks] for a in blocks]
         for (i, n), (j, m) in product(enumerate(moved), enumerate(moved)):
             z = c.coordinate(blocks[m].name, *col_slots(blocks[m]))
-            for name, vector in ((own.change[i][j], z), (own.integral[i][j], _along_columns(c, self.b[m], blocks[m]))):
+            for name, vector in (
+                (own.change[i][j], z),
+                (own.integral[i][j], _turn_to_columns(c, self.b[m], blocks[m])),
+            ):
                 if not vector.is_zero:
-                    product_ = c.multiply(c.atom(_entry(name, blocks[n], blocks[m])), vector)
+                    product_ = c.multiply(c.atom(_name_entry(name, blocks[n], blocks[m])), vector)
                     rate[n] = c.add(rate[n], c.total(product_, *col_slots(blocks[m])))
             if n in noisy and m in noisy:
-                two_D[n][m] = c.atom(_entry(own.covariance[i][j], blocks[n], blocks[m]))
+                two_D[n][m] = c.atom(_name_entry(own.covariance[i][j], blocks[n], blocks[m]))
         return (Change(piece.moved, tuple(rate), tuple(map(tuple, two_D)), own),)
 
 
-def constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices | NoRow:
+def find_constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices | NoRow:
     """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else the reason.
 
     f = b - F z with F = -df/dz: [n, n] and b = f + F z: [n] over the n coordinates that the piece moves:
@@ -85,7 +88,7 @@ def constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices 
     """
     c, declarations = derivation.calculus, derivation.dynamics.declarations
     blocks = declarations.blocks
-    highest = affine_degree(piece, declarations)
+    highest = find_affine_degree(piece, declarations)
     if isinstance(highest, NoRow):
         return highest
     moved = {n for n, block in enumerate(blocks) if block.name in piece.moved}
@@ -116,7 +119,7 @@ def _is_constant(tensor: Tensor, declarations: Declarations) -> bool:
     return names_of(tensor).isdisjoint(changing)
 
 
-def _reached(F: Matrix, D: Matrix, moved: list[int]) -> set[int]:
+def _find_noisy_blocks(F: Matrix, D: Matrix, moved: list[int]) -> set[int]:
     """Return the blocks that noise reaches, by itself or through others."""
     found = {n for n in moved if any(not entry.is_zero for entry in D[n])}
     while more := {n for n in moved for m in found if not F[n][m].is_zero} - found:
@@ -124,7 +127,7 @@ def _reached(F: Matrix, D: Matrix, moved: list[int]) -> set[int]:
     return found
 
 
-def _propagator(
+def _write_propagator(
     c: Calculus, flow: ConstantMatrices, piece: Piece, moved: list[int], share: Fraction, blocks: tuple[Block, ...]
 ) -> Propagator:
     own = tuple(blocks[n] for n in moved)
@@ -145,12 +148,12 @@ def _propagator(
     )
 
 
-def _along_columns(c: Calculus, vector: Tensor, block: Block) -> Tensor:
+def _turn_to_columns(c: Calculus, vector: Tensor, block: Block) -> Tensor:
     """Return a vector over a block with the free index of a column."""
     moves: dict[Index, Slot] = dict(zip(row_slots(block), col_slots(block), strict=True))
     return c.rename(vector, moves)
 
 
-def _entry(name: str, row: Block, col: Block) -> Component:
+def _name_entry(name: str, row: Block, col: Block) -> Component:
     """Return entry (i, j) of the array of a pair of blocks; the axis of a scalar block has the one place 0."""
     return Component(name, (*(row_slots(row) or (0,)), *(col_slots(col) or (0,))))

@@ -14,9 +14,9 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.spec.words import Pair
-from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.pieces import Selections, piece_of
-from recipe_compiler.splitting.select import Summand, chosen, summands
+from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.pieces import Selections, make_piece
+from recipe_compiler.splitting.select import Summand, choose_summands, list_summands
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Part:
     moved: frozenset[str]
 
 
-def default_selections(derivation: Derivation) -> Selections:
+def choose_default_selections(derivation: Derivation) -> Selections:
     """Return what each of the default pieces selects of the matrices D, Q and of H, in the order A, B, O, then blocks.
 
     SGHMC has A: dtheta = inv(M) r dt, B: dr = -grad U dt and O: dr = -C inv(M) r dt + sqrt(2C) dW (Leimkuhler, Matthews
@@ -47,53 +47,55 @@ def default_selections(derivation: Derivation) -> Selections:
     found: dict[str, list[Selection]] = {"A": [], "B": [], "O": []}
     if any(not entry.is_zero for row in derivation.D for entry in row):
         found["O"].append(Selection(D=None))
-    if any(part.summand == potential for part in _parts(derivation)):
+    if any(part.summand == potential for part in _list_moving_parts(derivation)):
         found["B"].append(Selection(Q=None, H=(potential,)))
-    left = [part for part in _parts(derivation) if part.summand != potential]
-    found["A"] += [_selection(part) for part in left if part.moved & position]
+    left = [part for part in _list_moving_parts(derivation) if part.summand != potential]
+    found["A"] += [_select_part(part) for part in left if part.moved & position]
     for part in [part for part in left if not part.moved & position]:
-        joined = (*found["O"], _selection(part))
+        joined = (*found["O"], _select_part(part))
         if found["O"] and _is_linear(derivation, joined):
             found["O"] = list(joined)
         else:
-            found.setdefault(_owner(derivation, part), []).append(_selection(part))
+            found.setdefault(_find_moved_block(derivation, part), []).append(_select_part(part))
     return {name: tuple(selections) for name, selections in found.items() if selections}
 
 
-def _parts(derivation: Derivation) -> Iterator[_Part]:
+def _list_moving_parts(derivation: Derivation) -> Iterator[_Part]:
     """Yield every pair of Q with every summand of H that move anything together, pairs in the order of the state."""
     blocks = [block.name for block in derivation.dynamics.declarations.blocks]
-    every = {_name(summand): summand for summand in summands(derivation.dynamics)}
+    every = {_name_summand(summand): summand for summand in list_summands(derivation.dynamics)}
     for a, one in enumerate(blocks):
         for b, other in enumerate(blocks[a:], a):
             if derivation.Q[a][b].is_zero and derivation.Q[b][a].is_zero:
                 continue
             for name in every:
                 selection = Selection(Q=((one, other),), H=(name,))
-                if {one, other} & {block for s in chosen(derivation.dynamics, selection) for block in s.blocks}:
-                    moved = piece_of(derivation, "", (selection,)).moved
+                if {one, other} & {
+                    block for s in choose_summands(derivation.dynamics, selection) for block in s.blocks
+                }:
+                    moved = make_piece(derivation, "", (selection,)).moved
                     if moved:
                         yield _Part((one, other), name, frozenset(moved))
 
 
-def _name(summand: Summand) -> str:
+def _name_summand(summand: Summand) -> str:
     """Return the first name of a summand: a function in it, else its blocks."""
     return summand.names[0]
 
 
-def _selection(part: _Part) -> Selection:
+def _select_part(part: _Part) -> Selection:
     return Selection(Q=(part.pair,), H=(part.summand,))
 
 
 def _is_linear(derivation: Derivation, selections: tuple[Selection, ...]) -> bool:
     """Whether the drift of a piece is of degree at most one in the blocks that it moves, jointly."""
-    piece = piece_of(derivation, "", selections)
+    piece = make_piece(derivation, "", selections)
     declarations = derivation.dynamics.declarations
-    found = [degree(f, frozenset(piece.moved), declarations) for f in piece.drift]
+    found = [find_degree(f, frozenset(piece.moved), declarations) for f in piece.drift]
     return all(n is not None and n <= 1 for n in found)
 
 
-def _owner(derivation: Derivation, part: _Part) -> str:
+def _find_moved_block(derivation: Derivation, part: _Part) -> str:
     """Return the block that a part moves, which its piece is called by."""
     if len(part.moved) == 1:
         return next(iter(part.moved))

@@ -6,18 +6,18 @@ from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor, Term
 
 
-def degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
+def find_degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
     """Return the degree in the coordinates of `blocks` jointly; None if it is not a polynomial in them.
 
     -xi r has degree 1 in {r} and 2 in {r, xi}; exp(r) and U(r) are no polynomials in r. A tensor in canonical form is
     read term by term: a degree is never too small, and may be too large where terms cancel that do not look alike.
     """
     held = blocks | {function.name for function in declarations.functions if set(function.of) & blocks}
-    degrees = [_of_term(term, blocks, held) for term in tensor.terms]
+    degrees = [_find_degree_of_term(term, blocks, held) for term in tensor.terms]
     return None if None in degrees else max((n for n in degrees if n is not None), default=0)
 
 
-def _of_term(term: Term, blocks: frozenset[str], held: frozenset[str]) -> int | None:
+def _find_degree_of_term(term: Term, blocks: frozenset[str], held: frozenset[str]) -> int | None:
     found = 0
     for atom, exponent in term.factors:
         if isinstance(atom, Coordinate):
@@ -26,11 +26,11 @@ def _of_term(term: Term, blocks: frozenset[str], held: frozenset[str]) -> int | 
             if exponent.denominator != 1 or exponent < 0:
                 return None
             found += int(exponent)
-        elif not held.isdisjoint(depends_on(atom)):
+        elif not held.isdisjoint(list_names(atom)):
             return None
     return found
 
 
-def depends_on(atom: Atom) -> frozenset[str]:
+def list_names(atom: Atom) -> frozenset[str]:
     """Return the names that occur in an atom; a derivative of a function counts as the function."""
     return names_of(Tensor((), (Term(ONE, ((atom, ONE),)),)))

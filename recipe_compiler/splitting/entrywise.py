@@ -22,8 +22,8 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.program.program import EPS
-from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.flow import Change, NoRow, affine_degree
+from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.flow import Change, NoRow, find_affine_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.diagonal import diagonal
@@ -78,29 +78,30 @@ class Entrywise:
         change = Change(
             piece.moved,
             tuple(
-                c.scale(c.multiply(f, _phi(c, a, share)), share) for f, a in zip(piece.drift, self.decay, strict=True)
+                c.scale(c.multiply(f, _write_phi(c, a, share)), share)
+                for f, a in zip(piece.drift, self.decay, strict=True)
             ),
             tuple(
-                tuple(c.scale(c.multiply(entry, _phi(c, a, 2 * share)), 2 * share) for entry in line)
+                tuple(c.scale(c.multiply(entry, _write_phi(c, a, 2 * share)), 2 * share) for entry in line)
                 for line, a in zip(piece.D, self.decay, strict=True)
             ),
         )
         return (change,)
 
 
-def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
+def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
     """Return the flow of a piece whose entries move each by itself, with frozen coefficients; else the reason.
 
     The matrix df/dz, [n, n], has to be diagonal and free of z, and so has D, if there is noise.
     """
     declarations = derivation.dynamics.declarations
     moved = frozenset(piece.moved)
-    highest = affine_degree(piece, declarations)
+    highest = find_affine_degree(piece, declarations)
     if isinstance(highest, NoRow):
         return highest
     decay: list[Tensor] = []
     for n in range(len(declarations.blocks)):
-        own = _decay(derivation, piece, n)
+        own = _find_decay(derivation, piece, n)
         if isinstance(own, NoRow):
             return own
         decay.append(own)
@@ -108,21 +109,21 @@ def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
         return Entrywise(LINEAR if highest else SHIFT, tuple(decay))
     for a, line in enumerate(piece.D):
         for b, entry in enumerate(line):
-            if degree(entry, moved, declarations) != 0:
+            if find_degree(entry, moved, declarations) != 0:
                 return NoRow(f"its noise depends on {', '.join(piece.moved)}")
-            if not entry.is_zero and (a != b or diagonal_of(derivation, a, entry) is None):
+            if not entry.is_zero and (a != b or find_diagonal(derivation, a, entry) is None):
                 return NoRow(f"its noise is correlated: {text(entry)} is not diagonal")
     return Entrywise(ORNSTEIN_UHLENBECK, tuple(decay))
 
 
-def _phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
+def _write_phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
     """Return phi(-share eps a), phi(y) = (exp(y) - 1)/y; 1 where a is zero."""
     if a.is_zero:
         return c.constant(1)
     return c.applied("exprel", c.scale(c.multiply(a, c.atom(Component(EPS))), -share))
 
 
-def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
+def _find_decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
     """Return a of f = b - a z for block n, and why there is none where entries depend on each other."""
     c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
     own = c.zero(*row_slots(blocks[n]))
@@ -130,7 +131,7 @@ def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
         if block.name not in piece.moved or blocks[n].name not in piece.moved:
             continue
         slope = c.settled(c.scale(c.diff(piece.drift[n], Coordinate(block.name, col_slots(block))), -1))
-        found = diagonal_of(derivation, n, slope) if m == n else None
+        found = find_diagonal(derivation, n, slope) if m == n else None
         if slope.is_zero:
             continue
         if found is None:
@@ -139,7 +140,7 @@ def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
     return own
 
 
-def diagonal_of(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
+def find_diagonal(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
     """Return the diagonal of a matrix over block n, None if it is not diagonal by its form; a scalar is its own."""
     block = derivation.dynamics.declarations.blocks[n]
     return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix

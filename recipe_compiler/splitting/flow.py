@@ -9,7 +9,7 @@ from recipe_compiler.derive.recipe import Derivation, Matrix, Vector
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.transforms import Transform
 from recipe_compiler.program.program import Propagator
-from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Tensor
 
@@ -86,13 +86,13 @@ class NoRow:
     why: str
 
 
-def affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
+def find_affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
     """Return the degree of the drift of a piece in the blocks that it moves, jointly, if that is 0 or 1.
 
     Else the reason.
     """
     moved = frozenset(piece.moved)
-    degrees = [degree(f, moved, declarations) for f in piece.drift]
+    degrees = [find_degree(f, moved, declarations) for f in piece.drift]
     if None in degrees:
         return NoRow(f"its drift is not a polynomial in {', '.join(piece.moved)}")
     highest = max((n for n in degrees if n is not None), default=0)

@@ -4,31 +4,35 @@ from collections.abc import Callable, Mapping
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES, constant_matrices
-from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, entrywise
+from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES, find_constant_matrices
+from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, find_entrywise_flow
 from recipe_compiler.splitting.flow import Flow, NoRow
-from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, generalised, midpoint
+from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, find_generalised_leapfrog, find_midpoint
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.reflection import REFLECTED, reflected
-from recipe_compiler.splitting.riccati import RICCATI, riccati
-from recipe_compiler.splitting.transformed import TRANSFORMED, transformed
+from recipe_compiler.splitting.reflection import REFLECTED, find_reflected_flow
+from recipe_compiler.splitting.riccati import RICCATI, find_riccati_flow
+from recipe_compiler.splitting.transformed import TRANSFORMED, find_transformed_flow
 from recipe_compiler.tensor.show import text
 
 Row = Callable[[Derivation, Piece], Flow | NoRow]
 """What matches a piece with its flow, or says why it has not that one."""
 
 EXACT: Mapping[str, Row] = {
-    f"{SHIFT}; {LINEAR}; {ORNSTEIN_UHLENBECK}": entrywise,
-    CONSTANT_MATRICES: constant_matrices,
-    TRANSFORMED: transformed,
-    RICCATI: riccati,
+    f"{SHIFT}; {LINEAR}; {ORNSTEIN_UHLENBECK}": find_entrywise_flow,
+    CONSTANT_MATRICES: find_constant_matrices,
+    TRANSFORMED: find_transformed_flow,
+    RICCATI: find_riccati_flow,
 }
 """By what reports call them; some are found together."""
-NAMED: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised, REFLECTED: reflected}
+NAMED: Mapping[str, Row] = {
+    MIDPOINT: find_midpoint,
+    GENERALISED: find_generalised_leapfrog,
+    REFLECTED: find_reflected_flow,
+}
 """By the names that `flows: {A: midpoint}` has for them."""
 
 
-def flow_of(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
+def find_flow(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
     """Return the flow of a piece: the first exact one that fits, or the one that is named.
 
     dr = -xi r dt + sqrt(2A) dW is Ornstein-Uhlenbeck's (Uhlenbeck, Ornstein 1930): r exp(-xi t) + N(0, A (1 - exp(-2 xi

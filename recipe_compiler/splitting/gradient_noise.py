@@ -52,7 +52,7 @@ class GivenUp:
     """K of every evaluation."""
 
 
-def given_up(word: Word, roles: Mapping[str, NoiseRole]) -> GivenUp | None:
+def find_given_up(word: Word, roles: Mapping[str, NoiseRole]) -> GivenUp | None:
     """Return the covariance eps**2 sum K B K.T, [n, n], that one letter of O gives up, or None if no letter can.
 
     `[B/2, A/2, O, A/2, B/2]`: both kicks of B use one evaluation (the last of a step and the first of the next), and
@@ -66,19 +66,19 @@ def given_up(word: Word, roles: Mapping[str, NoiseRole]) -> GivenUp | None:
     """
     written = tuple(letters(word))
     own = [place for place, letter in enumerate(written) if roles[letter.piece] is NoiseRole.DECAY]
-    last = next((place for place in own if _response(written, roles, place) == {ZERO: ONE}), None)
+    last = next((place for place in own if _compute_response(written, roles, place) == {ZERO: ONE}), None)
     if last is None:
         return None
-    responses = tuple(_sum(written, roles, group) for group in _evaluations(written, roles))
+    responses = tuple(_sum_responses(written, roles, group) for group in _list_evaluations(written, roles))
     return GivenUp(last, written[last].share, responses)
 
 
-def powers_text(powers: Powers) -> str:
+def format_powers(powers: Powers) -> str:
     """Return a sum of powers of E = E(1) as text: `1/2 + E/2`, `E^(1/2)`."""
-    return " + ".join(_term_text(o, c) for o, c in sorted(powers.items()))
+    return " + ".join(_format_term(o, c) for o, c in sorted(powers.items()))
 
 
-def _term_text(o: Fraction, c: Fraction) -> str:
+def _format_term(o: Fraction, c: Fraction) -> str:
     if not o:
         return str(c)
     power = "E" if o == 1 else f"E^({o})"
@@ -86,7 +86,7 @@ def _term_text(o: Fraction, c: Fraction) -> str:
     return f"{times}{power}{'' if c.denominator == 1 else f'/{c.denominator}'}"
 
 
-def _evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Iterator[tuple[int, ...]]:
+def _list_evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Iterator[tuple[int, ...]]:
     """Yield the places of the kicks that take one value of the gradient: those between two drifts, round the end."""
     moved = [place for place, letter in enumerate(written) if roles[letter.piece] is NoiseRole.DRIFT]
     start = moved[0] if moved else 0
@@ -104,16 +104,16 @@ def _evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> I
         yield tuple(group)
 
 
-def _sum(written: Sequence[Letter], roles: Mapping[str, NoiseRole], kicks: Sequence[int]) -> Powers:
+def _sum_responses(written: Sequence[Letter], roles: Mapping[str, NoiseRole], kicks: Sequence[int]) -> Powers:
     """Return K = sum s g(p) over kicks that pass on the noise of one evaluation."""
     found: dict[Fraction, Fraction] = {}
     for place in kicks:
-        for o, c in _response(written, roles, place).items():
+        for o, c in _compute_response(written, roles, place).items():
             found[o] = found.get(o, ZERO) + written[place].share * c
     return {o: c for o, c in found.items() if c}
 
 
-def _response(written: Sequence[Letter], roles: Mapping[str, NoiseRole], place: int) -> Powers:
+def _compute_response(written: Sequence[Letter], roles: Mapping[str, NoiseRole], place: int) -> Powers:
     """Return g(p) = sum_A s_A E(o(p, A)) over the letters after a place, once round, back to that place."""
     found: dict[Fraction, Fraction] = {}
     on_the_way = ZERO

@@ -22,10 +22,10 @@ from fractions import Fraction
 from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.splitting.flow import Change, Flow, NoRow
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.substitution import turns_of
+from recipe_compiler.splitting.substitution import count_substitutions
 
 ORDER = 2
 """The weak order of both."""
@@ -55,7 +55,7 @@ class Midpoint:
     def says(self) -> str:
         """The flow after a time t."""
         noise = " + N(0, 2 D t)" if self.noisy else ""
-        return f"z' = z + t f((z + z')/2){noise}, solved by {_solved(self.turns)}; of order 2"
+        return f"z' = z + t f((z + z')/2){noise}, solved by {_describe_solution(self.turns)}; of order 2"
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
         """Return a half step that is solved for, and one that is not: first, where it draws the noise."""
@@ -63,7 +63,7 @@ class Midpoint:
         half = tuple(c.scale(f, share / 2) for f in piece.drift)
         two_D = tuple(tuple(c.scale(entry, 2 * share) for entry in row) for row in piece.D)
         explicit = Change(piece.moved, half, two_D)
-        implicit = Change(piece.moved, half, _none(derivation), implicit=True, turns=self.turns)
+        implicit = Change(piece.moved, half, _make_zero_matrix(derivation), implicit=True, turns=self.turns)
         return (explicit, implicit) if self.noisy else (implicit, explicit)
 
 
@@ -90,7 +90,7 @@ class GeneralisedLeapfrog:
         """The flow after a time t."""
         found = "p1 = p + t/2 f_p(q, p1), q' = q + t/2 (f_q(q, p1) + f_q(q', p1)), p' = p1 + t/2 f_p(q', p1)"
         names = ((self.position, self.turns[0]), (self.momentum, self.turns[1]))
-        solved = "".join(f"; {name} by {_solved(turns)}" for name, turns in names if turns > 1)
+        solved = "".join(f"; {name} by {_describe_solution(turns)}" for name, turns in names if turns > 1)
         return f"{found}{solved}; of order 2"
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
@@ -102,7 +102,7 @@ class GeneralisedLeapfrog:
                 c.scale(f, share / 2) if block.name == name else c.zero(*row_slots(block))
                 for block, f in zip(blocks, piece.drift, strict=True)
             )
-            return Change((name,), rate, _none(derivation), implicit=implicit, turns=turns)
+            return Change((name,), rate, _make_zero_matrix(derivation), implicit=implicit, turns=turns)
 
         q, p = self.position, self.momentum
         for_q, for_p = self.turns
@@ -125,11 +125,11 @@ def is_iterated(flow: Flow) -> bool:
             return False
 
 
-def _solved(turns: int) -> str:
+def _describe_solution(turns: int) -> str:
     return f"{turns} substitutions" if turns > 1 else "a substitution" if turns else "iteration"
 
 
-def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
+def find_midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
     """Return the implicit midpoint of a piece that moves one block, [n]; else why a step cannot solve for it.
 
     It has none if the equation would evaluate the gradient of U, or if there is noise and f is not affine or D not
@@ -139,19 +139,19 @@ def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
     if len(piece.moved) != 1:
         return NoRow(f"it moves {', '.join(piece.moved)}, and midpoint solves for one block")
     (block,) = (block for block in declarations.blocks if block.name in piece.moved)
-    if _takes_gradient(derivation, piece, block):
+    if _has_gradient_drift(derivation, piece, block):
         return NoRow(f"it takes the gradient of the potential at the {block.name} that is solved for")
     if piece.is_noisy:
         moved = frozenset(piece.moved)
-        if any(degree(entry, moved, declarations) != 0 for row in piece.D for entry in row):
+        if any(find_degree(entry, moved, declarations) != 0 for row in piece.D for entry in row):
             return NoRow(f"its noise depends on {block.name}")
-        degrees = [degree(f, moved, declarations) for f in piece.drift]
+        degrees = [find_degree(f, moved, declarations) for f in piece.drift]
         if any(n is None or n > 1 for n in degrees):
             return NoRow(f"it has noise, and its drift is not linear in {block.name}")
-    return Midpoint(piece.is_noisy, turns_of(derivation, block, piece.drift))
+    return Midpoint(piece.is_noisy, count_substitutions(derivation, block, piece.drift))
 
 
-def generalised(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | NoRow:
+def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | NoRow:
     """Return the generalised leapfrog of a piece that moves two blocks without noise; else the reason.
 
     The position is the block that the potential depends on, if the piece moves it. Its drift must not use grad U, which
@@ -161,31 +161,31 @@ def generalised(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | N
     if len(piece.moved) != 2 or piece.is_noisy:
         noise = " with noise" if piece.is_noisy else ""
         return NoRow(f"it moves {', '.join(piece.moved)}{noise}, and the generalised leapfrog two blocks without noise")
-    potential = _position(declarations, derivation.dynamics.potential)
+    potential = _find_position_blocks(declarations, derivation.dynamics.potential)
     position = next((name for name in piece.moved if name in potential), piece.moved[0])
     momentum = next(name for name in piece.moved if name != position)
     (block,) = (block for block in declarations.blocks if block.name == position)
     (other,) = (block for block in declarations.blocks if block.name == momentum)
-    if _takes_gradient(derivation, piece, block):
+    if _has_gradient_drift(derivation, piece, block):
         return NoRow(
             f"the drift of {position} takes the gradient of the potential at the {position} that is solved for"
         )
-    turns = (turns_of(derivation, block, piece.drift), turns_of(derivation, other, piece.drift))
+    turns = (count_substitutions(derivation, block, piece.drift), count_substitutions(derivation, other, piece.drift))
     return GeneralisedLeapfrog(position, momentum, turns)
 
 
-def _takes_gradient(derivation: Derivation, piece: Piece, block: Block) -> bool:
+def _has_gradient_drift(derivation: Derivation, piece: Piece, block: Block) -> bool:
     """Whether the drift of a block takes the gradient of the potential, and moves what that depends on."""
     potential = derivation.dynamics.potential
     drift = piece.drift[derivation.dynamics.declarations.blocks.index(block)]
-    held = _position(derivation.dynamics.declarations, potential)
+    held = _find_position_blocks(derivation.dynamics.declarations, potential)
     return block.name in held and potential in names_of(drift)
 
 
-def _position(declarations: Declarations, potential: str | None) -> frozenset[str]:
+def _find_position_blocks(declarations: Declarations, potential: str | None) -> frozenset[str]:
     return frozenset(name for function in declarations.functions if function.name == potential for name in function.of)
 
 
-def _none(derivation: Derivation) -> Matrix:
+def _make_zero_matrix(derivation: Derivation) -> Matrix:
     c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
     return tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)

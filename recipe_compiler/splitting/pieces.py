@@ -25,7 +25,7 @@ from recipe_compiler.derive.recipe import (
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Dynamics, Selection
 from recipe_compiler.spec.words import Pair
-from recipe_compiler.splitting.select import chosen, selected
+from recipe_compiler.splitting.select import choose_summands, select_part
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Coordinate, Tensor
@@ -62,34 +62,34 @@ class Piece:
         )
 
 
-def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
-    """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D if every part is in one piece (`missing`).
+def list_pieces(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
+    """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D if every part is in one piece.
 
     f_k: [n] and D_k: [n, n] over z (Ma, Chen, Fox 2015, Eq. 3, part by part).
 
     Raises:
         ModelError: a selection names what does not exist; or a share of Gamma has no piece, or several.
     """
-    for place, owners in shares_of_gamma(derivation, selections).items():
+    for place, owners in find_owners_of_gamma(derivation, selections).items():
         if len(owners) != 1:
-            raise _no_owner(derivation, place, owners)
-    return pieces_as_wanted(derivation, selections)
+            raise _report_no_owner(derivation, place, owners)
+    return list_pieces_as_selected(derivation, selections)
 
 
-def pieces_as_wanted(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
+def list_pieces_as_selected(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
     """Return the pieces of a derivation, each with all shares of Gamma that it selects, even if others do, too.
 
     Raises:
         ModelError: a selection names what does not exist.
     """
-    wanted = shares_of_gamma(derivation, selections)
+    wanted = find_owners_of_gamma(derivation, selections)
     return tuple(
-        piece_of(derivation, name, own, tuple(place for place, owners in wanted.items() if name in owners))
+        make_piece(derivation, name, own, tuple(place for place, owners in wanted.items() if name in owners))
         for name, own in selections.items()
     )
 
 
-def share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
+def find_share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
     """Return sum_j d(D+Q)_ij/dz_j over the coordinates j of block b alone, for i of block a (`place` is (a, b)).
 
     The shares of a add up to Gamma_a (Ma, Chen, Fox 2015, Eq. 3). The result has the free indices `row_slots(a)`.
@@ -101,7 +101,7 @@ def share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
     return c.settled(c.total(c.diff(entry, Coordinate(block.name, col_slots(block))), *col_slots(block)))
 
 
-def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamma: tuple[Pair, ...] = ()) -> Piece:
+def make_piece(derivation: Derivation, name: str, own: tuple[Selection, ...], gamma: tuple[Pair, ...] = ()) -> Piece:
     """Return the piece of some selections, with the given shares of Gamma.
 
     f_k = -sum_s (D_s + Q_s) grad H_s + its shares of Gamma: [n], D_k = sum_s D_s: [n, n] (Ma, Chen, Fox 2015, Eq. 3,
@@ -111,7 +111,7 @@ def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamm
     Raises:
         ModelError: a selection names what there is not.
     """
-    parts = tuple(selected(derivation.dynamics, selection) for selection in own)
+    parts = tuple(select_part(derivation.dynamics, selection) for selection in own)
     c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
     drift: Vector = tuple(c.zero(*row_slots(block)) for block in blocks)
     diffusion: Matrix = tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)
@@ -121,13 +121,13 @@ def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamm
         drift = tuple(c.subtract(f, push) for f, push in zip(drift, pushed, strict=True))
         diffusion = add_matrices(c, diffusion, of.D)
     for a, b in gamma:
-        share = share_of_gamma(derivation, (a, b))
+        share = find_share_of_gamma(derivation, (a, b))
         drift = tuple(c.add(f, share) if block.name == a else f for block, f in zip(blocks, drift, strict=True))
     settled = tuple(tuple(c.settled(entry) for entry in row) for row in diffusion)
     return Piece(name, parts, gamma, tuple(c.settled(f) for f in drift), settled)
 
 
-def shares_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair, tuple[str, ...]]:
+def find_owners_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair, tuple[str, ...]]:
     """Return the pieces that claim each nonzero share of Gamma: those that state it, else those that contain it."""
     found: dict[Pair, tuple[str, ...]] = {}
     for a, row in enumerate(derivation.dynamics.declarations.blocks):
@@ -135,26 +135,26 @@ def shares_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair
             continue
         for b in derivation.dynamics.declarations.blocks:
             place = (row.name, b.name)
-            if not share_of_gamma(derivation, place).is_zero:
-                found[place] = _owners(derivation, selections, place)
+            if not find_share_of_gamma(derivation, place).is_zero:
+                found[place] = _find_owners(derivation, selections, place)
     return found
 
 
-def _owners(derivation: Derivation, selections: Selections, place: Pair) -> tuple[str, ...]:
+def _find_owners(derivation: Derivation, selections: Selections, place: Pair) -> tuple[str, ...]:
     stated = [name for name, own in selections.items() if any(place in s.Gamma for s in own)]
-    holding = (name for name, own in selections.items() if any(_holds(derivation, s, place) for s in own))
+    holding = (name for name, own in selections.items() if any(_has_share(derivation, s, place) for s in own))
     return tuple(stated or holding)
 
 
-def _no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...]) -> ModelError:
+def _report_no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...]) -> ModelError:
     a, b = place
     who = f"the pieces {' and '.join(owners)}" if owners else "no piece"
-    problem = f"found Gamma[{a},{b}] = {text(share_of_gamma(derivation, place))} in {who}, expected it in one"
+    problem = f"found Gamma[{a},{b}] = {text(find_share_of_gamma(derivation, place))} in {who}, expected it in one"
     hint = f"state which: `Gamma: [[{a}, {b}]]` in one of its selections"
     return ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
 
 
-def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:
+def _has_share(derivation: Derivation, selection: Selection, place: Pair) -> bool:
     """Whether a selection holds a place (a, b) that is not zero, and every summand of H that depends on block b."""
     blocks = [block.name for block in derivation.dynamics.declarations.blocks]
     a, b = (blocks.index(name) for name in place)
@@ -163,10 +163,10 @@ def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:
         (pairs is None or pair & set(pairs)) and not matrix[a][b].is_zero
         for matrix, pairs in ((derivation.D, selection.D), (derivation.Q, selection.Q))
     )
-    return held and any(place[1] in summand.blocks for summand in chosen(derivation.dynamics, selection))
+    return held and any(place[1] in summand.blocks for summand in choose_summands(derivation.dynamics, selection))
 
 
-def missing(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
+def subtract_pieces(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
     """Return f - sum_k f_k, [n], and D - sum_k D_k, [n, n], over z: zero if the pieces add up to the equation."""
     c: Calculus = derivation.calculus
     drift, diffusion = derivation.drift, derivation.D

@@ -18,7 +18,7 @@ Centres = Mapping[str, Tensor]
 """The centre m of the reflection z_b -> 2 m - z_b of a block, 0 unless the block is a scalar."""
 
 
-def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
+def compute_divergence(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
     """Return div f = sum_i df_i/dz_i, a scalar, f: [n]: the flow of dz = f dt keeps volume iff it is 0.
 
     (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.)
@@ -30,7 +30,7 @@ def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
     return c.settled(c.add(c.zero(), *parts))
 
 
-def change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix) -> Matrix:
+def compute_change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix) -> Matrix:
     """Return F Q + Q F.T with F = df/dz, [n, n] over z; it is 0 iff the flow phi of f keeps a constant Q.
 
     Kept means dphi Q dphi.T = Q, where dphi is the Jacobian of the flow: a symplectic map for Q = [[0, -I], [I, 0]]
@@ -39,38 +39,41 @@ def change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix)
     """
     return tuple(
         tuple(
-            c.settled(c.add(_pushed(c, blocks, f, Q, a, b), _pulled(c, blocks, f, Q, a, b))) for b in range(len(blocks))
+            c.settled(
+                c.add(_multiply_slope_by_form(c, blocks, f, Q, a, b), _multiply_form_by_slope(c, blocks, f, Q, a, b))
+            )
+            for b in range(len(blocks))
         )
         for a in range(len(blocks))
     )
 
 
-def _pushed(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
+def _multiply_slope_by_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
     """Return sum_k df_i/dz_k Q_kj for i of block a, j of block b."""
     parts = [c.zero(*row_slots(blocks[a]), *col_slots(blocks[b]))]
     for m, block in enumerate(blocks):
-        slots = _inner(block)
+        slots = _name_inner_indices(block)
         entry = c.rename(Q[m][b], dict(zip(row_slots(block), slots, strict=True)))
         parts.append(c.total(c.multiply(c.diff(f[a], Coordinate(block.name, slots)), entry), *slots))
     return c.add(*parts)
 
 
-def _pulled(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
+def _multiply_form_by_slope(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
     """Return sum_k Q_ik df_j/dz_k for i of block a, j of block b."""
     parts = [c.zero(*row_slots(blocks[a]), *col_slots(blocks[b]))]
     other = c.rename(f[b], dict(zip(row_slots(blocks[b]), col_slots(blocks[b]), strict=True)))
     for m, block in enumerate(blocks):
-        slots = _inner(block)
+        slots = _name_inner_indices(block)
         entry = c.rename(Q[a][m], dict(zip(col_slots(block), slots, strict=True)))
         parts.append(c.total(c.multiply(c.diff(other, Coordinate(block.name, slots)), entry), *slots))
     return c.add(*parts)
 
 
-def _inner(block: Block) -> tuple[Index, ...]:
+def _name_inner_indices(block: Block) -> tuple[Index, ...]:
     return tuple(Index(size, "k") for size in block.shape.sizes)
 
 
-def centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
+def find_centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
     """Return the m at which dH/dz_b vanishes if H is quadratic in a scalar block b; else 0.
 
     `slope` is dH/dz_b. Of H = (xi - A)**2/2 it is A: H keeps its value when xi becomes 2 A - xi.
@@ -84,11 +87,11 @@ def centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
         return zero
     linear = c.multiply(curvature, c.atom(own))
     found = c.settled(c.multiply(c.subtract(linear, slope), c.power(curvature, -1)))
-    plain = all(not indices(atom) and not _arguments(atom) for term in found.terms for atom, _ in term.factors)
+    plain = all(not indices(atom) and not _list_arguments(atom) for term in found.terms for atom, _ in term.factors)
     return found if plain else zero
 
 
-def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
+def reflect(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
     """Return T(F z), F the reflection z_b -> 2 m_b - z_b of the blocks with a centre; None if it is not known.
 
     -xi r[i] becomes xi r[i] under r -> -r; sqrt(1 + sum_i r[i]**2) is unchanged. Not known is what becomes of a
@@ -103,7 +106,7 @@ def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
                 return c.power(c.subtract(c.scale(centres[block], 2), c.atom(atom)), exponent)
             case Component(name) if any(name == function and of in centres for function, of in c.rules.depends):
                 raise _UnknownImageError
-            case _ if all(reflected(c, inner, centres) == inner for inner in _arguments(atom)):
+            case _ if all(reflect(c, inner, centres) == inner for inner in _list_arguments(atom)):
                 return c.atom(atom, exponent)
             case _:
                 raise _UnknownImageError
@@ -118,5 +121,5 @@ class _UnknownImageError(Exception):
     """The effect of a reflection is not known."""
 
 
-def _arguments(atom: Atom) -> tuple[Tensor, ...]:
+def _list_arguments(atom: Atom) -> tuple[Tensor, ...]:
     return (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)

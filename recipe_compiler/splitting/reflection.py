@@ -20,8 +20,8 @@ from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import names_of, replace_atoms
-from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.entrywise import SHIFT, Entrywise, entrywise
+from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.entrywise import SHIFT, Entrywise, find_entrywise_flow
 from recipe_compiler.splitting.flow import Change, NoRow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
@@ -61,7 +61,9 @@ class Reflected:
         back, turned = (c.applied("where <", y, c.constant(0), c.scale(x, -1), x) for x in (y, r))
         images = {self.position: back, self.momentum: turned}  # `where` is read back on both sides, abs at a point
         found = (images.get(block.name, c.zero(*row_slots(block))) for block in blocks)
-        rate: Vector = tuple(replace_atoms(image, lambda atom: _named(atom, outside, self.position)) for image in found)
+        rate: Vector = tuple(
+            replace_atoms(image, lambda atom: _rename_block(atom, outside, self.position)) for image in found
+        )
         none: Matrix = tuple(tuple(c.scale(entry, 0) for entry in row) for row in piece.D)
         reflection = Change((self.position, self.momentum), rate, none, image=True)
         return (*self.shift.changes(derivation, piece, share), reflection)
@@ -71,7 +73,7 @@ class Reflected:
         return block.name == self.position
 
 
-def reflected(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
+def find_reflected_flow(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
     """Return the flow that is reflected at 0; else the reason why a piece has none.
 
     The piece has to move one positive block with a velocity that is linear in one momentum of the same shape. Whether
@@ -87,23 +89,23 @@ def reflected(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
             f"{moved.name} has the domain {moved.domain.name.value}, and what is reflected is positive, at 0; between "
             "two walls sample an unbounded variable, as `constraint: interval(a, b)` of the target does"
         )
-    shift = entrywise(derivation, piece)
+    shift = find_entrywise_flow(derivation, piece)
     if isinstance(shift, NoRow) or shift.row != SHIFT:
         return NoRow(f"its drift depends on {moved.name}: a reflected block moves with a constant velocity")
     f = piece.drift[declarations.blocks.index(moved)]
     carried = [blocks[name] for name in names_of(f) & blocks.keys()]
     if len(carried) != 1 or carried[0].domain.name is not DomainName.REAL or carried[0].shape != moved.shape:
         return NoRow(f"{moved.name} is not moved by one momentum of its shape, over all real numbers")
-    if degree(f, frozenset({carried[0].name}), declarations) != 1:
+    if find_degree(f, frozenset({carried[0].name}), declarations) != 1:
         return NoRow(f"its drift is not linear in {carried[0].name}")
     return Reflected(moved.name, carried[0].name, shift)
 
 
-def _named(atom: Atom, old: str, new: str) -> Atom:
+def _rename_block(atom: Atom, old: str, new: str) -> Atom:
     return replace(atom, block=new) if isinstance(atom, Coordinate) and atom.block == old else atom
 
 
-def crossed(c: Calculus, slope: Tensor) -> Tensor:
+def take_off_diagonal(c: Calculus, slope: Tensor) -> Tensor:
     """Return the off-diagonal part A_ij - delta_ij A_ii of a matrix; zero for a number."""
     if not slope.free:
         return c.zero()

@@ -20,8 +20,8 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.program.program import EPS
-from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.entrywise import diagonal_of
+from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.entrywise import find_diagonal
 from recipe_compiler.splitting.flow import Change, NoRow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
@@ -67,13 +67,13 @@ class Riccati:
         """Return s f rho by block, t = s eps."""
         c = derivation.calculus
         rate = tuple(
-            f if f.is_zero else c.scale(c.multiply(f, _rho(c, g, Delta, share)), share)
+            f if f.is_zero else c.scale(c.multiply(f, _write_rho(c, g, Delta, share)), share)
             for f, g, Delta in zip(piece.drift, self.slope, self.discriminant, strict=True)
         )
         return (Change(piece.moved, rate, piece.D),)
 
 
-def riccati(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
+def find_riccati_flow(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
     """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise; else the reason.
 
     f = a + b z + c z**2 entry by entry, [n], with a, b, c free of what moves. x' = x**2 has z' = z/(1 - t z).
@@ -83,7 +83,7 @@ def riccati(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
     slopes: list[Tensor] = []
     discriminants: list[Tensor] = []
     for n, f in enumerate(piece.drift):
-        own = (f, f) if f.is_zero else _coefficients(derivation, piece, n)
+        own = (f, f) if f.is_zero else _find_coefficients(derivation, piece, n)
         if isinstance(own, NoRow):
             return own
         slopes.append(own[0])
@@ -91,14 +91,14 @@ def riccati(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
     return Riccati(tuple(slopes), tuple(discriminants))
 
 
-def _rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction) -> Tensor:
+def _write_rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction) -> Tensor:
     eps = c.atom(Component(EPS))
     q = c.scale(c.multiply(discriminant, eps, eps), share * share / 4)
     s = c.scale(c.multiply(slope, eps), share / 2)
     return c.applied("reciprocal", c.subtract(c.applied("sqrtcoth", q), s))
 
 
-def _coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor] | NoRow:
+def _find_coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor] | NoRow:
     """Return b + 2 c z and b**2 - 4 a c of block n, both with its free index; else why there are none."""
     c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
     f, block, moved = piece.drift[n], blocks[n], frozenset(piece.moved)
@@ -108,13 +108,13 @@ def _coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor,
         if not c.settled(c.diff(f, Coordinate(other.name, col_slots(other)))).is_zero:
             return NoRow(f"entries of {block.name} drift by others of {other.name}")
     own = Coordinate(block.name, col_slots(block))
-    slope = diagonal_of(derivation, n, c.settled(c.diff(f, own)))
-    bend = None if slope is None else diagonal_of(derivation, n, c.settled(c.diff(slope, own)))
+    slope = find_diagonal(derivation, n, c.settled(c.diff(f, own)))
+    bend = None if slope is None else find_diagonal(derivation, n, c.settled(c.diff(slope, own)))
     if slope is None or bend is None:
         return NoRow(f"entries of {block.name} drift by others of {block.name}")
     z = c.coordinate(block.name, *row_slots(block))
     b = c.settled(c.subtract(slope, c.multiply(bend, z)))
     a = c.settled(c.subtract(f, c.add(c.multiply(b, z), c.scale(c.multiply(bend, z, z), Fraction(1, 2)))))
-    if any(degree(part, moved, derivation.dynamics.declarations) != 0 for part in (a, b, bend)):
+    if any(find_degree(part, moved, derivation.dynamics.declarations) != 0 for part in (a, b, bend)):
         return NoRow(f"the drift of {block.name} is not a + b {block.name} + c {block.name}**2 with a, b, c frozen")
     return slope, c.settled(c.subtract(c.multiply(b, b), c.scale(c.multiply(a, bend), 2)))

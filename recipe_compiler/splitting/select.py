@@ -26,7 +26,7 @@ class Summand:
     """The blocks that it depends on, through functions too."""
 
 
-def summands(dynamics: Dynamics) -> tuple[Summand, ...]:
+def list_summands(dynamics: Dynamics) -> tuple[Summand, ...]:
     """Return the terms of H in the order they are written."""
     order = [block.name for block in dynamics.declarations.blocks]
     called, found = dict(dynamics.called), list[Summand]()
@@ -38,13 +38,13 @@ def summands(dynamics: Dynamics) -> tuple[Summand, ...]:
     return tuple(found)
 
 
-def chosen(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
+def choose_summands(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
     """Return the summands of H that a selection takes.
 
     Raises:
         ModelError: it names one that does not exist; lists those that do.
     """
-    every = summands(dynamics)
+    every = list_summands(dynamics)
     if selection.H is None:
         return every
     known = tuple(dict.fromkeys(name for summand in every for name in summand.names if name))
@@ -57,7 +57,7 @@ def chosen(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
     return tuple(summand for summand in every if set(summand.names) & set(selection.H))
 
 
-def selected(dynamics: Dynamics, selection: Selection) -> Dynamics:
+def select_part(dynamics: Dynamics, selection: Selection) -> Dynamics:
     """Return the dynamics with D_k, Q_k and H_k of a selection for D, Q and H.
 
     D_k and Q_k are those matrices with zeros in the places (a, b) and (b, a) that are not selected, so D_k stays
@@ -66,15 +66,15 @@ def selected(dynamics: Dynamics, selection: Selection) -> Dynamics:
     Raises:
         ModelError: the selection names a block or a summand that does not exist; or D or Q is not given.
     """
-    energies = tuple(summand.formula for summand in chosen(dynamics, selection))
+    energies = tuple(summand.formula for summand in choose_summands(dynamics, selection))
     H = build.add(energies, SCALAR) if energies else zero(SCALAR)
     _check_blocks(dynamics, "Gamma", selection.Gamma)
-    D = _kept(dynamics, "D", dynamics.D, selection.D)
-    Q = _kept(dynamics, "Q", dynamics.Q, selection.Q)
+    D = _zero_unselected(dynamics, "D", dynamics.D, selection.D)
+    Q = _zero_unselected(dynamics, "Q", dynamics.Q, selection.Q)
     return replace(dynamics, H=H, D=D, Q=Q)
 
 
-def _kept(dynamics: Dynamics, name: str, matrix: Matrix | None, pairs: tuple[Pair, ...] | None) -> Matrix:
+def _zero_unselected(dynamics: Dynamics, name: str, matrix: Matrix | None, pairs: tuple[Pair, ...] | None) -> Matrix:
     """Return a matrix with zeros in all places that are not selected."""
     if matrix is None:
         problem = f"found no {name}, expected it: pieces are parts of D, Q and H"

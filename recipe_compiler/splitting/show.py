@@ -10,13 +10,13 @@ from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.show_cycle import cycle_lines, cycle_rows
+from recipe_compiler.splitting.show_cycle import write_cycle_lines, write_cycle_rows
 from recipe_compiler.splitting.split_by import split_by
-from recipe_compiler.splitting.words import is_palindrome, order
+from recipe_compiler.splitting.words import find_order, is_palindrome
 from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 
 
-def word_sections(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
+def format_word(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
     """Return the pieces of a word, dz = f_k dt + sqrt(2 D_k) dW with the row of their flow, and the word, as text.
 
     Of a cycle the word is what one of its moves repeats, if one does, and the moves follow.
@@ -30,49 +30,49 @@ def word_sections(derivation: Derivation, scheme: Scheme, target: Target | None 
         ModelError: as of `split_by`.
     """
     if not scheme.split:
-        return section("cycle", [*cycle_lines(derivation, scheme, {}, target)])
+        return section("cycle", [*write_cycle_lines(derivation, scheme, {}, target)])
     found = split_by(derivation, scheme)
     width = max(map(len, found))
     lines = [
         line
         for name, (piece, flow) in found.items()
-        for line in _piece_lines(derivation, f"{name:<{width}}", piece, flow)
+        for line in _write_piece_lines(derivation, f"{name:<{width}}", piece, flow)
     ]
-    sections = [section("pieces", lines), section("word", [*_word_lines(scheme, found)])]
+    sections = [section("pieces", lines), section("word", [*_write_word_lines(scheme, found)])]
     if scheme.cycle:
         pieces = {name: piece for name, (piece, _) in found.items()}
-        sections.append(section("cycle", [*cycle_lines(derivation, scheme, pieces, target)]))
+        sections.append(section("cycle", [*write_cycle_lines(derivation, scheme, pieces, target)]))
     return "\n\n".join(sections)
 
 
-def word_latex(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
+def format_word_as_latex(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
     """Return the same as one LaTeX `align*` environment (needs amsmath)."""
     found, lines = split_by(derivation, scheme) if scheme.split else {}, list[str]()
     for name, (piece, flow) in found.items():
-        for left, right in _moved(derivation, piece, LATEX):
+        for left, right in _write_equations(derivation, piece, LATEX):
             said = rf"&& \text{{{name}, {flow.row}}}"
             lines.append(rf"\mathrm{{d}}{left} &= {right} {said}")
-    lines += cycle_rows(derivation, scheme, {name: piece for name, (piece, _) in found.items()}, target)
+    lines += write_cycle_rows(derivation, scheme, {name: piece for name, (piece, _) in found.items()}, target)
     body = " \\\\\n".join(f"  {line}" for line in lines)
     kept = f"; {kept_text(scheme.split, scheme.keep, scheme.word)}" if scheme.keep else ""
     stated = cycle_text(scheme) if scheme.cycle else word_text(scheme.split)
     return f"% {scheme.name}: {stated}{kept}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
-def _piece_lines(derivation: Derivation, name: str, piece: Piece, flow: Flow) -> Iterator[str]:
-    first, *others = (f"d {left} = {right}" for left, right in _moved(derivation, piece, PLAIN))
+def _write_piece_lines(derivation: Derivation, name: str, piece: Piece, flow: Flow) -> Iterator[str]:
+    first, *others = (f"d {left} = {right}" for left, right in _write_equations(derivation, piece, PLAIN))
     yield f"{name}  {first}   ({flow.row})"
     yield from (f"{'':<{len(name)}}  {other}" for other in others)
 
 
-def _moved(derivation: Derivation, piece: Piece, style: Style) -> list[tuple[str, str]]:
+def _write_equations(derivation: Derivation, piece: Piece, style: Style) -> list[tuple[str, str]]:
     """Return the equations of the blocks that a piece moves: what is on the left of `=`, and on the right."""
     own = replace(derivation, drift=piece.drift, D=piece.D)
     return [row for row in equation_rows(own, style) if row[1] != "0"]
 
 
-def _word_lines(scheme: Scheme, found: Mapping[str, tuple[Piece, Flow]]) -> Iterator[str]:
-    own = min([order(scheme.split).order, *(flow.order for _, flow in found.values() if flow.order is not None)])
+def _write_word_lines(scheme: Scheme, found: Mapping[str, tuple[Piece, Flow]]) -> Iterator[str]:
+    own = min([find_order(scheme.split).order, *(flow.order for _, flow in found.values() if flow.order is not None)])
     yield word_text(scheme.split)
     noise = ", ".join(name for name, (piece, _) in found.items() if piece.is_noisy) or "none"
     symmetric = "a palindrome" if is_palindrome(scheme.split) else "no palindrome"

@@ -32,11 +32,11 @@ from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 _LATEX = ("^{", "}")
 
 
-def cycle_lines(
+def write_cycle_lines(
     derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], target: Target | None
 ) -> Iterator[str]:
     """Yield the moves as text, and below each what it does to z; Psi is the word."""
-    laws = _laws(target)
+    laws = _collect_laws(target)
     for move in scheme.cycle:
         yield move_text(scheme, move)
         moved = scheme.moved(move) if isinstance(move, Metropolis | Steps) else None
@@ -48,7 +48,7 @@ def cycle_lines(
             yield f"  {moved.mask} is 1 at the coordinates of {blocks}, which move, {others}"
         match move:
             case Refresh(block, kept):
-                S = _covariance(derivation, block, PLAIN)
+                S = _write_covariance(derivation, block, PLAIN)
                 if S is None:
                     yield f"  not proved: the conditional distribution of {block} is normal with mean 0"
                 elif kept:
@@ -73,7 +73,7 @@ def cycle_lines(
                     yield f"  {drawn.block.name} ~ {law_text(drawn.law)}"
                 mapped = ", ".join(f"{name}' = {text(formula)}" for name, formula in maps)
                 yield f"  {mapped} with probability min(1, a), else z"
-                yield f"  log a = {_log_ratio(derivation, move, target, PLAIN)}"
+                yield f"  log a = {_write_log_ratio(derivation, move, target, PLAIN)}"
             case CodeMove(code, changes, reads):
                 given = ", ".join((*changes, *reads))
                 new = ", ".join(f"{name}'" for name in changes)
@@ -82,31 +82,31 @@ def cycle_lines(
             case Metropolis((least, most), flip):
                 turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
-                led = "Psi" + ("^L" if drawn else _power(most)) + "(z)"
+                led = "Psi" + ("^L" if drawn else _format_power(most)) + "(z)"
                 yield f"  z' = {led} with probability min(1, exp(-W)), else z{turned}"
                 eps = "" if move.scale == 1 else f" with step size {move.scale}*eps"
-                yield f"  W = {_gained_by(pieces) or f'H({led}) - H(z)'}; Psi the word{eps}{drawn}"
+                yield f"  W = {_describe_gain(pieces) or f'H({led}) - H(z)'}; Psi the word{eps}{drawn}"
             case Steps(count):
-                yield f"  z' = Psi{_power(count)}(z); Psi the word"
+                yield f"  z' = Psi{_format_power(count)}(z); Psi the word"
 
 
-def cycle_rows(
+def write_cycle_rows(
     derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], target: Target | None
 ) -> Iterator[str]:
     """Yield what the moves do as rows of a LaTeX `align*`."""
-    laws = _laws(target)
+    laws = _collect_laws(target)
     if scheme.cycle and scheme.split:
         word = word_text(scheme.split).replace("{", r"\{").replace("}", r"\}")
         yield rf"\Psi &= \text{{{word}}}"
     for move in scheme.cycle:
         match move:
             case Refresh(name, kept):
-                block, S = LATEX.symbol(name), _covariance(derivation, name, LATEX)
+                block, S = LATEX.symbol(name), _write_covariance(derivation, name, LATEX)
                 if S is None:
                     yield rf"{block}' &\sim p({block} \mid \text{{all others}})"
                 elif kept:
-                    new = rf"n \sim \mathcal{{N}}\left(0, {_ratio(1 - kept**2)} S\right), \quad S = {S}"
-                    yield rf"{block}' &= {_ratio(kept)} {block} + n, \quad {new}"
+                    new = rf"n \sim \mathcal{{N}}\left(0, {_format_ratio(1 - kept**2)} S\right), \quad S = {S}"
+                    yield rf"{block}' &= {_format_ratio(kept)} {block} + n, \quad {new}"
                 else:
                     yield rf"{block}' &\sim \mathcal{{N}}\left(0, {S}\right)"
             case Draw(name, _, slices):
@@ -128,30 +128,30 @@ def cycle_rows(
                     yield rf"{head}\left({', '.join(map(latex, drawn.law.arguments))}\right)"
                 for name, formula in maps:
                     yield rf"{LATEX.symbol(name)}' &= {latex(formula)}"
-                yield rf"\log a &= {_log_ratio(derivation, move, target, LATEX)}"
+                yield rf"\log a &= {_write_log_ratio(derivation, move, target, LATEX)}"
             case CodeMove(code, changes, reads):
                 new = ", ".join(f"{LATEX.symbol(name)}'" for name in changes)
                 given = ", ".join(map(LATEX.symbol, (*changes, *reads)))
                 function = code.function.replace("_", r"\_")
                 yield rf"{new} &= \text{{{function}}}({given}, \dots)"
             case Metropolis((least, most), flip):
-                led = rf"\Psi{'^L' if least < most else _power(most, *_LATEX)}(z)"
+                led = rf"\Psi{'^L' if least < most else _format_power(most, *_LATEX)}(z)"
                 back = ", ".join(["z", *(rf"\; {LATEX.symbol(b)} \to -{LATEX.symbol(b)}" for b in flip)])
                 taken = rf"{led} & \text{{with probability }} \min(1, e^{{-W}})"
                 drawn = rf", \quad L \sim \mathrm{{Uniform}}\{{{least}, \dots, {most}\}}" if least < most else ""
-                by = _gained_by(pieces)
+                by = _describe_gain(pieces)
                 yield rf"z' &= \begin{{cases}} {taken} \\ {back} & \text{{else}} \end{{cases}}{drawn}"
                 yield rf"W &= \text{{{by}}}" if by else rf"W &= H({led}) - H(z)"
             case Steps(count):
-                yield rf"z' &= \Psi{_power(count, *_LATEX)}(z)"
+                yield rf"z' &= \Psi{_format_power(count, *_LATEX)}(z)"
 
 
-def _laws(target: Target | None) -> Mapping[str, Law]:
+def _collect_laws(target: Target | None) -> Mapping[str, Law]:
     """Return blocks of a target to their laws given all others, as it claims them."""
     return {} if target is None else dict((target.declared or target).laws)
 
 
-def _log_ratio(derivation: Derivation, move: Involution, target: Target | None, style: Style) -> str:
+def _write_log_ratio(derivation: Derivation, move: Involution, target: Target | None, style: Style) -> str:
     """Return what is derived of log a, the ratio of an involution; in words where its Jacobian is not found."""
     beside = () if target is None else target.declarations.parameters
     try:
@@ -162,20 +162,20 @@ def _log_ratio(derivation: Derivation, move: Involution, target: Target | None, 
     return "H(z) - H(z')" + ("" if found.is_zero else f" + {write(style, found, {})}")
 
 
-def _covariance(derivation: Derivation, block: str, style: Style) -> str | None:
+def _write_covariance(derivation: Derivation, block: str, style: Style) -> str | None:
     law = conditional_law(derivation, block)
     return None if law is None else matrix_form(derivation.calculus, style, law.covariance)
 
 
-def _power(count: int, opened: str = "^", closed: str = "") -> str:
+def _format_power(count: int, opened: str = "^", closed: str = "") -> str:
     return "" if count == 1 else f"{opened}{count}{closed}"
 
 
-def _gained_by(pieces: Mapping[str, Piece]) -> str:
+def _describe_gain(pieces: Mapping[str, Piece]) -> str:
     """Return of which letters W holds what H gains; the empty text where it is of all."""
     noiseless = [name for name, piece in pieces.items() if not piece.is_noisy]
     return "" if len(noiseless) == len(pieces) else f"what H gains by {', '.join(noiseless) or 'no letter'}"
 
 
-def _ratio(number: Fraction) -> str:
+def _format_ratio(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else rf"\frac{{{number.numerator}}}{{{number.denominator}}}"

@@ -8,19 +8,19 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import OWN_PIECES, letter_text, letters, no_pieces, word_text
-from recipe_compiler.splitting.defaults import default_selections
+from recipe_compiler.splitting.defaults import choose_default_selections
 from recipe_compiler.splitting.flow import Flow
-from recipe_compiler.splitting.flow_table import flow_of
-from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_of
+from recipe_compiler.splitting.flow_table import find_flow
+from recipe_compiler.splitting.pieces import Piece, Selections, list_pieces, subtract_pieces
 from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.transformed import Transformed
-from recipe_compiler.splitting.words import shares
+from recipe_compiler.splitting.words import sum_shares
 from recipe_compiler.tensor.show import text as tensor_text
 
 
-def selections_of(derivation: Derivation, scheme: Scheme) -> Selections:
+def list_selections(derivation: Derivation, scheme: Scheme) -> Selections:
     """Return what every piece of a scheme selects, as it is stated or as it follows from the dynamics."""
-    return dict(scheme.pieces) or default_selections(derivation)
+    return dict(scheme.pieces) or choose_default_selections(derivation)
 
 
 def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece, Flow]]:
@@ -34,18 +34,18 @@ def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece
         ModelError: a letter that is no piece, shares of a piece that do not add up to 1, pieces that do not add up to
             the equation, a piece without a flow, or a negative share of a piece with noise, which cannot be undone.
     """
-    selections = selections_of(derivation, scheme)
+    selections = list_selections(derivation, scheme)
     check_letters(scheme, tuple(selections))
     _check_shares(scheme, tuple(selections))
-    pieces = pieces_of(derivation, selections)
+    pieces = list_pieces(derivation, selections)
     _check_sum(derivation, pieces)
     named = dict(scheme.flows)
-    found = {piece.name: (piece, flow_of(derivation, piece, named.get(piece.name, ""))) for piece in pieces}
+    found = {piece.name: (piece, find_flow(derivation, piece, named.get(piece.name, ""))) for piece in pieces}
     _check_signs(scheme, pieces)
     return found
 
 
-def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> dict[str, bool]:
+def list_leaving_blocks(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> dict[str, bool]:
     """Return the blocks with a boundary that a step may reach, and whether it is not a number beyond it.
 
     A flow of a logarithm keeps a block inside its domain; flows of other transforms never lead to values outside.
@@ -81,7 +81,7 @@ def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:
 
 def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     """Raise ModelError unless every piece is in the word, and for the whole step in all."""
-    found = shares(scheme.split)
+    found = sum_shares(scheme.split)
     faults: list[Fault] = []
     for name in pieces:
         if name not in found:
@@ -99,7 +99,7 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
 def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
     """Raise ModelError unless the pieces add up to the drift and to D, for every size."""
     blocks = plain.dynamics.declarations.blocks
-    drift, D = missing(plain, pieces)
+    drift, D = subtract_pieces(plain, pieces)
     left = [
         f"f[{block.name}] - their sum = {tensor_text(f)}" for block, f in zip(blocks, drift, strict=True) if f.terms
     ]

@@ -24,7 +24,7 @@ MOST_TURNS = 3
 """Substitutions that are tried. A longer chain of entries is solved by iteration."""
 
 
-def turns_of(derivation: Derivation, block: Block, drift: Vector) -> int:
+def count_substitutions(derivation: Derivation, block: Block, drift: Vector) -> int:
     """Return how many substitutions solve the equation of a block exactly, for every size; 0 if that is not shown.
 
     It is the least n <= 3 with J(x_1) ... J(x_n) = 0 identically, J = d rate/dx: [m, m] for a block of m entries, and
@@ -45,27 +45,27 @@ def turns_of(derivation: Derivation, block: Block, drift: Vector) -> int:
         for turn in range(1, MOST_TURNS + 1):
             if c.is_zero(products):
                 return turn
-            products = _product(c, block, products, _elsewhere(c, block, slope, turn), turn)
+            products = _multiply_slopes(c, block, products, _move_to_point(c, block, slope, turn), turn)
     except ModelError:  # it jumps, or has no slope that is known
         return 0
     return 0
 
 
-def _product(c: Calculus, block: Block, left: Tensor, right: Tensor, turn: int) -> Tensor:
+def _multiply_slopes(c: Calculus, block: Block, left: Tensor, right: Tensor, turn: int) -> Tensor:
     """Return sum_k left_ik right_kj."""
     rows, columns = row_slots(block), col_slots(block)
     between = tuple(replace(index, label=f"k{turn}") for index in rows)
     first = c.rename(left, dict(zip(columns, between, strict=True)))
     second = c.rename(right, dict(zip(rows, between, strict=True)))
-    return c.total(_over(c, c.multiply(first, second), between), *between)
+    return c.total(_add_free_indices(c, c.multiply(first, second), between), *between)
 
 
-def _over(c: Calculus, tensor: Tensor, indices: tuple[Index, ...]) -> Tensor:
+def _add_free_indices(c: Calculus, tensor: Tensor, indices: tuple[Index, ...]) -> Tensor:
     """Return a tensor with indices among its free ones, whether or not its terms have them."""
     return c.add(c.zero(*indices), tensor)
 
 
-def _elsewhere(c: Calculus, block: Block, slope: Tensor, turn: int) -> Tensor:
+def _move_to_point(c: Calculus, block: Block, slope: Tensor, turn: int) -> Tensor:
     """Return slopes at another point: coordinates, and functions of them, have another name there."""
 
     def moved(atom: Atom) -> Atom:

@@ -20,7 +20,7 @@ from recipe_compiler.spec.words import letter_text, letters
 from recipe_compiler.splitting.constant_matrices import ConstantMatrices
 from recipe_compiler.splitting.entrywise import SHIFT, Entrywise
 from recipe_compiler.splitting.flow import Flow
-from recipe_compiler.splitting.gradient_noise import GivenUp, NoiseRole, given_up, powers_text
+from recipe_compiler.splitting.gradient_noise import GivenUp, NoiseRole, find_given_up, format_powers
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
@@ -65,12 +65,13 @@ class _OtherFormError(Exception):
     """The word is not of the form for which it is derived, and why."""
 
 
-def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction | NothingGivenUp:
+def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction | NothingGivenUp:
     """Return what the letters of a word give up for the noise of a gradient with covariance V, or why nothing.
 
     eps**2 B_hat = eps**2 sum K B K.T with B = W V W.T, all [n, n] over the momentum, K powers of E = exp(-eps F)
-    (`given_up`). Of Langevin's form alone: one kick dr = -W grad U dt, one drift, one letter with noise, W, F and V
-    free of the state; of another form nothing is given up. (Ma, Chen, Fox 2015, Sec. 2.3, is that for one Euler step.)
+    (`find_given_up`). Of Langevin's form alone: one kick dr = -W grad U dt, one drift, one letter with noise, W, F and
+    V free of the state; of another form nothing is given up. (Ma, Chen, Fox 2015, Sec. 2.3, is that for one Euler
+    step.)
 
     Args:
         derivation: of the bound dynamics, multiplied out.
@@ -84,32 +85,32 @@ def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtractio
         return NothingGivenUp("V = 0: gradient noise is not subtracted and widens the draws")
     pieces = split_by(derivation, scheme)
     try:
-        kick, drift, decay = _langevin(derivation, pieces)
+        kick, drift, decay = _find_langevin_pieces(derivation, pieces)
         (momentum,) = kick.moved
-        B = _constants(derivation, kick, drift, decay, pieces, V)
+        B = _require_constants(derivation, kick, drift, decay, pieces, V)
     except _OtherFormError as other:
         return NothingGivenUp(str(other))
     roles = dict.fromkeys(pieces, NoiseRole.NONE)
     roles |= {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT, decay.name: NoiseRole.DECAY}
-    found = given_up(scheme.split, roles)
+    found = find_given_up(scheme.split, roles)
     if found is None:
         return NothingGivenUp(f"{drift.name} stands on either side of more than one letter of {decay.name}")
-    powers = _Powers(derivation, decay, pieces[decay.name][1], momentum)
-    B_hat, propagators = _sandwiched(powers, found, B)
+    powers = _FlowPowers(derivation, decay, pieces[decay.name][1], momentum)
+    B_hat, propagators = _compute_given_up(powers, found, B)
     return Subtraction(
         decay.name, momentum, found, powers.F, decay.D[powers.place][powers.place], B, B_hat, propagators
     )
 
 
-def _langevin(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Piece]:
+def _find_langevin_pieces(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Piece]:
     """Return the pieces that kick the momentum, move the position, and have noise: one each."""
     potential = derivation.dynamics.potential or ""
     position = next((f.of for f in derivation.dynamics.declarations.functions if f.name == potential), ())
     every = [piece for piece, _ in pieces.values()]
     kicks = [piece for piece in every if any(potential in names_of(f) for f in piece.drift)]
-    kick = _one(kicks, "take the gradient")
-    noisy = _one([piece for piece in every if piece.is_noisy], "have noise")
-    drift = _one([piece for piece in every if set(position) & set(piece.moved)], f"move {', '.join(position)}")
+    kick = _require_one(kicks, "take the gradient")
+    noisy = _require_one([piece for piece in every if piece.is_noisy], "have noise")
+    drift = _require_one([piece for piece in every if set(position) & set(piece.moved)], f"move {', '.join(position)}")
     if len(kick.moved) != 1 or kick.moved == position:
         raise _OtherFormError(f"{kick.name} kicks {', '.join(kick.moved)}, not one block that is the momentum")
     (momentum,) = kick.moved
@@ -123,14 +124,16 @@ def _langevin(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Pie
     return kick, drift, noisy
 
 
-def _one(found: list[Piece], what: str) -> Piece:
+def _require_one(found: list[Piece], what: str) -> Piece:
     if len(found) != 1:
         names = " and ".join(piece.name for piece in found) or "no piece"
         raise _OtherFormError(f"{names} {what}, not one piece")
     return found[0]
 
 
-def _constants(derivation: Derivation, kick: Piece, drift: Piece, decay: Piece, pieces: Pieces, V: Tensor) -> Tensor:
+def _require_constants(
+    derivation: Derivation, kick: Piece, drift: Piece, decay: Piece, pieces: Pieces, V: Tensor
+) -> Tensor:
     """Return B = W V W^T; it, friction, noise and velocity are free of the state."""
     blocks = derivation.dynamics.declarations.blocks
     r = next(n for n, block in enumerate(blocks) if block.name == kick.moved[0])
@@ -148,16 +151,16 @@ def _constants(derivation: Derivation, kick: Piece, drift: Piece, decay: Piece, 
     places = {"V, or what the gradient is multiplied by,": B, f"the noise of {decay.name}": decay.D[r][r],
               f"the velocity of {drift.name}": P}  # fmt: skip
     for what, tensor in places.items():
-        if held := _of_state(derivation, tensor):
+        if held := _name_state_in(derivation, tensor):
             raise _OtherFormError(f"{what} depends on {held}")
-    if (names_of(drift.drift[q]) & _state(derivation)) - {blocks[r].name}:
+    if (names_of(drift.drift[q]) & _list_state_names(derivation)) - {blocks[r].name}:
         raise _OtherFormError(f"{drift.name} moves {blocks[q].name} by more than {blocks[r].name}")
     return B
 
 
 def _check_friction(derivation: Derivation, decay: Piece, a: Tensor) -> None:
     """Raise _OtherFormError where the friction is of the state; that of a thermostat takes up noise by itself."""
-    held = _of_state(derivation, a)
+    held = _name_state_in(derivation, a)
     thermostats = [b.name for b in derivation.dynamics.declarations.blocks if not b.shape.sizes]
     if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:
         takes = f"absorbs noise of covariance v I by itself (with noise A I in {decay.name}, its mean is A + eps"
@@ -168,17 +171,17 @@ def _check_friction(derivation: Derivation, decay: Piece, a: Tensor) -> None:
         raise _OtherFormError(f"the friction of {decay.name} depends on {held}")
 
 
-def _state(derivation: Derivation) -> frozenset[str]:
+def _list_state_names(derivation: Derivation) -> frozenset[str]:
     declarations = derivation.dynamics.declarations
     return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
 
 
-def _of_state(derivation: Derivation, tensor: Tensor) -> str:
-    return ", ".join(sorted(names_of(tensor) & _state(derivation)))
+def _name_state_in(derivation: Derivation, tensor: Tensor) -> str:
+    return ", ".join(sorted(names_of(tensor) & _list_state_names(derivation)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Powers:
+class _FlowPowers:
     """E(o) = exp(-o eps F) of the flow of O, over the momentum."""
 
     derivation: Derivation
@@ -231,7 +234,7 @@ class _Powers:
                 return c.add(self.one, c.multiply(eps, change)), (own,)
 
 
-def _sandwiched(powers: _Powers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple[Propagator, ...]]:
+def _compute_given_up(powers: _FlowPowers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple[Propagator, ...]]:
     """Return sum_K K B K^T, K = sum_o c_o E(o), with what its powers need."""
     c, block = powers.derivation.calculus, powers.block
     known = {o: powers.power(o) for response in own.responses for o in response}
@@ -243,8 +246,8 @@ def _sandwiched(powers: _Powers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple
     return c.add(c.zero(*B.free), *(sandwich(c, block, K, B) for K in every)), tuple(needed)
 
 
-def given_up_text(scheme: Scheme, found: Subtraction) -> str:
+def format_given_up(scheme: Scheme, found: Subtraction) -> str:
     """Return what is given up, and by which letter, as text: `O gives up eps^2 K B K^T with K = 1/2 + E/2`."""
     letter = tuple(letters(scheme.split))[found.given_up.place]
-    what = " + ".join(f"K B K^T with K = {powers_text(response)}" for response in found.given_up.responses)
+    what = " + ".join(f"K B K^T with K = {format_powers(response)}" for response in found.given_up.responses)
     return f"{letter_text(letter)} subtracts eps^2 {what}"

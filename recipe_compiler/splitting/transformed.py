@@ -24,8 +24,8 @@ from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots,
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.transforms import Family, Transform
-from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, Entrywise, diagonal_of
+from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, Entrywise, find_diagonal
 from recipe_compiler.splitting.flow import Change, NoRow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
@@ -59,14 +59,14 @@ class Transformed:
     @property
     def row(self) -> str:
         """The row of the table: that of T(z), with T."""
-        return f"{self.flow.row}, of {self._named}"
+        return f"{self.flow.row}, of {self._name_transforms}"
 
     @property
     def says(self) -> str:
         """The flow after a time t."""
         onto = all(own.onto for own in self.transforms.values())
         kept = ", which keeps z in its domain" if onto else "; z' is not a number where T(z') would be no value of T"
-        return f"{_SAYS[self.flow.row]}; T(z) is {self._named}{kept}"
+        return f"{_SAYS[self.flow.row]}; T(z) is {self._name_transforms}{kept}"
 
     @property
     def order(self) -> None:
@@ -87,7 +87,7 @@ class Transformed:
         return own is not None and own.of_positive and block.domain.name is DomainName.POSITIVE
 
     @property
-    def _named(self) -> str:
+    def _name_transforms(self) -> str:
         return " and ".join(dict.fromkeys(own.says(name) for name, own in self.transforms.items()))
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
@@ -99,7 +99,7 @@ class Transformed:
         return (replace(change, transforms=self.transforms),)
 
 
-def transformed(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
+def find_transformed_flow(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
     """Return the flow of a piece that is affine entry by entry in transforms T of its blocks; else the reason.
 
     T is log z or z**c of a positive block, exp(c z) of a real one, the first for which T' f + T'' D = b - a T(z), [n],
@@ -109,16 +109,16 @@ def transformed(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
     moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
     if any(not entry.is_zero for a, row in enumerate(piece.D) for b, entry in enumerate(row) if a != b):
         return NoRow("its noise is correlated across blocks")
-    found: dict[int, _Entries] = {}
+    found: dict[int, _TransformedBlock] = {}
     for n in moved:
-        own = _first(derivation, piece, n)
+        own = _find_first_transform(derivation, piece, n)
         if isinstance(own, NoRow):
             return own
         found[n] = own
     decays = [found[n].a for n in moved]
     row = ORNSTEIN_UHLENBECK if piece.is_noisy else SHIFT if all(a.is_zero for a in decays) else LINEAR
-    decay = tuple(found[n].a if n in found else zero for n, zero in enumerate(_nothing(derivation)))
-    drift = tuple(found[n].drift if n in found else zero for n, zero in enumerate(_nothing(derivation)))
+    decay = tuple(found[n].a if n in found else zero for n, zero in enumerate(_make_zero_vector(derivation)))
+    drift = tuple(found[n].drift if n in found else zero for n, zero in enumerate(_make_zero_vector(derivation)))
     D: Matrix = tuple(
         tuple(found[a].D if a == b and a in found else entry for b, entry in enumerate(line))
         for a, line in enumerate(piece.D)
@@ -127,13 +127,13 @@ def transformed(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
     return Transformed(transforms, replace(piece, drift=drift, D=D), Entrywise(row, decay))
 
 
-def _nothing(derivation: Derivation) -> Vector:
+def _make_zero_vector(derivation: Derivation) -> Vector:
     blocks = derivation.dynamics.declarations.blocks
     return tuple(derivation.calculus.zero(*row_slots(block)) for block in blocks)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entries:
+class _TransformedBlock:
     """What a transform makes of one block of a piece."""
 
     transform: Transform
@@ -144,19 +144,19 @@ class _Entries:
     """T'^2 D, as a matrix over the block."""
 
 
-def _first(derivation: Derivation, piece: Piece, n: int) -> _Entries | NoRow:
+def _find_first_transform(derivation: Derivation, piece: Piece, n: int) -> _TransformedBlock | NoRow:
     """Return what the first transform of block n makes of a piece that leaves it affine; else why none does."""
     block = derivation.dynamics.declarations.blocks[n]
     reasons = [f"it has no transform of {block.name}, whose domain is {block.domain.name.value}"]
-    for transform in _candidates(block, piece.drift[n]):
-        own = _in(derivation, piece, n, transform)
+    for transform in _list_transforms(block, piece.drift[n]):
+        own = _transform_block(derivation, piece, n, transform)
         if not isinstance(own, NoRow):
             return own
         reasons.append(own.why)
     return NoRow("; ".join(reasons[1:] or reasons))
 
 
-def _candidates(block: Block, drift: Tensor) -> Iterator[Transform]:
+def _list_transforms(block: Block, drift: Tensor) -> Iterator[Transform]:
     """Yield the transforms of a block that its drift suggests, on all of its domain."""
     factors = [factor for term in drift.terms for factor in term.factors]
     if block.domain.name is DomainName.POSITIVE:
@@ -164,11 +164,11 @@ def _candidates(block: Block, drift: Tensor) -> Iterator[Transform]:
         exponents = {q: None for atom, q in factors if isinstance(atom, Coordinate) and atom.block == block.name}
         yield from (Transform(Family.POWER, 1 - q) for q in exponents if q != 1)
     elif block.domain.name is DomainName.REAL:
-        rates = {k * q: None for atom, q in factors if (k := _rate(atom, block))}
+        rates = {k * q: None for atom, q in factors if (k := _read_rate(atom, block))}
         yield from (Transform(Family.EXP, -k) for k in rates)
 
 
-def _rate(atom: Atom, block: Block) -> Fraction | None:
+def _read_rate(atom: Atom, block: Block) -> Fraction | None:
     """Return k of exp(k x), x of the block; None of any other atom."""
     match atom:
         case Applied("exp", (Tensor(_, (Term(k, ((Coordinate(name), one),)),)),)) if name == block.name and one == 1:
@@ -177,13 +177,13 @@ def _rate(atom: Atom, block: Block) -> Fraction | None:
             return None
 
 
-def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _Entries | NoRow:
+def _transform_block(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _TransformedBlock | NoRow:
     """Return what a transform makes of block n, where drift and noise are what a flow of entries asks for."""
     c, block, moved = derivation.calculus, derivation.dynamics.declarations.blocks[n], frozenset(piece.moved)
     z = c.coordinate(block.name, *row_slots(block))
-    T, first, second = _slopes(c, transform, z)
+    T, first, second = _write_slopes(c, transform, z)
     name = transform.says(block.name)
-    D = diagonal_of(derivation, n, piece.D[n][n])
+    D = find_diagonal(derivation, n, piece.D[n][n])
     if D is None:
         return NoRow(f"its noise is correlated: {text(piece.D[n][n])} is not diagonal")
     if not (D.is_zero or transform.onto):
@@ -192,14 +192,14 @@ def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _
     if not _is_frozen(derivation, noise, moved):
         return NoRow(f"the noise of {name} depends on {', '.join(piece.moved)}")
     drift = c.settled(c.add(c.multiply(first, piece.drift[n]), c.multiply(second, D)))
-    slope = diagonal_of(derivation, n, c.settled(c.diff(drift, Coordinate(block.name, col_slots(block)))))
+    slope = find_diagonal(derivation, n, c.settled(c.diff(drift, Coordinate(block.name, col_slots(block)))))
     if slope is None:
         return NoRow(f"entries of {name} drift by others of {block.name}")
     a = c.settled(c.scale(c.multiply(slope, c.power(first, -1)), -1))
     b = c.settled(c.add(drift, c.multiply(a, T)))
     if not (_is_frozen(derivation, a, moved) and _is_frozen(derivation, b, moved)):
         return NoRow(f"the drift of {name} is not affine in it")
-    return _Entries(
+    return _TransformedBlock(
         transform,
         a,
         drift,
@@ -207,7 +207,7 @@ def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _
     )
 
 
-def _slopes(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _write_slopes(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return T(z), T'(z) and T''(z), entry by entry."""
     p = transform.number
     match transform.family:
@@ -221,4 +221,4 @@ def _slopes(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tenso
 
 
 def _is_frozen(derivation: Derivation, tensor: Tensor, moved: frozenset[str]) -> bool:
-    return degree(tensor, moved, derivation.dynamics.declarations) == 0
+    return find_degree(tensor, moved, derivation.dynamics.declarations) == 0

@@ -37,7 +37,7 @@ class Order:
     """Products of order + 1 generators whose coefficient is off, and by how much; none where none was looked for."""
 
 
-def shares(word: Word) -> dict[str, Fraction]:
+def sum_shares(word: Word) -> dict[str, Fraction]:
     """Return the share of the step that each piece has in all, in the order of their first letters.
 
     The word integrates the equation, and not another one, if every share is 1: `[B/2, A/2, O, A/2, B/2]` has the share
@@ -51,10 +51,10 @@ def shares(word: Word) -> dict[str, Fraction]:
 
 def is_palindrome(word: Word) -> bool:
     """Whether a word is its own reverse: its step is then self-adjoint, and of even order."""
-    return first_asymmetry(word) is None
+    return find_first_asymmetry(word) is None
 
 
-def first_asymmetry(word: Word) -> int | None:
+def find_first_asymmetry(word: Word) -> int | None:
     """Return the first position, from 0, whose letter differs from that at the mirrored position.
 
     None of a palindrome.
@@ -64,7 +64,7 @@ def first_asymmetry(word: Word) -> int | None:
     return next((place for place, (one, other) in enumerate(pairs) if one != other), None)
 
 
-def gradients(word: Word, kicks: Collection[str], moves: Collection[str]) -> int:
+def count_evaluations(word: Word, kicks: Collection[str], moves: Collection[str]) -> int:
     """Return how often a step evaluates the gradient that `kicks` take, at a block that `moves` move; none does both.
 
     What is known at the end of a step is known at the start of the next: `[B/2, A/2, O, A/2, B/2]` has one.
@@ -73,7 +73,7 @@ def gradients(word: Word, kicks: Collection[str], moves: Collection[str]) -> int
     return sum(here in kicks and before in moves for before, here in zip(found[-1:] + found, found, strict=False))
 
 
-def series(word: Word, longest: int) -> dict[Pieces, Fraction]:
+def expand_word(word: Word, longest: int) -> dict[Pieces, Fraction]:
     """Return the coefficients of exp(s_1 L_1) ... exp(s_m L_m) by products of up to `longest` generators, with eps = 1.
 
     `[A, B]`: 1, A, B, A A/2, A B, B B/2. A product of q generators belongs to eps**q.
@@ -89,7 +89,7 @@ def series(word: Word, longest: int) -> dict[Pieces, Fraction]:
     return found
 
 
-def order(word: Word, highest: int = HIGHEST) -> Order:
+def find_order(word: Word, highest: int = HIGHEST) -> Order:
     """Return the largest p up to `highest` such that the word has weak order p whatever its pieces are.
 
     The coefficients of all products of up to p generators are those of exp(eps (L_1 + L_2 + ...)): 1/q! for every
@@ -97,20 +97,20 @@ def order(word: Word, highest: int = HIGHEST) -> Order:
     `[A, B]` has order 1, wrong by 1/2 in A B (1, not 1/2) and by -1/2 in B A; `[A/2, B, A/2]` has order 2.
 
         >>> from recipe_compiler.spec.words import Letter
-        >>> order(tuple(Letter(piece, Fraction(1, n)) for piece, n in (("A", 2), ("B", 1), ("A", 2)))).order
+        >>> find_order(tuple(Letter(piece, Fraction(1, n)) for piece, n in (("A", 2), ("B", 1), ("A", 2)))).order
         2
     """
-    pieces = tuple(shares(word))
+    pieces = tuple(sum_shares(word))
     compared = next((p for p in range(highest, 1, -1) if len(pieces) ** p <= MOST_WORDS), 1)
-    found = series(word, compared)
+    found = expand_word(word, compared)
     for length in range(1, compared + 1):
-        wrong = tuple(_defects(found, pieces, length))
+        wrong = tuple(_list_defects(found, pieces, length))
         if wrong:
             return Order(length - 1, wrong)
     return Order(compared, ())
 
 
-def _defects(found: Mapping[Pieces, Fraction], pieces: Pieces, length: int) -> Iterator[tuple[Pieces, Fraction]]:
+def _list_defects(found: Mapping[Pieces, Fraction], pieces: Pieces, length: int) -> Iterator[tuple[Pieces, Fraction]]:
     """Yield the products of a length whose coefficient is not that of exp(L_1 + L_2 + ...), 1/length!."""
     for word in product(pieces, repeat=length):
         if defect := found.get(word, ZERO) - Fraction(1, factorial(length)):

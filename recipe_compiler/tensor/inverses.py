@@ -58,7 +58,7 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
     content, entry = _without_scalars(c, grid)
     if content is not None:
         return c.multiply(c.power(content, -1), inverse(c, Grid(row, col, entry), at))
-    diagonal = _diagonal(c, grid)
+    diagonal = _find_diagonal(c, grid)
     if diagonal is not None:
         free = tuple(slot for slot in at if isinstance(slot, Index))
         return c.multiply(
@@ -85,7 +85,7 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
     both. Any other matrix gives one atom.
     """
     grid = _canonical_grid(c, grid)
-    diagonal = _diagonal(c, grid)
+    diagonal = _find_diagonal(c, grid)
     if diagonal is not None and is_positive(c.rules, diagonal):
         logarithm = c.total(c.applied("log", diagonal), grid.row)
         return logarithm if log else c.applied("exp", logarithm)
@@ -181,7 +181,7 @@ def declared_symmetry(rules: Rules, name: str) -> int:
     return -1 if name in rules.skew else 0
 
 
-def _diagonal(c: Arithmetic, grid: Grid) -> Tensor | None:
+def _find_diagonal(c: Arithmetic, grid: Grid) -> Tensor | None:
     """Return the diagonal of a matrix whose every term holds `delta_ij`, with the free index of the rows."""
     delta = Delta(grid.row, grid.col)
     if grid.entry.is_zero or not all(delta in dict(term.factors) for term in grid.entry.terms):

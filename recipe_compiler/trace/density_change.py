@@ -51,7 +51,7 @@ def density_change(found: Moments[C], density: Density[C], top: Fraction) -> Ser
     low = min((dz.low for dz in change), default=top)
     if low <= ZERO:
         raise NoExpansionError("a step that does not become small with eps")
-    return S.add(*(_by_moments(S, change, found.draws, density, k) for k in range(1, floor(top / low) + 1)))
+    return S.add(*(_expand_by_moments(S, change, found.draws, density, k) for k in range(1, floor(top / low) + 1)))
 
 
 def noise_change(found: Moments[C], density: Density[C], power: Fraction) -> C:
@@ -61,10 +61,10 @@ def noise_change(found: Moments[C], density: Density[C], power: Fraction) -> C:
     """
     parts = [amplitude(found, item) for item in found.draws]
     linear = [found.S.add(*(own[a] for own in parts)) for a in range(len(found.change))]
-    return found.S.at(_by_moments(found.S, linear, found.draws, density, 2), power)
+    return found.S.at(_expand_by_moments(found.S, linear, found.draws, density, 2), power)
 
 
-def _by_moments(
+def _expand_by_moments(
     S: Arithmetic[C], change: Sequence[Series[C]], draws: Sequence[Draw[C]], density: Density[C], degree: int
 ) -> Series[C]:
     """Return the term of the Kramers-Moyal expansion that the moments of some degree make, over p."""
@@ -86,16 +86,16 @@ class TensorDensity:
 
     def factor(self, x: Tensor, entry: int, place: int) -> Tensor:
         """Return what has the index of a row with one of its own."""
-        return self.energy.calculus.rename(x, self._indices(entry, place))
+        return self.energy.calculus.rename(x, self._pair_indices(entry, place))
 
     def slope(self, x: Tensor, entry: int, place: int) -> Tensor:
         """Return d_i x - x d_i H, summed over the indices i of a block."""
-        c, i = self.energy.calculus, tuple(self._indices(entry, place).values())
+        c, i = self.energy.calculus, tuple(self._pair_indices(entry, place).values())
         grad = self.factor(self.energy.grad_H[entry], entry, place)
         name = self.energy.dynamics.declarations.blocks[entry].name
         return c.total(with_indices(c.subtract(c.diff(x, Coordinate(name, i)), c.multiply(x, grad)), i), *i)
 
-    def _indices(self, entry: int, place: int) -> dict[Index, Index]:
+    def _pair_indices(self, entry: int, place: int) -> dict[Index, Index]:
         """Return those of a row over a block, each with that of a factor."""
         row = row_slots(self.energy.dynamics.declarations.blocks[entry])
         return {i: Index(i.size, f"@{place}") for i in row}

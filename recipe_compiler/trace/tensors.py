@@ -97,9 +97,9 @@ class TensorDraw:
         Raises:
             NoExpansionError: it is none.
         """
-        return max(map(self._degree, x.terms), default=0)
+        return max(map(self._find_degree, x.terms), default=0)
 
-    def _degree(self, term: Term) -> int:
+    def _find_degree(self, term: Term) -> int:
         exponents = [exponent for atom, exponent in term.factors if self.own(atom)]
         if any(exponent.denominator != 1 or exponent < 0 for exponent in exponents):
             raise NoExpansionError(f"what is no polynomial in {self.says}")
@@ -109,7 +109,7 @@ class TensorDraw:
 
     def part(self, x: Tensor, degree: int) -> Tensor:
         """Return the terms of some degree in the draw."""
-        return Tensor(x.free, tuple(term for term in x.terms if self._degree(term) == degree))
+        return Tensor(x.free, tuple(term for term in x.terms if self._find_degree(term) == degree))
 
     def curvature(self, series: Series[Tensor]) -> Series[Tensor]:
         """Return sum_ij C_ij d_i d_j S, C the covariance of the draw."""

@@ -681,7 +681,7 @@ def test_another_transform_of_the_program_is_found() -> None:
 def test_the_term_of_ito_is_missed_in_a_step_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Program and text agree, and the drift of x is not the derived one: kappa v x is missing."""
     own = document(friction()[0])
-    derivation, slopes = derive(bind(own)), transformed._slopes
+    derivation, slopes = derive(bind(own)), transformed._write_slopes
 
     def read() -> None:
         program = discretise(own, derive(bind(own), stated=True))
@@ -693,7 +693,7 @@ def test_the_term_of_ito_is_missed_in_a_step_without_it(monkeypatch: pytest.Monk
         return T, first, c.subtract(second, second)
 
     read()
-    monkeypatch.setattr(transformed, "_slopes", without)
+    monkeypatch.setattr(transformed, "_write_slopes", without)
     with pytest.raises(CompilerError, match="differs from its Program in the drift of z_"):
         read()
 

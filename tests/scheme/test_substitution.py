@@ -15,7 +15,7 @@ from recipe_compiler.run.sample import sample
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.splitting import implicit
-from recipe_compiler.splitting.substitution import turns_of
+from recipe_compiler.splitting.substitution import count_substitutions
 from recipe_compiler.tensor.terms import Index
 
 FUNNEL, GUARDED = SPECS / "builds/rhmc_funnel.yaml", SPECS.parent / "tests/shared/guarded_funnel.yaml"
@@ -65,7 +65,7 @@ def derivation(exponent: str) -> Derivation:
 def test_entries_that_wait_for_each_other_in_an_order_are_substituted(exponent: str, expected: tuple[int, int]) -> None:
     """Of the position and the momentum, for every d; 0: solved by iteration."""
     of = derivation(exponent)
-    assert tuple(turns_of(of, block, of.drift) for block in of.dynamics.declarations.blocks) == expected
+    assert tuple(count_substitutions(of, block, of.drift) for block in of.dynamics.declarations.blocks) == expected
 
 
 def test_what_jumps_is_not_substituted() -> None:
@@ -73,7 +73,7 @@ def test_what_jumps_is_not_substituted() -> None:
     of = derivation("e")
     block = of.dynamics.declarations.blocks[0]
     jumping = of.calculus.applied("sign", of.calculus.coordinate("theta", Index("d", "i")))
-    assert turns_of(of, block, (jumping, of.drift[1])) == 0
+    assert count_substitutions(of, block, (jumping, of.drift[1])) == 0
 
 
 def test_a_substitution_is_a_shift_from_where_the_one_before_it_began() -> None:
@@ -106,7 +106,7 @@ def test_moves_are_those_of_the_iteration_without_its_guards() -> None:
 
 def test_too_few_substitutions_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: one turn where two are needed. The maps are composed by the second engine."""
-    monkeypatch.setattr(implicit, "turns_of", lambda *_: 1)
+    monkeypatch.setattr(implicit, "count_substitutions", lambda *_: 1)
     found = answer(document(FUNNEL), "flow")
     expect(found, "refuted")
     assert "after 1 substitutions" in str(found.decision)

@@ -28,7 +28,7 @@ from recipe_compiler.run.one_step import one_step
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.read_scheme import named_scheme
-from recipe_compiler.splitting.words import order
+from recipe_compiler.splitting.words import find_order
 from recipe_compiler.verify.core.build_values import bind_values
 
 pytestmark = pytest.mark.slow
@@ -143,7 +143,7 @@ def errors(scheme: str, spelled: str = "") -> list[float]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_scheme_has_the_order_that_it_claims(scheme: str) -> None:
-    claimed = 1 if scheme in EULER else order(named_scheme(scheme).split).order
+    claimed = 1 if scheme in EULER else find_order(named_scheme(scheme).split).order
     coarse, fine = errors(scheme)
     assert coarse / fine == pytest.approx(2.0 ** (claimed + 1), rel=WITHIN)
     assert fine > 1e-10  # far above rounding

@@ -17,7 +17,7 @@ from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.spec.words import Letter, rotated, word_text
 from recipe_compiler.splitting.split_by import check_letters
-from recipe_compiler.splitting.words import shares
+from recipe_compiler.splitting.words import sum_shares
 
 BUILD = """
 name: well
@@ -116,7 +116,7 @@ def test_a_word_of_one_piece_and_one_whose_pieces_builds_state_are_read(stated: 
 def test_a_word_begins_after_the_letter_where_draws_are_kept(scheme: str, word: str) -> None:
     found = build_of(scheme, *FRICTION, mine=OABAO).scheme
     assert word_text(found.word) == word
-    assert shares(found.word) == shares(found.split)
+    assert sum_shares(found.word) == sum_shares(found.split)
 
 
 def test_letters_that_undo_each_other_where_a_word_begins_are_left_out() -> None:

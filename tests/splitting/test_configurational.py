@@ -8,7 +8,7 @@ import sympy as sp
 from answers import word
 
 from recipe_compiler.spec.words import Letter, Word
-from recipe_compiler.splitting.configurational import counterexample, keeps_configurations, without_friction
+from recipe_compiler.splitting.configurational import find_counterexample, keeps_configurations, without_friction
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 
 ROLES = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
@@ -43,7 +43,7 @@ def law_on_planes(written: Word, h: tuple[sp.Rational, sp.Rational], E: sp.Matri
 @pytest.mark.parametrize("text", EXACT)
 def test_theta_is_as_wide_as_it_should_be_with_friction_that_mixes_pairs(text: str) -> None:
     assert keeps_configurations(word(text), ROLES)
-    assert counterexample(word(text), ROLES) is None
+    assert find_counterexample(word(text), ROLES) is None
     E = sp.Matrix([[sp.Rational(1, 2), sp.Rational(1, 5)], [sp.Rational(1, 5), sp.Rational(3, 4)]])
     n = 2
     S = law_on_planes(word(text), (sp.Rational(1, 3), sp.Rational(3, 4)), E, n)
@@ -54,7 +54,7 @@ def test_theta_is_as_wide_as_it_should_be_with_friction_that_mixes_pairs(text: s
 @pytest.mark.parametrize("text", OTHER)
 def test_other_words_have_another_law_at_a_point(text: str) -> None:
     assert not keeps_configurations(word(text), ROLES)
-    found = counterexample(word(text), ROLES)
+    found = find_counterexample(word(text), ROLES)
     assert found is not None
     assert OTHER[text] in (0, found.variance)
     E, h = sp.diag(found.decay, found.decay), sp.Rational(found.h)
@@ -72,7 +72,7 @@ def test_no_short_palindrome_is_left_open() -> None:
                 if {*letters} != {*"ABO"} or any(a == b for a, b in pairwise(letters)):
                     continue
                 own = tuple(Letter(x, Fraction(1, letters.count(x))) for x in letters)
-                kept, found = keeps_configurations(own, ROLES), counterexample(own, ROLES)
+                kept, found = keeps_configurations(own, ROLES), find_counterexample(own, ROLES)
                 assert kept is (found is None), letters
                 exact += kept
     assert exact == 2  # BAOAB and ABOBA

@@ -11,10 +11,10 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.spec.model import Selection
-from recipe_compiler.splitting.defaults import default_selections
+from recipe_compiler.splitting.defaults import choose_default_selections
 from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT
-from recipe_compiler.splitting.flow_table import flow_of
-from recipe_compiler.splitting.pieces import Piece, pieces_of
+from recipe_compiler.splitting.flow_table import find_flow
+from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.tensor.show import text
 
 HALF = Fraction(1, 2)
@@ -49,7 +49,7 @@ def test_the_derivative_of_h_is_that_of_both_its_forms(sign: int, by: type) -> N
 
 def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) -> tuple[Derivation, dict[str, Piece]]:
     derivation = derive(shipped(f"dynamics/{name}"))
-    pieces = pieces_of(derivation, selections or default_selections(derivation))
+    pieces = list_pieces(derivation, selections or choose_default_selections(derivation))
     return derivation, {piece.name: piece for piece in pieces}
 
 
@@ -62,12 +62,12 @@ def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) 
 )
 def test_the_pieces_of_shipped_dynamics_have_these_flows(name: str, rows: dict[str, str]) -> None:
     derivation, pieces = made(name)
-    assert {piece: flow_of(derivation, own).row for piece, own in pieces.items()} == rows
+    assert {piece: find_flow(derivation, own).row for piece, own in pieces.items()} == rows
 
 
 def test_the_exponential_of_an_ornstein_uhlenbeck_process_has_a_lognormal_flow() -> None:
     derivation, pieces = made("exponential_ou", {"X": (Selection(D=None),)})
-    flow = flow_of(derivation, pieces["X"])
+    flow = find_flow(derivation, pieces["X"])
     assert flow.row == "Ornstein-Uhlenbeck, entry by entry, of log(x)"
     (change,) = flow.changes(derivation, pieces["X"], HALF)
     assert text(change.rate[0]) == "kappa exprel(-eps kappa/2) m[i]/2 - kappa exprel(-eps kappa/2) log(x[i])/2"
@@ -78,7 +78,7 @@ def test_the_exponential_of_an_ornstein_uhlenbeck_process_has_a_lognormal_flow()
 def test_a_drift_that_is_a_root_shifts_the_root() -> None:
     """theta' = sqrt(theta) r: sqrt(theta)' = r/2."""
     derivation, pieces = made("sgrhmc_positive")
-    flow = flow_of(derivation, pieces["A"])
+    flow = find_flow(derivation, pieces["A"])
     assert flow.row == "shift, of theta**(1/2)"
     assert "not a number where T(z') would be no value of T" in flow.says
     (change,) = flow.changes(derivation, pieces["A"], HALF)
@@ -101,5 +101,5 @@ def test_a_piece_without_a_row_says_why(
 ) -> None:
     derivation, pieces = made(name, selections)
     with pytest.raises(ModelError, match="without an exact flow") as raised:
-        flow_of(derivation, pieces[piece])
+        find_flow(derivation, pieces[piece])
     assert why in raised.value.faults[0].problem

@@ -13,7 +13,7 @@ from answers import word
 from scipy.linalg import expm, solve_discrete_lyapunov
 
 from recipe_compiler.spec.words import Word, letters
-from recipe_compiler.splitting.gradient_noise import NoiseRole, given_up, powers_text
+from recipe_compiler.splitting.gradient_noise import NoiseRole, find_given_up, format_powers
 
 HALF = Fraction(1, 2)
 ROLES = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY, "xi": NoiseRole.NONE}
@@ -58,7 +58,7 @@ def covariance(own: Word, eps: float, less: Mapping[int, np.ndarray], noise: np.
 
 
 def derived(own: Word, eps: float) -> dict[int, np.ndarray]:
-    up = given_up(own, ROLES)
+    up = find_given_up(own, ROLES)
     assert up is not None
     responses = [np.sum([float(c) * power(o, eps) for o, c in response.items()], axis=0) for response in up.responses]
     return {up.place: np.sum([eps**2 * K_ @ V @ K_.T for K_ in responses], axis=0)}
@@ -112,16 +112,16 @@ def test_in_some_words_nothing_of_the_noise_is_left(name: str) -> None:
     ],
 )
 def test_the_responses_of_words(text: str, says: tuple[int, list[str]]) -> None:
-    found = given_up(word(text), ROLES)
+    found = find_given_up(word(text), ROLES)
     assert found is not None
-    assert (found.place, sorted(map(powers_text, found.responses))) == says
+    assert (found.place, sorted(map(format_powers, found.responses))) == says
 
 
 def test_powers_are_written_as_formulas() -> None:
-    assert powers_text({Fraction(1): HALF, Fraction(0): HALF}) == "1/2 + E/2"
-    assert powers_text({Fraction(1): Fraction(1), HALF: Fraction(3, 4)}) == "3 E^(1/2)/4 + E"
+    assert format_powers({Fraction(1): HALF, Fraction(0): HALF}) == "1/2 + E/2"
+    assert format_powers({Fraction(1): Fraction(1), HALF: Fraction(3, 4)}) == "3 E^(1/2)/4 + E"
 
 
 def test_drifts_on_either_side_of_letters_of_O_are_of_another_form() -> None:
     """There the noise of each letter displaces by a sum of powers of E of its own."""
-    assert given_up(word("O/2 A/2 O/4 B A/2 O/4"), ROLES) is None
+    assert find_given_up(word("O/2 A/2 O/4 B A/2 O/4"), ROLES) is None

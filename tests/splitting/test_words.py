@@ -6,7 +6,7 @@ import pytest
 from answers import word
 
 from recipe_compiler.spec.words import Letter, Repeat, length, letter_text, letters, read_letter, word_text
-from recipe_compiler.splitting.words import first_asymmetry, is_palindrome, order, series, shares
+from recipe_compiler.splitting.words import expand_word, find_first_asymmetry, find_order, is_palindrome, sum_shares
 
 HALF = Fraction(1, 2)
 
@@ -42,14 +42,14 @@ def test_repetitions_are_counted_and_written_out() -> None:
     respa = PALINDROMES["respa"]
     assert length(respa) == len(tuple(letters(respa))) == 14
     assert word_text(respa) == "[S/2, {repeat: 4, of: [F/8, A/4, F/8]}, S/2]"
-    assert shares(respa) == {"S": 1, "F": 1, "A": 1}
+    assert sum_shares(respa) == {"S": 1, "F": 1, "A": 1}
 
 
 @pytest.mark.parametrize("name", PALINDROMES)
 def test_palindromes_whose_shares_are_one_have_order_two_and_no_more(name: str) -> None:
-    found = order(PALINDROMES[name])
+    found = find_order(PALINDROMES[name])
     assert is_palindrome(PALINDROMES[name])
-    assert set(shares(PALINDROMES[name]).values()) == {1}
+    assert set(sum_shares(PALINDROMES[name]).values()) == {1}
     assert found.order == 2
     assert found.wrong
 
@@ -59,21 +59,21 @@ def test_palindromes_whose_shares_are_one_have_order_two_and_no_more(name: str) 
     [("B A O", 1), ("B/2 A/2 O B/2 A/2", 1), ("B/2 A/2 O A/2", 0), ("A", 4)],
 )
 def test_other_words_have_the_order_of_their_series(text: str, expected: int) -> None:
-    assert order(word(text)).order == expected
+    assert find_order(word(text)).order == expected
 
 
 def test_a_word_that_is_no_palindrome_may_have_order_two() -> None:
     found = word("A/6 B/3 A/2 2*B/3 A/3")
-    assert first_asymmetry(found) == 0
-    assert order(found).order == 2
+    assert find_first_asymmetry(found) == 0
+    assert find_order(found).order == 2
 
 
 def test_the_first_wrong_products_are_named_with_their_defects() -> None:
-    found = order(word("B A"))
+    found = find_order(word("B A"))
     assert dict(found.wrong) == {("A", "B"): -HALF, ("B", "A"): HALF}
-    assert series(word("B/2 A B/2"), 2)["A", "B"] == HALF
+    assert expand_word(word("B/2 A B/2"), 2)["A", "B"] == HALF
 
 
 def test_a_lost_or_doubled_piece_is_seen_in_the_shares() -> None:
-    assert shares(word("B/2 A/2 O A/2"))["B"] == HALF
-    assert shares(word("B/2 A/2 O A/2 A/2 B/2"))["A"] == Fraction(3, 2)
+    assert sum_shares(word("B/2 A/2 O A/2"))["B"] == HALF
+    assert sum_shares(word("B/2 A/2 O A/2 A/2 B/2"))["A"] == Fraction(3, 2)

@@ -16,7 +16,7 @@ from recipe_compiler.kernel.words import coefficient
 from recipe_compiler.spec.model import Scheme, Selection
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting import words
-from recipe_compiler.splitting.words import series
+from recipe_compiler.splitting.words import expand_word
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import name_those_with
@@ -142,26 +142,26 @@ def test_a_fault_in_the_derived_pieces_is_found():
 
 
 def test_a_fault_in_the_divergence_is_found(monkeypatch):
-    monkeypatch.setattr(kept, "divergence_of", lambda *_: Tensor((), ()))
+    monkeypatch.setattr(kept, "compute_divergence", lambda *_: Tensor((), ()))
     expect(list_volume_pieces(split("gsgrhmc", HALVES)), "undecided", "A: the engines disagree on div f of A")
-    monkeypatch.setattr(kept, "divergence_of", lambda c, *_: c.constant(1))
+    monkeypatch.setattr(kept, "compute_divergence", lambda c, *_: c.constant(1))
     expect(list_volume_pieces(split("sghmc", HALVES)), "undecided", "div f of A does not reduce to zero")
 
 
 def test_a_fault_in_parity_is_found(monkeypatch):
-    turned = reversible.reflected
+    turned = reversible.reflect
 
     def wrong(c, own, centres):
         found = turned(c, own, centres)
         return found if found is None or not own.free else c.scale(found, -1)
 
-    monkeypatch.setattr(reversible, "reflected", wrong)
+    monkeypatch.setattr(reversible, "reflect", wrong)
     expect(reversible.reversible(split("sghmc", HALVES)), "undecided", "does not reduce to zero")
-    monkeypatch.setattr(reversible, "reflected", turned)
+    monkeypatch.setattr(reversible, "reflect", turned)
     kinetic = split("sgnht", THERMOSTAT)
     only_r = reversible.flip(kinetic.derivation.calculus, {"r": reversible.choose_flip(kinetic).centres["r"]})
     H = kinetic.derivation.H
-    monkeypatch.setattr(reversible, "reflected", lambda c, own, centres: own if own == H else c.scale(own, -1))
+    monkeypatch.setattr(reversible, "reflect", lambda c, own, centres: own if own == H else c.scale(own, -1))
     piece = next(piece for piece in kinetic.pieces if piece.name == "xi")
     says = "the engines disagree on the even part of f[xi]"
     expect(reversible.runs_back(kinetic, piece, only_r), "undecided", says)
@@ -169,14 +169,14 @@ def test_a_fault_in_parity_is_found(monkeypatch):
 
 def test_a_fault_in_the_series_of_a_word_is_found(monkeypatch):
     monkeypatch.setattr(
-        words, "series", lambda of, longest: {k: Fraction(1, factorial(len(k))) for k in series(of, longest)}
+        words, "expand_word", lambda of, longest: {k: Fraction(1, factorial(len(k))) for k in expand_word(of, longest)}
     )
     expect(word_order(split("sghmc", HALVES)), "undecided", "the engines disagree on the coefficient of")
 
 
 @pytest.mark.parametrize("text", [HALVES, THERMOSTAT, "B A O", "A/6 B/3 A/2 2*B/3 A/3", "O/2 A -B 2*B O/2", "A"])
 def test_coefficients_by_letters_are_those_of_the_series(text):
-    found, of = series(word(text), 4), [(x.piece, x.share) for x in letters(word(text))]
+    found, of = expand_word(word(text), 4), [(x.piece, x.share) for x in letters(word(text))]
     names = sorted({name for name, _ in of})
     for length in range(5):
         for one in product(names, repeat=length):

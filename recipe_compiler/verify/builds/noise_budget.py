@@ -22,7 +22,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.splitting.subtraction import LOST, NothingGivenUp, subtraction
+from recipe_compiler.splitting.subtraction import LOST, NothingGivenUp, find_subtraction
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
 from recipe_compiler.verify.builds.noise_budget_word import decide_word_at
@@ -67,7 +67,7 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
     """Return the decision about what the letters of a word give up; nothing where that is not derived."""
     derivation, declarations = derive(bound), bound.declarations
     try:
-        found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
+        found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     except ModelError as fault:
         return Undecided((f"the word is not a step: {fault}",))
     if isinstance(found, NothingGivenUp):

@@ -19,7 +19,7 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.splitting.gradient_noise import GivenUp
-from recipe_compiler.splitting.subtraction import Subtraction, given_up_text
+from recipe_compiler.splitting.subtraction import Subtraction, format_given_up
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.scalars import Scalar, scalarise
@@ -79,7 +79,7 @@ def decide_word_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fract
     if holds is None:
         return Undecided((f"at exact values: no sign was found with {PRECISIONS[-1]} bits",))
     limit, words = _format_bracket(numbers, found, eps, holds=holds)
-    says = given_up_text(build.scheme, found)
+    says = format_given_up(build.scheme, found)
     names = f"{found.block}{' (times I)' if numbers.of_any_size else ''}"
     if holds:
         return Proved(f"exact values: {says}{words}", (), (("eps", str(eps)), *limit))

@@ -169,10 +169,10 @@ def are_apart(rows: Matrix, width: int, clear: float = CLEAR) -> bool:
     """
     if len(rows) * comb(len(rows), max(width - 2, 0)) > MOST_ROWS:
         return False
-    return _are_apart(scale_to_doubles(rows, width), clear)
+    return _has_rows_apart(scale_to_doubles(rows, width), clear)
 
 
-def _are_apart(rows: Any, clear: float) -> bool:
+def _has_rows_apart(rows: Any, clear: float) -> bool:
     sizes = np.abs(rows).max(axis=1, initial=0.0)
     if (sizes <= clear).any():
         return False
@@ -182,6 +182,6 @@ def _are_apart(rows: Any, clear: float) -> bool:
     for k, row in enumerate(rows[:-1]):
         j = np.abs(row[:-1]).argmax()
         left = rows[k + 1 :] - np.outer(rows[k + 1 :, j] / row[j], row)
-        if not _are_apart(np.delete(left, j, axis=1), clear):
+        if not _has_rows_apart(np.delete(left, j, axis=1), clear):
             return False
     return True

@@ -226,7 +226,7 @@ class Integrals:
 
     def __init__(self, law: StatedLaw) -> None:
         self._law = law
-        self._at = cache(self._integrals)
+        self._at = cache(self._integrate_at_sizes)
 
     def difference(self, sizes: Sizes) -> Expr:
         """Return what is left of the energy, less the stated one."""
@@ -250,7 +250,7 @@ class Integrals:
 
         return entries
 
-    def _integrals(self, items: tuple[tuple[str, int], ...]) -> tuple[Expr, dict[str, tuple[Expr, ...]]]:
+    def _integrate_at_sizes(self, items: tuple[tuple[str, int], ...]) -> tuple[Expr, dict[str, tuple[Expr, ...]]]:
         sizes = dict(items)
         setting = self._law.subject.setting(sizes)
         energy = rows(self._law.subject.dynamics.H, setting)[0][0]

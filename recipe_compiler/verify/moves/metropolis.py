@@ -27,11 +27,11 @@ from recipe_compiler.spec.model import Cir, CodeMove, Draw, Involution, Metropol
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.read_involution import names_of
 from recipe_compiler.splitting.flow import Flow
-from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.implicit import EXACTLY, is_iterated
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED
-from recipe_compiler.splitting.split_by import may_leave
+from recipe_compiler.splitting.split_by import list_leaving_blocks
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import (
     Obligation,
@@ -158,7 +158,7 @@ def _write_proof(split: Split, under: Flip, obligations: Sequence[Obligation], f
 
 def _list_flows(split: Split) -> list[tuple[Piece, Flow]]:
     """Return the flows that move the pieces of a word. Raises ModelError where one has none."""
-    return [(p, flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in split.used]
+    return [(p, find_flow(split.derivation, p, split.numerical.get(p.name, ""))) for p in split.used]
 
 
 def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
         flows = _list_flows(split)
     except ModelError as error:
         return tuple(fault.problem for fault in error.faults)
-    leaving = [name for name, ends in may_leave(declarations.blocks, flows).items() if not ends]
+    leaving = [name for name, ends in list_leaving_blocks(declarations.blocks, flows).items() if not ends]
     if split.subject in stages.valued_parts and [own.row for _, own in flows] != _declared_flow_rows(cycle):
         return ("at the values of the build, its pieces have other flows than the emitted step",)
     return tuple(f"{name} has a boundary, and it is not shown that moves across it are rejected" for name in leaving)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from sympy import Expr
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.reflection import REFLECTED, Reflected, crossed
+from recipe_compiler.splitting.reflection import REFLECTED, Reflected, take_off_diagonal
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.sizes import Sizes
@@ -26,7 +26,7 @@ def decide_reflection(split: Split, piece: Piece) -> Answer:
     entry i alone, so that a reflected move leads back with |det| = 1. Refuted by a point where another momentum enters.
     """
     try:
-        flow = flow_of(split.derivation, piece, REFLECTED)
+        flow = find_flow(split.derivation, piece, REFLECTED)
     except ModelError as error:
         return Answer(Undecided(list_faults(error)))
     if not isinstance(flow, Reflected):
@@ -38,7 +38,7 @@ def decide_reflection(split: Split, piece: Piece) -> Answer:
     def others(sizes: Sizes) -> list[Expr]:
         return [x for i, row in enumerate(along.rows(sizes)) for j, x in enumerate(row) if i != j]
 
-    apart = replace(along, tensor=crossed(split.derivation.calculus, along.tensor), entries=others)
+    apart = replace(along, tensor=take_off_diagonal(split.derivation.calculus, along.tensor), entries=others)
     says = f"the velocity of an entry of {flow.position} by the {flow.momentum} of another"
     still = f"what moves {flow.position} where {flow.momentum} = 0"
     return decide_identities(split, [apart.vanishes(says), f.minus(along.times(momentum)).vanishes(still)])

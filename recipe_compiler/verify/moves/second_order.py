@@ -41,7 +41,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Draw, Metropolis, Refresh, Steps
 from recipe_compiler.splitting.reflection import REFLECTED
-from recipe_compiler.splitting.words import ZERO, series, shares
+from recipe_compiler.splitting.words import ZERO, expand_word, sum_shares
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import has_state_assumptions
@@ -148,8 +148,8 @@ def _averaged_places(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set
 def _commutator_weights(split: Split) -> Mapping[tuple[str, str], Fraction]:
     """Return (sum of s_k s_m over letters p before q, less q before p)/2 for each pair of pieces, zeros omitted."""
     word = split.scheme.split
-    c = series(word, 2)
-    found = {(p, q): (c.get((p, q), ZERO) - c.get((q, p), ZERO)) / 2 for p, q in permutations(shares(word), 2)}
+    c = expand_word(word, 2)
+    found = {(p, q): (c.get((p, q), ZERO) - c.get((q, p), ZERO)) / 2 for p, q in permutations(sum_shares(word), 2)}
     return {pair: weight for pair, weight in found.items() if weight}
 
 
@@ -157,7 +157,7 @@ def _commutator_weights(split: Split) -> Mapping[tuple[str, str], Fraction]:
 def _word_residual(split: Split, fast: frozenset[int], is_accepted: bool, sizes: Sizes) -> Expr | None:
     """Return R for one pass of a word; None where the conditions in this file's head are not shown."""
     H = split.subject.system(sizes)
-    done = shares(split.scheme.split)
+    done = sum_shares(split.scheme.split)
     pieces = [piece for piece in split.pieces if done.get(piece.name)]
     drifts = {piece.name: split.drift(piece, sizes) for piece in split.pieces}
     noises = {piece.name: split.diffusion(piece, sizes) for piece in split.pieces}

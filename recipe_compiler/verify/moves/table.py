@@ -141,13 +141,13 @@ def cycle(cycle: Cycle) -> Answer:
     if perhaps:
         reason = f"not shown: an involution moves {', '.join(perhaps)} and not just a part of it"
         return Answer(Undecided((reason,)))
-    found = [_tends(cycle, k, move) for k, move in _number_moves(cycle)]
+    found = [_decide_as_eps_vanishes(cycle, k, move) for k, move in _number_moves(cycle)]
     for one, moved in best.items():
         if moved is Moved.SAID:
             move = next(move for move in cycle.of_kind(CodeMove) if one in moved_parts(cycle, move))
             given = Answer(Proved("assumption", (moved_by(move.code, one.name),)))
             found.append((f"{one.name} is updated by code", given))
-    return _whole(found)
+    return _join_answers(found)
 
 
 def exact(cycle: Cycle) -> Answer:
@@ -157,12 +157,12 @@ def exact(cycle: Cycle) -> Answer:
     flow does unless its shape is estimated from a minibatch. Undecided, never refuted, if one move does not: others
     might make up for it.
     """
-    found = [(_name_move(cycle, k), _answer(cycle, move)) for k, move in _number_moves(cycle)]
+    found = [(_name_move(cycle, k), _decide_move(cycle, move)) for k, move in _number_moves(cycle)]
     lost = tuple(f"{what}, does not preserve exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
-    return Answer(Undecided(lost)) if lost else _whole(found)
+    return Answer(Undecided(lost)) if lost else _join_answers(found)
 
 
-def _whole(found: list[Obligation]) -> Answer:
+def _join_answers(found: list[Obligation]) -> Answer:
     """Return the answer of all moves: the guilty one is named, and its own claim says why."""
     for what, answer in found:
         if isinstance(answer.decision, Refuted):
@@ -181,7 +181,7 @@ def _name_move(cycle: Cycle, place: int) -> str:
     return f"move {place}, {KINDS[type(move)].says(move)}"
 
 
-def _answer(cycle: Cycle, move: Move) -> Answer:
+def _decide_move(cycle: Cycle, move: Move) -> Answer:
     """Return the answer about a move at every step size; what is open is left to a claim of its own to say."""
     row = KINDS[type(move)]
     found = row.keeps(cycle, move)
@@ -191,9 +191,9 @@ def _answer(cycle: Cycle, move: Move) -> Answer:
     return replace(found, decision=Undecided((f"see {row.claim}",)))
 
 
-def _tends(cycle: Cycle, place: int, move: Move) -> Obligation:
+def _decide_as_eps_vanishes(cycle: Cycle, place: int, move: Move) -> Obligation:
     """Return that a move preserves exp(-H), as eps goes to 0 where it does so only then."""
-    row, name, found = KINDS[type(move)], _name_move(cycle, place), _answer(cycle, move)
+    row, name, found = KINDS[type(move)], _name_move(cycle, place), _decide_move(cycle, move)
     if row.tends is None or not isinstance(found.decision, Undecided):
         return name, found
     tends, name = row.tends(cycle, move), f"{name}, as eps goes to 0"

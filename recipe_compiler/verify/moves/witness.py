@@ -32,8 +32,8 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Metropolis
 from recipe_compiler.spec.words import Letter, letters
 from recipe_compiler.splitting.entrywise import SHIFT
-from recipe_compiler.splitting.flow_table import flow_of
-from recipe_compiler.splitting.split_by import selections_of
+from recipe_compiler.splitting.flow_table import find_flow
+from recipe_compiler.splitting.split_by import list_selections
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.in_build import Stages, select_part, subject_at_values
 from recipe_compiler.verify.core.identities import format_value
@@ -132,7 +132,7 @@ def words_to_try(cycle: Cycle, part: int) -> Iterator[Split]:
 
 def split_with_values(split: Split, subject: Subject) -> Split | None:
     """Return the pieces of a word in dynamics with values substituted; None where the pieces change."""
-    stated = replace(split.scheme, pieces=tuple(selections_of(split.derivation, split.scheme).items()))
+    stated = replace(split.scheme, pieces=tuple(list_selections(split.derivation, split.scheme).items()))
     try:
         return split if subject is split.subject else split_of(subject, stated)
     except ModelError:
@@ -212,7 +212,7 @@ def _is_word_of_shifts(split: Split) -> bool:
     """Return whether shifts move every letter of a word, all without noise."""
     try:
         return all(
-            piece.name not in split.numerical and not piece.is_noisy and flow_of(split.derivation, piece).row == SHIFT
+            piece.name not in split.numerical and not piece.is_noisy and find_flow(split.derivation, piece).row == SHIFT
             for piece in split.used
         )
     except ModelError:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -94,7 +94,7 @@ def _assign_roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...
     state = _list_state_names(split)
     if names_of(of.Q[k][q]) & state or names_of(kick.drift[k]) & state - {potential.name}:
         raise _OtherFormError(f"{kick.name} moves {r} by more than grad U times a constant matrix")
-    n = degree(of.grad_H[k], frozenset(names), of.dynamics.declarations)
+    n = find_degree(of.grad_H[k], frozenset(names), of.dynamics.declarations)
     only_r = all(entry.is_zero for m, entry in enumerate(of.Q[q]) if m != k)
     if n != 1 or set(names_of(of.grad_H[k]) & state) != {r} or not only_r:
         raise _OtherFormError(f"{theta} is not moved by a linear function of {r} alone")

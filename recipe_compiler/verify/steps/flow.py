@@ -26,7 +26,7 @@ from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.program.program import EPS, Propagator
 from recipe_compiler.spec.words import Letter, letter_text, letters
 from recipe_compiler.splitting.flow import Change, Flow
-from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Atom, Component
@@ -58,7 +58,7 @@ def flow(split: Split) -> Answer:
             return Answer(Refuted("noise cannot be reversed: the shares of a piece with noise must be positive", at))
     try:
         named = split.numerical
-        flows = {piece.name: flow_of(split.derivation, piece, named.get(piece.name, "")) for piece in split.pieces}
+        flows = {piece.name: find_flow(split.derivation, piece, named.get(piece.name, "")) for piece in split.pieces}
     except ModelError as error:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
     try:
@@ -84,7 +84,7 @@ def assume_existence(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
 
     def may_end(piece: Piece) -> bool:
         try:
-            return flow_of(split.derivation, piece, split.numerical.get(piece.name, "")).may_end
+            return find_flow(split.derivation, piece, split.numerical.get(piece.name, "")).may_end
         except ModelError:
             return False  # `flow` says that it has none
 

@@ -13,7 +13,7 @@ from recipe_compiler.program.atoms import names_of
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import placed
-from recipe_compiler.splitting.split_by import selections_of
+from recipe_compiler.splitting.split_by import list_selections
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
@@ -72,7 +72,7 @@ def order_in(stages: Stages) -> Answer:
         if not scheme.split:
             return euler_order(subject, scheme, own)
         split = split_of(subject, scheme)
-        stated = replace(scheme, pieces=tuple(selections_of(split.derivation, scheme).items()))
+        stated = replace(scheme, pieces=tuple(list_selections(split.derivation, scheme).items()))
         return word_order(split, None if own is None else split_of(own, stated))
 
     found = _assume_all_data(stages, _decide_subject(stages, decide))

@@ -15,7 +15,7 @@ from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.properties import change_of_form, divergence_of
+from recipe_compiler.splitting.properties import compute_change_of_form, compute_divergence
 from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import is_proved, name_those_with
 from recipe_compiler.verify.core.identities import Identity, list_faults
@@ -90,7 +90,7 @@ def keeps_volume(split: Split, piece: Piece) -> Answer:
     (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.) By both engines, for every size; refuted by an exact point.
     A kick dr = -grad U(theta) dt keeps it, as it is free of r; dr = -c r dt does not, div f = -c n.
     """
-    left = divergence_of(split.derivation.calculus, split.derivation.dynamics.declarations.blocks, piece.drift)
+    left = compute_divergence(split.derivation.calculus, split.derivation.dynamics.declarations.blocks, piece.drift)
 
     def entries(sizes: Sizes) -> list[Expr]:
         return [second.divergence(split.drift(piece, sizes), split.z(sizes))]
@@ -164,7 +164,7 @@ def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
     [0, K - K.T]]: kept if and only if K is symmetric, a Hessian.
     """
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    says, left = f"the change of Q[{{}}] by {piece.name}", change_of_form(c, blocks, piece.drift, Q)
+    says, left = f"the change of Q[{{}}] by {piece.name}", compute_change_of_form(c, blocks, piece.drift, Q)
 
     def entries(sizes: Sizes) -> tuple[tuple[Expr, ...], ...]:
         return second.change_of_form(split.drift(piece, sizes), split.form(sizes), split.z(sizes))

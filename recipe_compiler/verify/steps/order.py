@@ -27,10 +27,10 @@ from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.kernel.words import coefficient
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letters, word_text
-from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.reflection import Reflected
-from recipe_compiler.splitting.split_by import may_leave
-from recipe_compiler.splitting.words import Order, order
+from recipe_compiler.splitting.split_by import list_leaving_blocks
+from recipe_compiler.splitting.words import Order, find_order
 from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import format_point
 from recipe_compiler.verify.core.first_witness import find_first_witness
@@ -147,7 +147,7 @@ def bound_order(split: Split) -> Least | Undecided:
     coefficient of exp(s_1 eps L_1) ... exp(s_m eps L_m), where D, Q or H is not shown to be smooth, where a step is
     reflected, and where a piece has no flow. (Talay, Tubaro 1990; Blanes, Casas 2016, Sec. 2.)
     """
-    found = order(split.scheme.word)
+    found = find_order(split.scheme.word)
     apart = _find_disagreement(split, found)
     if apart:
         return Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",))
@@ -157,11 +157,11 @@ def bound_order(split: Split) -> Least | Undecided:
     bounded = bounded_blocks(split.subject)
     try:
         known = [piece for piece in split.pieces if bounded or piece.name in split.numerical]
-        flows = [(piece, flow_of(split.derivation, piece, split.numerical.get(piece.name, ""))) for piece in known]
+        flows = [(piece, find_flow(split.derivation, piece, split.numerical.get(piece.name, ""))) for piece in known]
         if any(isinstance(flow, Reflected) for _, flow in flows):
             return Undecided(("a reflected step is not a smooth function of its start",))
         numbers = [flow.order for _, flow in flows if flow.order is not None]
-        leaving = tuple(may_leave(bounded, flows))
+        leaving = tuple(list_leaving_blocks(bounded, flows))
     except ModelError as error:
         return Undecided(tuple(fault.problem for fault in error.faults))
     given = (*needed.given, *assume_existence(split, split.pieces), *weak_order_premises(split.subject, leaving))

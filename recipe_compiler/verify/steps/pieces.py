@@ -13,9 +13,9 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.spec.words import word_text
-from recipe_compiler.splitting.pieces import missing, shares_of_gamma
-from recipe_compiler.splitting.split_by import selections_of
-from recipe_compiler.splitting.words import shares
+from recipe_compiler.splitting.pieces import find_owners_of_gamma, subtract_pieces
+from recipe_compiler.splitting.split_by import list_selections
+from recipe_compiler.splitting.words import sum_shares
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Refuted
@@ -35,7 +35,7 @@ def pieces(split: Split) -> Answer:
     one. Refuted where shares do not add up, or where something of D, Q, H or Gamma is in no piece or in several. [B/2,
     A, O, B/2] does A, B and O once each.
     """
-    done = shares(split.scheme.word)
+    done = sum_shares(split.scheme.word)
     wrong = {piece.name: done.get(piece.name, 0) for piece in split.pieces if done.get(piece.name) != 1}
     if wrong:
         at = tuple((f"share of {name} in the step", str(share)) for name, share in wrong.items())
@@ -49,8 +49,8 @@ def pieces(split: Split) -> Answer:
 
 def _misplaced_gamma(split: Split) -> Iterator[str]:
     """Yield each entry of Gamma that is in no piece or in several, with what to do."""
-    selections = selections_of(split.derivation, split.scheme)
-    for (a, b), owners in shares_of_gamma(split.derivation, selections).items():
+    selections = list_selections(split.derivation, split.scheme)
+    for (a, b), owners in find_owners_of_gamma(split.derivation, selections).items():
         if len(owners) != 1:
             who = f"the pieces {' and '.join(owners)}" if owners else "no piece"
             yield f"Gamma[{a},{b}] is in {who}: `Gamma: [[{a}, {b}]]` in one selection says in which"
@@ -67,7 +67,7 @@ def _compare_engines(split: Split) -> Iterator[Identity]:
 
 def _sum_identities(split: Split) -> Iterator[Identity]:
     """Yield f - sum_k f_k = 0 for every block, and D - sum_k D_k = 0 for every entry."""
-    drift, D = missing(split.derivation, split.pieces)
+    drift, D = subtract_pieces(split.derivation, split.pieces)
 
     def f_left(sizes: Sizes) -> list[Expr]:
         return [x - y for x, y in zip(split.equation(sizes)[0], split.made(sizes)[0], strict=True)]

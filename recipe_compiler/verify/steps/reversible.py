@@ -18,7 +18,7 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.properties import centre, reflected
+from recipe_compiler.splitting.properties import find_centre, reflect
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -113,7 +113,7 @@ def apply_flip(own: Quantity, under: Flip) -> Quantity:
         UnknownImageError: the effect of F on a function in it is not known.
     """
     c, sign = own.split.derivation.calculus, prod(under.sign(block.name) for block in own.over)
-    found = reflected(c, own.tensor, under.centres)
+    found = reflect(c, own.tensor, under.centres)
     if found is None:
         raise UnknownImageError
 
@@ -154,14 +154,14 @@ def _list_flips(split: Split) -> Iterator[Flip]:
     c, declarations = derivation.calculus, derivation.dynamics.declarations
     held = {name for f in declarations.functions if f.name == derivation.dynamics.potential for name in f.of}
     centres = {
-        block.name: centre(c, block, slope)
+        block.name: find_centre(c, block, slope)
         for block, slope in zip(declarations.blocks, derivation.grad_H, strict=True)
         if block.name not in held and block.domain.name is DomainName.REAL and not has_state_assumptions(declarations)
     }
     for count in range(1, min(len(centres), MOST) + 1):
         for names in combinations(centres, count):
             found = flip(c, {name: centres[name] for name in names})
-            H = reflected(c, derivation.H, found.centres)
+            H = reflect(c, derivation.H, found.centres)
             if H is not None and c.settled(c.subtract(derivation.H, H)).is_zero:
                 yield found
 

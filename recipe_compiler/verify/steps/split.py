@@ -19,8 +19,8 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics, Scheme
 from recipe_compiler.spec.words import letters
-from recipe_compiler.splitting.pieces import Piece, pieces_as_wanted
-from recipe_compiler.splitting.split_by import check_letters, selections_of
+from recipe_compiler.splitting.pieces import Piece, list_pieces_as_selected
+from recipe_compiler.splitting.split_by import check_letters, list_selections
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer
@@ -149,9 +149,9 @@ def split_of(subject: Subject, scheme: Scheme) -> Split:
         raise ModelError(
             [Fault(subject.place("D"), "scheme", "found no D, expected it: pieces are parts of D, Q and H")]
         )
-    selections = selections_of(derivation, scheme)
+    selections = list_selections(derivation, scheme)
     check_letters(scheme, tuple(selections))
-    return Split(subject, derivation, scheme, pieces_as_wanted(derivation, selections))
+    return Split(subject, derivation, scheme, list_pieces_as_selected(derivation, selections))
 
 
 def write_vector(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Word, letter_text, letters
-from recipe_compiler.splitting.configurational import counterexample, keeps_configurations, without_friction
+from recipe_compiler.splitting.configurational import find_counterexample, keeps_configurations, without_friction
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
@@ -57,7 +57,7 @@ def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]
         return Proved(BY, given)
     if not any(roles[letter.piece] is NoiseRole.DECAY for letter in letters(word)):
         return _refute_without_noise(word, roles)
-    found = counterexample(word, roles)
+    found = find_counterexample(word, roles)
     if found is None:
         return Undecided(("not for every friction; no step size was found at which the covariance differs",))
     over = "" if found.n == 1 else f"/{found.n}"

@@ -3,7 +3,7 @@
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.implicit import GENERALISED
-from recipe_compiler.splitting.words import gradients
+from recipe_compiler.splitting.words import count_evaluations
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
 KICK, MOVE, POTENTIAL = "B", "A", "U"
@@ -58,7 +58,7 @@ def count_gradients(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ..
             return Undecided((f"{name} evaluates the gradient and moves its argument: its flow decides how often",))
         if flows.get(name) == GENERALISED:
             return Undecided((f"{name} evaluates the gradient within the flow {GENERALISED}",))
-    count = gradients(scheme.split, kicks, moves)
+    count = count_evaluations(scheme.split, kicks, moves)
     if count != scheme.claims.gradients:
         return Refuted(BY, (("gradients", str(count)),), given=given)
     return Proved(BY, given)

@@ -10,7 +10,7 @@ from math import factorial
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Word, letter_text, letters
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
-from recipe_compiler.splitting.words import first_asymmetry, order, shares
+from recipe_compiler.splitting.words import find_first_asymmetry, find_order, sum_shares
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
 BY = "coefficients in the free algebra of the pieces' generators"
@@ -24,7 +24,7 @@ def check_shares(scheme: Scheme) -> Answer:
     exp(s_1 eps L_1) ... exp(s_m eps L_m) is 1 + eps sum_k L_k + O(eps**2) if and only if that is so: otherwise another
     equation is integrated. Refuted by the shares that are not 1; never undecided.
     """
-    found = {**dict.fromkeys(dict(scheme.pieces), 0), **shares(scheme.split)}
+    found = {**dict.fromkeys(dict(scheme.pieces), 0), **sum_shares(scheme.split)}
     where = scheme.source.place("split")
     wrong = tuple((f"share of {name}", str(share)) for name, share in found.items() if share != 1)
     if wrong:
@@ -43,7 +43,7 @@ def claimed_palindrome(scheme: Scheme) -> Answer:
 
 def is_palindrome(word: Word) -> Decision:
     """Decide that a word is its own reverse; refuted by the first two letters that differ."""
-    place = first_asymmetry(word)
+    place = find_first_asymmetry(word)
     if place is None:
         return Proved("letter by letter")
     written = [letter_text(letter) for letter in letters(word)]
@@ -74,7 +74,7 @@ def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer
 
 def _decide_order(scheme: Scheme, claimed: int, noisy: frozenset[str] | None) -> Decision:
     """Return whether the word has the claimed order, with the first wrong product of generators if not."""
-    own, flows = order(scheme.split, claimed), ", ".join(name for name, _ in scheme.flows)
+    own, flows = find_order(scheme.split, claimed), ", ".join(name for name, _ in scheme.flows)
     if own.wrong and not (flows and own.order >= IMPLICIT):
         pieces, defect = own.wrong[0]
         right, product = Fraction(1, factorial(len(pieces))), " ".join(pieces)
@@ -91,5 +91,5 @@ def _decide_order(scheme: Scheme, claimed: int, noisy: frozenset[str] | None) ->
         names = ", ".join(sorted(known & backward.keys()))
         return Undecided((f"{names} has noise and a negative share in the word, which is impossible",))
     no_noise = [f"{name} has no noise (its share is negative)" for name in backward if noisy is None]
-    data = tuple((f"share of {name}", str(share)) for name, share in shares(scheme.split).items())
+    data = tuple((f"share of {name}", str(share)) for name, share in sum_shares(scheme.split).items())
     return Proved(BY, (OF_ORDER_2 if flows else SMOOTH, *no_noise), data)

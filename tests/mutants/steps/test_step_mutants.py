@@ -16,7 +16,7 @@ from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.splitting import riccati, transformed
 from recipe_compiler.splitting.entrywise import Entrywise
 from recipe_compiler.splitting.flow import Change
-from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.implicit import Midpoint
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.riccati import Riccati
@@ -165,13 +165,13 @@ def test_a_flow_that_is_none_is_refuted(
 
 @pytest.mark.parametrize("sign", [0, -1], ids=["lost", "of the other sign"])
 def test_a_wrong_term_of_ito_is_refuted(sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    slopes = transformed._slopes
+    slopes = transformed._write_slopes
 
     def wrong(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         T, first, second = slopes(c, transform, z)
         return T, first, c.scale(second, sign)
 
-    monkeypatch.setattr(transformed, "_slopes", wrong)
+    monkeypatch.setattr(transformed, "_write_slopes", wrong)
     assert refuted(FRICTION) == "d E[T(z)']/d eps - f(E[T(z)']) of X/2"
 
 
@@ -195,7 +195,7 @@ FACTORS = {
 @pytest.mark.parametrize("name", FACTORS)
 def test_another_factor_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = of_a_piece()
-    monkeypatch.setattr(riccati, "_rho", FACTORS[name])
+    monkeypatch.setattr(riccati, "_write_rho", FACTORS[name])
     assert refuted(asked) == "d E[z']/d eps - f(E[z']) of A/2"
 
 
@@ -243,7 +243,7 @@ def test_what_is_not_riccati_has_no_flow_and_is_refuted_where_a_row_takes_it(
     text = QUADRATIC.replace("G", G)
     asked = of_a_piece(text.replace("D: [[0, 0]", "D: [[I, 0]") if name == "noise" else text, piece)
     with pytest.raises(ModelError) as raised:
-        flow_of(asked.derivation, asked.pieces[0])
+        find_flow(asked.derivation, asked.pieces[0])
     assert why in raised.value.faults[0].problem
     assert "Riccati, entry by entry" in raised.value.faults[0].hint
     if name == "a coefficient that is moved beside":
@@ -255,7 +255,7 @@ def test_what_is_not_riccati_has_no_flow_and_is_refuted_where_a_row_takes_it(
         zero = c.zero(*slope.free)
         return Riccati((slope, zero), (c.multiply(slope, slope), zero))
 
-    monkeypatch.setattr(claim, "flow_of", taken)
+    monkeypatch.setattr(claim, "find_flow", taken)
     assert refuted(asked).startswith(NOT_LINEAR if name == "noise" else "d E[z']/d eps - f(E[z'])")
 
 
@@ -268,6 +268,6 @@ def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pyte
 
 
 def test_a_fault_in_the_count_of_shares_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "shares", lambda word: dict.fromkeys("ABO", Fraction(1)))
+    monkeypatch.setattr(pieces, "sum_shares", lambda word: dict.fromkeys("ABO", Fraction(1)))
     build = document(ROOT / "tests/mutants/steps/missing_half_kick.yaml")
     expect(answer(build, "pieces"), "undecided", "the engines disagree on f[r] minus the sum of the pieces")
