@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 if __package__:
-    from recipe_compiler.kernel import equations, field, formulas, moves, pages, relations, words
+    from recipe_compiler.kernel import equations, field, formulas, limits, moves, pages, relations, words
 else:  # as a program, wherever it was copied to with its neighbour
     sys.path.insert(0, str(Path(__file__).parent))
-    from kernel import equations, field, formulas, moves, pages, relations, words  # ty: ignore[import-not-found]
+    from kernel import equations, field, formulas, limits, moves, pages, relations, words  # ty: ignore[import-not-found]
 
-VERSION, MOST_BYTES = 1, 20_000_000
+VERSION = 1
 Json = dict[str, Any]
 canonical = functools.partial(json.dumps, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 Documents = pages.Documents
@@ -264,7 +264,7 @@ def reads_potential(piece: Json) -> bool:
 
 def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
     """Decide a claim about a word once more: its verdict has to be that."""
-    word = list(itertools.islice(words.letters(d.scheme["split"]), words.MOST_LETTERS))
+    word = list(itertools.islice(words.letters(d.scheme["split"]), limits.EXPONENT))
     pieces = d.scheme.get("pieces") or d.step.get("pieces") or {}
     stated = d.scheme.get("claims") or {}
     names = sorted({piece for piece, _ in word})
@@ -455,7 +455,7 @@ def main(files: list[str]) -> int:
     lines = [] if files else ["usage: python recheck.py FILE..."]
     for file in files:
         try:
-            require(Path(file).stat().st_size <= MOST_BYTES, f"the file has more than {MOST_BYTES} bytes", ValueError)
+            require(Path(file).stat().st_size <= limits.BYTES, f"more than {limits.BYTES} bytes", ValueError)
             whole = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_read_unique_keys)
             pairs, verdicts = recheck(whole), [claim["verdict"] for claim in whole["claims"]]
             words = ["refuted, " if verdict == "refuted" else "" for verdict in verdicts]

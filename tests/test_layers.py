@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
 LAYERS = (
-    {"errors", "notebook", "verdict", "version"},
+    {"errors", "limits", "notebook", "verdict", "version"},
     {"formula", "kernel"},
     {"algebra/scalars"},
     {"tensor"},

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.simplify import direction, normalise_signs
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
@@ -14,11 +15,6 @@ from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import equation_formulas
-
-LARGEST = 24
-"""So many different formulas of one shape are kept, the first ones."""
-MAX_DEGREE, MAX_KERNELS, MAX_WEIGHT = 5, 8, 7
-"""Of monomials in the coordinates; of scalars that occur beside them; of both together."""
 
 
 @dataclass(slots=True)
@@ -32,7 +28,7 @@ class Material:
     def add(self, formula: Formula) -> None:
         """Keep a formula unless a multiple of it is kept already."""
         kept = self.by_shape.setdefault(formula.shape, [])
-        if len(kept) < LARGEST and self.is_new(formula):
+        if len(kept) < limits.CANDIDATES and self.is_new(formula):
             kept.append(formula)
 
     def is_new(self, formula: Formula) -> bool:
@@ -110,7 +106,7 @@ def material(dynamics: Dynamics) -> Material:
     return found
 
 
-def monomials(found: Material, kernel: int, degree: int = MAX_DEGREE) -> list[Formula]:
+def monomials(found: Material, kernel: int, degree: int = limits.MONOMIALS) -> list[Formula]:
     """Return products of coordinates and of at most two scalars that occur, the simplest first.
 
     Coordinates are scalar blocks and entries of columns of fixed sizes, those on circles left out. Scalars that occur
@@ -121,10 +117,10 @@ def monomials(found: Material, kernel: int, degree: int = MAX_DEGREE) -> list[Fo
     powers = [(n, _multiply_powers(x)) for n in range(degree + 1) for x in combinations_with_replacement(z, n)]
     new = Material(found.declarations)
     plain = [(n, power) for n, power in powers if new.is_new(power)]
-    single = [scalar for scalar in _list_kernels(found) if new.is_new(scalar)][:MAX_KERNELS]
+    single = [scalar for scalar in _list_kernels(found) if new.is_new(scalar)][: limits.TRIALS]
     double = [build.multiply(x, y, SCALAR) for x, y in combinations_with_replacement(single, 2)]
     kernels = [*((kernel, x) for x in single), *((2 * kernel, x) for x in double)]
-    more = [(n + m, _multiply_scalars(x, power)) for m, x in kernels for n, power in powers if n + m <= MAX_WEIGHT]
+    more = [(n + m, _multiply_scalars(x, power)) for m, x in kernels for n, power in powers if n + m <= limits.POWER]
     return [formula for _, formula in sorted([*plain, *more], key=lambda pair: pair[0])]
 
 

@@ -8,6 +8,7 @@ from math import floor, lcm
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.tensor.atoms import indices
@@ -15,12 +16,6 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.order import spell_factors
 from recipe_compiler.tensor.terms import Atom, Base, Component, Pi, SizeNumber, Tensor, Term
 from recipe_compiler.tensor.zero import cleared, instances
-
-MAX_TERMS = 3000
-"""Tensors of more terms are left out: what is found is proved anyhow."""
-
-MAX_SIZE = 4
-"""Sums over larger fixed sizes are not written out: they are treated as sums over any size."""
 
 Monomial = tuple[tuple[str, int], ...]
 """Whole powers, also negative ones, of constants and unknowns by name."""
@@ -55,10 +50,10 @@ def equations(c: Calculus, tensors: Iterable[Tensor], names: Iterable[str]) -> l
     known: dict[Atom, str] = {Component(name): name for name in names} | {Pi(): "pi"}
     found: list[Equation] = []
     for tensor in tensors:
-        if len(tensor.terms) > MAX_TERMS:
+        if len(tensor.terms) > limits.TERMS:
             continue
         sizes = {index.size for term in tensor.terms for index in indices(term.factors) if isinstance(index.size, int)}
-        for one in instances(c, tensor) if max(sizes, default=0) <= MAX_SIZE else (tensor,):
+        for one in instances(c, tensor) if max(sizes, default=0) <= limits.FEW_COORDINATES else (tensor,):
             groups: defaultdict[str, list[Term]] = defaultdict(list)
             for term in cleared(c, one, lambda base: not _has_no_index(base.arg)).terms:
                 groups[spell_factors(factor for factor in term.factors if indices((factor,)))].append(term)

@@ -16,23 +16,13 @@ from sympy import QQ
 from sympy.polys.fields import FracElement, FracField
 from sympy.polys.rings import PolyElement
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.equations import Equation
 
 PRIME = 2**61 - 1
 SEED = 2015
 MIXED = 10
 """Random combinations of all equations that stand for them where few unknowns are looked for."""
-MAX_SUBSETS = 4000
-FEW = 3
-"""Solutions of so few unknowns are taken as they come; for larger ones a sparser one is looked for."""
-SHUFFLES, CELLS = 12, 3_000_000
-"""Orders tried for that, and the numbers they may be written with."""
-MAX_STEPS = 60
-"""Branches looked at for one system."""
-MAX_FACTORED = 400
-"""Polynomials of more terms are not factored."""
-SHORTEST = 120
-"""The shortest equations that are solved; the others are left to the proof of what is found."""
 
 Value = FracElement
 """A ratio of polynomials in the constants."""
@@ -62,7 +52,7 @@ class System:
         rows, found = _combine_rows(self.rows), list[set[int]]()
         width = len(self.unknowns)
         subsets = (set(s) for size in range(1, largest + 1) for s in combinations(range(width), size))
-        for _, subset in zip(range(MAX_SUBSETS), subsets, strict=False):
+        for _, subset in zip(range(limits.TERMS), subsets, strict=False):
             if len(found) == most:
                 return
             if not any(old <= subset for old in found) and _rank_of_columns(rows, subset) == _rank_of_columns(
@@ -75,17 +65,17 @@ class System:
         """Return few unknowns that suffice where all others are 0, early ones preferred; None if there are none."""
         width = len(self.unknowns)
         best = _solve_by_columns(self.rows, list(range(width)))
-        if best is not None and len(best) > FEW:
+        if best:
             random = Random(SEED)
             lengths = [sum(1 for row in self.rows if row[n]) for n in range(width)]
-            for shuffle in range(1 + min(SHUFFLES, CELLS // (len(self.rows) * width))):
+            for shuffle in range(1 + min(limits.TRIALS, limits.PAIRS // (len(self.rows) * width))):
                 order = sorted(range(width), key=lambda n: lengths[n] + (2 * random.random() if shuffle else 0))
                 best = min(best, _solve_by_columns(self.rows, order) or best, key=len)
         return None if best is None else tuple(self.unknowns[n] for n in sorted(best))
 
     def determining(self, unknowns: tuple[str, ...]) -> Sequence[Equation]:
         """Return equations that determine unknowns: all if they are few or not all linear, else independent ones."""
-        if len(self.equations) <= SHORTEST or len(self.rows) < len(self.equations):
+        if len(self.equations) <= limits.SAMPLES or len(self.rows) < len(self.equations):
             return self.equations
         columns = [n for n, name in enumerate(self.unknowns) if name in unknowns]
         reduced, rank = _matrix_mod_prime([[row[n] for row in self.rows] for n in columns]).rref()
@@ -125,7 +115,7 @@ class _Search:
         return total
 
     def solutions(self) -> list[Solution]:
-        shortest = sorted(self.reduced(self.equations), key=len)[:SHORTEST]
+        shortest = sorted(self.reduced(self.equations), key=len)[: limits.SAMPLES]
         found = (self.values(linear) for linear in self.branches(shortest, self.unknowns))
         return [values for values in found if values is not None]
 
@@ -142,7 +132,7 @@ class _Search:
 
     def factors(self, poly: fmpq_mpoly) -> list[fmpq_mpoly]:
         """Return the different factors with unknowns."""
-        parts = [part for part, _ in poly.factor()[1]] if len(poly) <= MAX_FACTORED else [poly]
+        parts = [part for part, _ in poly.factor()[1]] if len(poly) <= limits.FACTORED else [poly]
         return [part for part in parts if self.occurring(part)]
 
     def occurring(self, poly: fmpq_mpoly) -> list[str]:
@@ -153,7 +143,7 @@ class _Search:
     def branches(self, equations: list[fmpq_mpoly], unknowns: tuple[str, ...]) -> Iterator[dict[str, fmpq_mpoly]]:
         """Yield solutions as polynomials that are linear in the unknown they determine, the last unknown first."""
         self.steps += 1
-        if self.steps > MAX_STEPS or any(poly.is_constant() for poly in equations):
+        if self.steps > limits.CANDIDATES or any(poly.is_constant() for poly in equations):
             return
         if not equations:
             yield {name: self.context.gen(self.context.variable_to_index(name)) for name in unknowns}

@@ -10,6 +10,7 @@ from sympy import QQ
 from sympy.polys.fields import FracElement, FracField
 from sympy.polys.rings import PolyElement
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.equations import constant_names
 from recipe_compiler.formula import build, rebuild, show
 from recipe_compiler.formula import expression as ex
@@ -18,8 +19,6 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
-MAX_TERMS = 12
-"""Sums of more terms are kept as one."""
 _LINEAR = frozenset({"trace", "sum", "diag", "grad", "div", "hessian"})
 _SAMPLES = ((2, 3, 5, 7, 11, 13, 17, 19), (19, 17, 13, 11, 7, 5, 3, 2))
 """Values of the constants at which the sign of a ratio is taken."""
@@ -34,7 +33,7 @@ def expand_sum(formula: Formula, *, constants: bool = True) -> tuple[Formula, ..
     Without `constants`, sums that do not depend on the state stay factors: `(a - 1)*log(x)` is one term.
     """
     terms = tuple(_expand_terms(formula, constants))
-    return terms if len(terms) <= MAX_TERMS else (formula,)
+    return terms if len(terms) <= limits.SUMMANDS else (formula,)
 
 
 def list_terms(formula: Formula) -> tuple[Formula, ...]:
@@ -51,7 +50,7 @@ def _expand_terms(formula: Formula, constants: bool) -> list[Formula]:
             return [part for term in terms for part in _expand_terms(term, constants)]
         case ex.Multiply(left, right, shape) | ex.MatMul(left, right, shape):
             sides = [_expand_terms(x, constants) if constants or depends_on_state(x) else [x] for x in (left, right)]
-            if sides == [[left], [right]] or len(sides[0]) * len(sides[1]) > MAX_TERMS:
+            if sides == [[left], [right]] or len(sides[0]) * len(sides[1]) > limits.SUMMANDS:
                 return [formula]
             product = _multiply if isinstance(formula, ex.Multiply) else build.matmul
             return [product(one, other, shape) for one in sides[0] for other in sides[1]]
@@ -168,7 +167,7 @@ class Constants:
             yield build.negate(term) if coefficient < 0 else term
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=limits.SUBJECTS)
 def constants(declarations: Declarations) -> Constants:
     """Return the field of the ratios that coefficients of a document may be."""
     names = constant_names(declarations)

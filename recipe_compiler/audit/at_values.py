@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.audit.affine import AffineStep, Array, affine_step, shift_symbols
 from recipe_compiler.audit.thermostat import thermostats, with_thermostats_held
@@ -19,9 +20,6 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
-
-MOST = 60
-"""Coordinates of the longest state that is gone through."""
 
 
 class NoAuditError(Exception):
@@ -84,8 +82,8 @@ def read_affine_step(build: Build, program: Program) -> Audited:
         raise NoAuditError(f"the size {unknown[0]} has no value")
     held = thermostats(program)
     valued = replace(with_thermostats_held(program), parameters=tuple(_set_value(build, p) for p in program.parameters))
-    if sum(length(size, sizes) for block in program.blocks for size in block.shape.sizes or (1,)) > MOST:
-        raise NoAuditError(f"the state has more than {MOST} coordinates: `recipe run` forecasts up to 200")
+    if sum(length(size, sizes) for block in program.blocks for size in block.shape.sizes or (1,)) > limits.STATE:
+        raise NoAuditError(f"the state has more than {limits.STATE} coordinates: `recipe run` forecasts up to 200")
     names = Names(valued, sizes)
     slopes = [entry for part in gradient.parts for entry in entries(part.prior, names, part.block)]
     if sum(len(names.block(block)) for block in program.blocks if block.name in held) > 1:

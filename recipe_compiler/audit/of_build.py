@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from recipe_compiler import limits
 from recipe_compiler.audit.affine import Array, NotAffineError, lines_of
 from recipe_compiler.audit.at_values import Audited, NoAuditError, is_quadratic, read_affine_step
 from recipe_compiler.audit.figures import (
@@ -28,9 +29,6 @@ from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Explanation, Topic
-
-LISTED = 12
-"""Of more coordinates of theta, the extremes alone are said."""
 
 NONE = "U is quadratic; the distribution of the chain is not computed"
 BY = "U is quadratic by index calculus; in double precision, from F and Sigma of the step"
@@ -139,6 +137,6 @@ def _report_rows(block: str, law: Figures) -> Iterator[tuple[str, str]]:
 
 def _list_numbers(values: Array, shown: Callable[[float], str]) -> str:
     """Return numbers in the order of the coordinates; the smallest and the largest if there are many."""
-    if len(values) <= LISTED:
+    if len(values) <= limits.COORDINATES:
         return ", ".join(shown(float(value)) for value in values)
     return f"{shown(float(values.min()))} to {shown(float(values.max()))}"

@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 
+from recipe_compiler import limits
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.program.atoms import names_of, replace_atoms
@@ -76,13 +77,6 @@ def with_thermostats_held(program: Program) -> Program:
     return program if statements == program.statements else replace(program, statements=statements)
 
 
-MOST_ASKED = 60
-"""How often a mean change is computed between two values."""
-
-MOST_TROUBLE = 6
-"""How often in a row the value is doubled where the rest has no law: friction mends little that this does not."""
-
-
 def settles_at(change: Callable[[float], float], name: str, sharpness: float = SHARPNESS) -> float:
     """Return the scalar x at which the mean change E[xi' - xi; S(x)] of a thermostat, which falls with x, is zero.
 
@@ -109,7 +103,7 @@ def settles_at(change: Callable[[float], float], name: str, sharpness: float = S
     low = high = 1.0
     while not bounded(high) < 0.0:
         low, high = high, 2.0 * high
-        if high > FARTHEST or len(trouble) > MOST_TROUBLE:
+        if high > FARTHEST or len(trouble) > limits.CASES:
             raise trouble[-1] if trouble else NoLawError(f"{name} has no mean value: no friction is enough")
     while low == high or not bounded(low) > 0.0:
         low, high = low / 2.0, low
@@ -124,7 +118,7 @@ def _find_root(f: Callable[[float], float], a: float, b: float, sharpness: float
     It is asked as seldom as may be: f of 1/x is nearly linear, heat over friction. Returned is where f was asked last.
     """
     f_a, f_b, last = f(a), f(b), b
-    for _ in range(MOST_ASKED):
+    for _ in range(limits.CANDIDATES):
         x = (a * f_b - b * f_a) / (f_b - f_a)
         f_x = f(x)
         if f_x == 0.0 or abs(x - last) <= sharpness * abs(x):

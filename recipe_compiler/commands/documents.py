@@ -4,16 +4,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from recipe_compiler import limits
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Document
-from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
 
 _Faulty = tuple[type[DocumentError], tuple[Fault, ...]]
 
 SECONDS = 20.0
 """What reading one document may take, the Python files that it names included."""
-LIMITS = f"at most {SECONDS:g} s and {MEMORY // 2**30} GiB"
+LIMITS = f"at most {SECONDS:g} s and {limits.MEMORY // 2**30} GiB"
 
 
 def load_named(file: str) -> Document:

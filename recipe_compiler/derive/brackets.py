@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, islice
 
+from recipe_compiler import limits
 from recipe_compiler.derive.recipe import Derivation, Vector, apply_matrix, divergence, row_slots
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
@@ -25,11 +26,6 @@ from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor
-
-DEPTH = 3
-"""Derivatives of b that are looked at."""
-FAMILIES = 200
-"""Families of brackets that are looked at for each block that is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +87,8 @@ def _extend_by_brackets(
     """Yield each block that one family of brackets adds to the reached ones."""
     inside = [block for block in blocks if block.name in reached]
     outside = [block for block in blocks if block.name not in reached]
-    families = (by for depth in range(1, DEPTH + 1) for by in combinations_with_replacement(inside, depth))
-    for by in islice(families, FAMILIES):
+    families = (by for depth in range(1, limits.DEPTH + 1) for by in combinations_with_replacement(inside, depth))
+    for by in islice(families, limits.CANDIDATES):
         at = [tuple(Index(size, f"k{n}") for size in block.shape.sizes) for n, block in enumerate(by)]
         moved = [(block, _differentiate_by_blocks(c, b[block.name], by, at)) for block in outside]
         touched = [(block, slope) for block, slope in moved if not c.is_zero(slope)]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from recipe_compiler import limits
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula import show as formula_show
 from recipe_compiler.formula.block_matrices import Matrix
@@ -16,8 +17,6 @@ from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 from recipe_compiler.tensor.terms import Delta, Tensor, Term
 
 _MARGIN = 10
-_WRITTEN_OUT = 6
-"""Vectors of up to this fixed size are written place by place where they have no matrix notation."""
 
 
 def derivation_text(derivation: Derivation, *, euler: bool = True) -> str:
@@ -161,7 +160,7 @@ def _block_rows(c: Calculus, style: Style, block: Block, entry: Tensor) -> list[
     if not entry.free or as_matrices(c, style, entry) is not None:
         return [(name, entry, "")]
     (index,) = entry.free
-    if isinstance(index.size, int) and index.size <= _WRITTEN_OUT:
+    if isinstance(index.size, int) and index.size <= limits.COORDINATES:
         places = [(str(place), c.rename(entry, {index: place})) for place in range(index.size)]
         return [(style.at(name, [place]), one, place) for place, one in places]
     return [(style.at(name, [index.label]), entry, index.label)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.simplify import direction, simplest
 from recipe_compiler.ansatz.sums import expand_sum, list_terms, sum_terms
 from recipe_compiler.ansatz.unknowns import Part
@@ -16,10 +17,6 @@ from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-
-MAX_PARTS = 26
-MAX_OWN = 14
-"""With more claimed terms than this, products with sums are not multiplied out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ def drift_parts(dynamics: Dynamics) -> tuple[Part, ...]:
     """
     declarations = dynamics.declarations
     stated = dict(dynamics.claims.drift or ())
-    few = sum(len(expand_sum(t)) for formula in stated.values() for t in list_terms(formula)) <= MAX_OWN
+    few = sum(len(expand_sum(t)) for formula in stated.values() for t in list_terms(formula)) <= 2 * limits.TRIALS
     found: dict[tuple[str, str | None, int], Part] = {}
     for name, formula in stated.items():
         for whole in list_terms(formula):
@@ -56,7 +53,7 @@ def drift_parts(dynamics: Dynamics) -> tuple[Part, ...]:
         elif mark is not None and same is None:
             entry = f"claims.drift.{term.block.name}"
             found[term.block.name, mark, len(found)] = Part(((entry, simple),), own=False, rank=term.rank)
-    return tuple(found.values())[:MAX_PARTS]
+    return tuple(found.values())[: 3 * limits.TRIALS]
 
 
 def recipe_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:

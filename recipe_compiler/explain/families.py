@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.simplify import SYMMETRIC, direction, gather_terms, simplest
 from recipe_compiler.ansatz.sums import Constants, Value, constants, expand_sum
 from recipe_compiler.ansatz.unknowns import Ansatz, Part, Values, entries
@@ -17,14 +18,6 @@ from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.formula.show import text, unsigned
 from recipe_compiler.spec.model import Dynamics
-
-LARGEST = 3
-"""Terms of the drift changed at once."""
-MOST = 8
-"""Sets of terms for which equations are solved."""
-MAX_VARIANTS = 12
-SHORT = 4
-"""Drifts of more terms are not taken apart to put matrices into them."""
 
 
 def energy_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
@@ -116,7 +109,7 @@ def drift_changes(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     2015, Sec. 3.1).
     """
     ansatz = Ansatz(dynamics, drift_parts(dynamics), derived)
-    for values in ansatz.sparse(LARGEST, MOST):
+    for values in ansatz.sparse(limits.DEPTH, limits.TRIALS):
         new = (
             (entry, gather_terms(formula, dynamics.declarations)) for entry, formula in ansatz.written(values).items()
         )
@@ -168,7 +161,7 @@ def insert_into_term(term: Formula, declarations: Declarations) -> list[Formula]
             simple = simplest(new, declarations)
             if (mark := direction(simple, declarations)) is not None:
                 found.setdefault(mark, simple)
-    return list(found.values())[:MAX_VARIANTS]
+    return list(found.values())[: limits.TRIALS]
 
 
 def _insert_matrix(term: Formula, matrix: Formula, size: Size | None) -> Iterator[Formula]:
@@ -205,7 +198,7 @@ def _combine_variants(dynamics: Dynamics, block: str, *, derived: bool) -> Itera
     """Yield the drifts of one block that are combinations of variants of its terms."""
     declarations, entry = dynamics.declarations, f"claims.drift.{block}"
     own = expand_sum(entries(dynamics)[entry])
-    if not own or len(own) > SHORT:
+    if not own or len(own) > limits.CASES:
         return
     at = constants(declarations)
     cores = [at.split(new)[1] or build.ONE for term in own for new in insert_into_term(term, declarations)]
@@ -213,7 +206,7 @@ def _combine_variants(dynamics: Dynamics, block: str, *, derived: bool) -> Itera
     if len(listed) == len(own):
         return
     ansatz = Ansatz(dynamics, tuple(Part(((entry, term),), own=False) for term in listed), derived)
-    for values in ansatz.sparse(len(own) + 1, MOST // 2):
+    for values in ansatz.sparse(len(own) + 1, limits.TRIALS // 2):
         new = ansatz.written(values)
         says = f"take {text(new[entry])} for the drift of {block}"
         yield Change(DRIFT, len(values), says, tuple(new.items()), ansatz.is_plain(values))
@@ -225,7 +218,7 @@ def _insert_with_noise(dynamics: Dynamics, block: str, *, derived: bool) -> Iter
     entry = f"claims.drift.{block}"
     places = [name for head in ("claims.diffusion", "D") if (name := f"{head}[{block},{block}]") in old]
     own = expand_sum(old[entry])
-    if is_zero(old[places[0]]) or not own or len(own) > 2 * SHORT:
+    if is_zero(old[places[0]]) or not own or len(own) > 2 * limits.CASES:
         return
     noises = insert_into_term(old[places[0]], declarations)
     for k, term in enumerate(own):
@@ -236,7 +229,7 @@ def _insert_with_noise(dynamics: Dynamics, block: str, *, derived: bool) -> Iter
         noisy = [Part(tuple((place, one) for place in places), own=False) for one in noises]
         before, after = ([Part(((entry, one),), fixed=True) for one in part] for part in (own[:k], own[k + 1 :]))
         ansatz = Ansatz(dynamics, (*before, *new, *after, *noisy), derived)
-        for values in ansatz.sparse(2, MOST // 2):
+        for values in ansatz.sparse(2, limits.TRIALS // 2):
             if sum(ansatz.parts[n] in noisy for n in values) != 1 or len(values) != 2:
                 continue
             found = {place: new for place, new in ansatz.written(values).items() if not unchanged(dynamics, place, new)}

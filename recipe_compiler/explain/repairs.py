@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.simplify import canonical_text
 from recipe_compiler.ansatz.unknowns import entries, has_no_defects
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
@@ -34,13 +35,6 @@ class Family(Protocol):
     def __call__(self, dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
         """Yield proposals; nothing where it does not apply."""
         ...
-
-
-SHOWN = 5
-TRIED = 14
-"""Proposals that are put to the proof."""
-PROPOSED = 60
-"""Proposals after which no more are looked for."""
 
 
 def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
@@ -152,7 +146,7 @@ def _collect_proposals(families: Iterable[Family], dynamics: Dynamics) -> list[C
         try:
             for change in family(dynamics, derived=_is_recipe_drift_required(dynamics)):
                 found.append(change)
-                if len(found) == PROPOSED:
+                if len(found) == limits.CANDIDATES:
                     return found
         except (DocumentError, NotConvertedError, ZeroDivisionError):
             continue
@@ -165,7 +159,7 @@ def _prove_proposals(dynamics: Dynamics, changes: list[Change], before: Before) 
     seen = {_fingerprint(dynamics)}
     tried = 0
     for change in sorted(changes, key=lambda change: change.order):
-        if len(found) == SHOWN or tried == TRIED:
+        if len(found) == limits.SHOWN or tried == 2 * limits.TRIALS:
             break
         changed = change.applied(dynamics)
         mark = _fingerprint(changed)

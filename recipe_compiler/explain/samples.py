@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.candidates import material, monomials
 from recipe_compiler.ansatz.simplify import canonical_text, direction, gather_terms, simplest
 from recipe_compiler.ansatz.sums import Value, constants, expand_sum
@@ -23,14 +24,6 @@ from recipe_compiler.verify.core.subject import Subject, prepare_subject
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 LEAVES = "exp(-H) is a stationary density of the claimed equation, normalisable or not, for H = "
-
-SHOWN = 2
-TRIED = 6
-MAX_ADDED = 8
-MAX_ON_A_LINE = 60
-"""Terms of an energy that are tried where z is one scalar."""
-LARGEST = 900
-"""Where the equations have more terms, no more terms are added to H."""
 
 
 def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
@@ -53,7 +46,7 @@ def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
         if has_no_defects(dynamics, derived=False):
             return ()
         for n, change in enumerate(_propose_energies(dynamics)):
-            if n == TRIED or len(found) == SHOWN:
+            if n == limits.TRIALS or len(found) == limits.SHOWN:
                 break
             mark = canonical_text(change.formulas[0][1], dynamics.declarations)
             explanation = None if mark in seen else prove_change(dynamics, change, Topic.SAMPLES, derived=False)
@@ -83,7 +76,7 @@ def _propose_energies(dynamics: Dynamics) -> Iterator[Change]:
         for change in _solve_energies(wide, len(own)):
             found = True
             yield change
-        if sum(map(len, wide.system.equations)) > LARGEST:
+        if sum(map(len, wide.system.equations)) > limits.TERMS:
             break
     if not found:
         yield from _integrate_on_line(dynamics)
@@ -142,7 +135,7 @@ def _integrate_on_line(dynamics: Dynamics) -> Iterator[Change]:
                 bases.append(base)
     listed = [*(_logarithm(base) for base in bases), *monomials(material(alone), 2, degree=6)]
     listed = {direction(term, dynamics.declarations): term for term in listed}
-    terms = [term for mark, term in listed.items() if mark is not None and depends_on_state(term)][:MAX_ON_A_LINE]
+    terms = [term for mark, term in listed.items() if mark is not None and depends_on_state(term)][: limits.CANDIDATES]
     ansatz = Ansatz(alone, tuple(Part((("H", term),), own=False) for term in terms), derived=True)
     for values in ansatz.solutions(ansatz.system.sparsest()):
         yield from _energy_change(ansatz, dict(values))
@@ -167,7 +160,7 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
             found.append(symbol)
     simple = [simplest(term, declarations) for term in found]
     distinct = {direction(term, declarations): term for term in reversed(simple)}
-    return tuple(term for mark, term in reversed(distinct.items()) if mark is not None)[:MAX_ADDED]
+    return tuple(term for mark, term in reversed(distinct.items()) if mark is not None)[: limits.TRIALS]
 
 
 def _varying_noise(dynamics: Dynamics) -> list[Formula]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.simplify import simplest, tensor_of
 from recipe_compiler.ansatz.unknowns import entries
 from recipe_compiler.explain.changes import CURL, NOISE, Change
@@ -12,8 +13,6 @@ from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
-
-MAX_PAIRS = 4
 
 
 def mirrored(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
@@ -46,7 +45,7 @@ def mirrored(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
                 flips = {entry for entry, formula in pair.items() if here != there and opposite(old[entry], formula)}
                 words = {e: f"flip the sign of {e}" if e in flips else f"take {text(pair[e])} for {e}" for e in pair}
                 options.append([(entry, formula, words[entry]) for entry, formula in pair.items()])
-    for chosen in product(*options) if 0 < len(options) <= MAX_PAIRS else ():
+    for chosen in product(*options) if 0 < len(options) <= limits.CASES else ():
         rank = CURL if any(entry.startswith("Q[") for entry, _, _ in chosen) else NOISE
         formulas = tuple((entry, formula) for entry, formula, _ in chosen)
         yield Change(rank, len(chosen), ", and ".join(says for _, _, says in chosen), formulas)

@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Generic, TypeVar
 
+from recipe_compiler import limits
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import entry_of, nodes
 from recipe_compiler.formula.declaration import Declarations
@@ -87,7 +88,7 @@ class Domain(Generic[T]):
         return y if x == self.top else x
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=limits.SUBJECTS)
 def asking(domain: Domain[T], declarations: Declarations) -> Callable[[Formula], T]:
     """Return the function that gives the value of a plain formula in a domain, for a document's declarations.
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 import sympy
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity import prove
 from recipe_compiler.algebra.positivity.region import (
     Fact,
@@ -51,10 +52,6 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 
 SignOf = Callable[[Formula, Declarations], Range]
-MOST_ENTRIES = 36
-"""Formulas with more entries than this are read as one opaque entry."""
-
-LARGEST_MATRIX = 4
 
 
 @dataclass(slots=True)
@@ -146,7 +143,7 @@ class Abstraction:
         return [Fact(made, op, says) for says in sorted(found.given) or [""]] if op else []
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=limits.REMEMBERED)
 def shown(
     formula: Formula, op: str, declarations: Declarations, sign_of: SignOf, offset: int = 0, light: bool = False
 ) -> frozenset[str] | None:
@@ -169,7 +166,7 @@ def shown(
     return frozenset[str]().union(*(answer.given for answer in found)) if len(found) == len(answers) else None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=limits.REMEMBERED)
 def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
     """Return the declarations by which A: [n, n], small and of fixed size, is positive definite; None if not shown."""
     try:
@@ -179,7 +176,7 @@ def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | N
         return None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=limits.REMEMBERED)
 def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
     """Return the declarations by which det A != 0 everywhere, A: [n, n], small and of fixed size; None if not shown."""
     try:
@@ -193,7 +190,7 @@ def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] |
 def _read_small_matrix(formula: Formula, declarations: Declarations) -> Rows | None:
     """Return the entries of a small matrix where the document fixes all sizes."""
     a = None if declarations.sizes else rows(formula, Setting(declarations, {}))
-    return a if a is not None and len(a) <= LARGEST_MATRIX else None
+    return a if a is not None and len(a) <= limits.FEW_COORDINATES else None
 
 
 def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Expr], bool]:
@@ -214,7 +211,7 @@ def _read_entries(formula: Formula, declarations: Declarations, sign_of: SignOf)
     if not declarations.sizes and not any(isinstance(n, str) for node in nodes(formula) for n in node.shape.sizes):
         flat = [x for row in rows(formula, Setting(declarations, {})) for x in row]
         distinct = list(dict.fromkeys(flat))
-        if len(distinct) <= MOST_ENTRIES:
+        if len(distinct) <= limits.SUMMANDS:
             return distinct, region_at(declarations, {})
     abstraction = Abstraction(declarations, sign_of)
     entry = abstraction.scalar(formula)

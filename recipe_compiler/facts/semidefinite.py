@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.facts import multiplied_out
 from recipe_compiler.facts.fold import asking
@@ -86,7 +87,7 @@ class Judge:
         return found
 
 
-_judge = lru_cache(maxsize=64)(Judge)
+_judge = lru_cache(maxsize=limits.SUBJECTS)(Judge)
 
 
 @dataclass(frozen=True, slots=True)

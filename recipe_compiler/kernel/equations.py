@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import limits
 from .field import (
     KINDS,
     PD,
@@ -28,7 +29,6 @@ from .formulas import Json, listed
 from .pages import Page
 
 EULER = ("euler", "sequential_euler")
-MOST_PAIRS = 5
 
 
 def part_of_D(page: Page, label: str) -> Array:
@@ -203,7 +203,7 @@ def expectation(page: Page, x: Poly) -> Poly:
     """Return the mean over all draws, the last first: exp(sum_ij C_ij d_i d_j / 2), at draws of 0 (Isserlis)."""
     for ids, C in reversed(page.draws):
         found, term = x, x
-        for m in range(1, MOST_PAIRS):
+        for m in range(1, limits.PAIRS):
             slopes = [page.gradient(page.slope(term, i), ids) for i in ids]
             term = sum((C[i, j] * y for i, row in enumerate(slopes) for j, y in enumerate(row)), constant(0)) / (2 * m)
             found += term
@@ -247,7 +247,7 @@ def is_zero_everywhere(page: Page, A: Array) -> bool:
 def increments(page: Page) -> tuple[int, Array, Array]:
     """Return the least n with a nonzero sqrt(eps)**n term in the mean or covariance of a step, and both terms."""
     mean, spread = moments(page)
-    for n in range(MOST_PAIRS):
+    for n in range(limits.PAIRS):
         at = [np.frompyfunc(lambda x, n=n: power_of_step(page, x, n), 1, 1)(A) for A in (mean, spread)]
         if not all(is_zero_everywhere(page, A) for A in at):
             return n, at[0], at[1]
@@ -262,7 +262,7 @@ def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
     n, mean, spread = increments(page)
     found = list[Poly]()
     for _, C in page.draws:
-        orders = [np.frompyfunc(lambda x, k=k: power_of_step(page, x, k), 1, 1)(C) for k in range(MOST_PAIRS)]
+        orders = [np.frompyfunc(lambda x, k=k: power_of_step(page, x, k), 1, 1)(C) for k in range(limits.PAIRS)]
         found += negative_minors(page, next((A for A in orders if not page.vanish(A)), C * 0))
     if n > 0:
         return [*found, *stationary(page, claim, label)]

@@ -12,13 +12,11 @@ import flint
 import numpy as np
 from flint import arb, fmpq
 
-FEW_TERMS = 20
-MOST_GENERATORS, MOST_EXPONENT, MOST_BITS, MOST_TERMS, MOST_WORK, MOST_ROOT = 160, 1000, 200_000, 20_000, 3_000_000, 12
-MOST_SLOPES = 300_000
-"""Pairs of terms in the products of one derivative, counted before they are multiplied."""
-PRECISIONS, DIGITS = (300, 3000, 12000), 60
-"""Bits of balls: the next where a sign is open. What the last does not tell from 0 must be below 10**-DIGITS."""
-RING = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(MOST_GENERATORS)), flint.Ordering.lex)
+from . import limits
+
+DIGITS = 60
+"""What balls of the most bits do not tell from 0 must be below 10**-DIGITS."""
+RING = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(limits.GENERATORS)), flint.Ordering.lex)
 Number = fmpq | arb
 Terms = list[tuple[fmpq, list[tuple[int, int]]]]
 Poly = Any
@@ -75,7 +73,7 @@ def diagonal(entries: Iterable[Poly]) -> Array:
 def product(A: Array, B: Array, of: Callable[[Array, Array], Array] = np.matmul) -> Array:
     """Return A @ B, or another product, which must not take too long."""
     work = max(map(len, A.flat)) * max(map(len, B.flat)) * max(A.size, B.size)
-    require(work <= MOST_WORK, "this many terms", TrustedError)
+    require(work <= limits.WORK, "this many terms", TrustedError)
     return of(A, B)
 
 
@@ -114,7 +112,7 @@ class Field:
 
     def coordinate(self, value: Poly) -> int:
         """Return the number of a new coordinate, which has a value."""
-        require(len(self.made) < MOST_GENERATORS, "this many functions", TrustedError)
+        require(len(self.made) < limits.GENERATORS, "this many functions", TrustedError)
         self.made.append(("", value))
         return len(self.made) - 1
 
@@ -122,7 +120,7 @@ class Field:
         """Return a function of a polynomial, which has to have a value."""
         found = [k for k, (other, v) in enumerate(self.made) if other == name and v == u]
         if not found:
-            require(len(u) <= MOST_TERMS, "this many terms", TrustedError)
+            require(len(u) <= limits.TERMS, "this many terms", TrustedError)
             found = [self.coordinate(u)]
             self.made[-1] = (name, u)
         self.require_defined(found[0])
@@ -143,12 +141,12 @@ class Field:
         (name, u), looks = self.made[k], self.looks
         require(name != "inv" or self.sign(u), f"1/({self.value(u)})", UndefinedError)
         require("root" not in name or self.sign(u) >= self.smooth, f"a root of {self.value(u)}", UndefinedError)
-        values = (self.value(RING.gen(k), bits) for bits in PRECISIONS)
+        values = (self.value(RING.gen(k), bits) for bits in limits.PRECISIONS)
         require(any(isinstance(x, fmpq) or x.is_finite() for x in values), f"{name}({u})", UndefinedError)
         self.looks = looks  # once: the same function is the same generator elsewhere
         self.defined.add((k, self.smooth))
 
-    def value(self, x: Poly, bits: int = PRECISIONS[0]) -> Number:
+    def value(self, x: Poly, bits: int = limits.PRECISIONS[0]) -> Number:
         """Return the value at the point: exact, or a ball, which is not finite where there is none."""
         if x.is_constant():
             return sum(x.coeffs(), fmpq(0))
@@ -157,7 +155,7 @@ class Field:
         at = {k: self._generator_value(k, bits) for k in used}
         exact = {k: v for k, v in at.items() if isinstance(v, fmpq)}
         if not terms and len(exact) == len(at):
-            return x(*(at.get(k, 0) for k in range(MOST_GENERATORS)))
+            return x(*(at.get(k, 0) for k in range(limits.GENERATORS)))
         rest = dict[tuple[tuple[int, int], ...], fmpq]()  # what is exact is put in exactly
         known = dict[tuple[int, int], fmpq]()
         for c, powers in terms or _split_terms(x.subs(exact)):
@@ -181,7 +179,7 @@ class Field:
         """Return a polynomial, its generators and, if it is short, its terms; computed once per object."""
         if self.known_terms.get(id(x), (None,))[0] is not x:
             used = [k for k, degree in enumerate(x.degrees()) if degree]
-            self.known_terms[id(x)] = x, used, _split_terms(x) if len(x) <= FEW_TERMS else []
+            self.known_terms[id(x)] = x, used, _split_terms(x) if len(x) <= limits.FEW_TERMS else []
         return self.known_terms[id(x)]
 
     def whole(self, x: Poly) -> int:
@@ -208,10 +206,10 @@ class Field:
 
     def sign(self, x: Poly) -> int:
         """Return a sign at the point: exact of a rational number; a ball that holds 0 is asked again with more bits."""
-        values = (self.value(x, bits) for bits in PRECISIONS)
+        values = (self.value(x, bits) for bits in limits.PRECISIONS)
         v = next((v for v in values if isinstance(v, fmpq) or v > 0 or v < 0), None)
         self.exact &= isinstance(v, fmpq)
-        ball = arb(self.value(x, PRECISIONS[-1]) if v is None else v)
+        ball = arb(self.value(x, limits.PRECISIONS[-1]) if v is None else v)
         require(ball.is_finite(), f"{ball}, which is not finite", UndefinedError)
         require(v is not None or ball.abs_upper() < arb(10) ** -DIGITS, f"the sign of {ball}", UnreadError)
         return 0 if v is None else int(v > 0) - int(v < 0)
@@ -251,12 +249,12 @@ class Field:
                 else:
                     inner = self.slope(u, i) if name else constant(int(k == i))
                     outer = FUNCTIONS[name][1](self, u, RING.gen(k)) if name and len(inner) else constant(1)
-                    require(len(outer) * len(inner) <= MOST_SLOPES, "this many terms", TrustedError)
+                    require(len(outer) * len(inner) <= limits.WORK, "this many terms", TrustedError)
                     self.slopes[k, i] = outer * inner
             if self.slopes[k, i] != 0:
                 along = x.derivative(k)
                 work += len(along) * len(self.slopes[k, i])
-                require(work <= MOST_SLOPES, "this many terms", TrustedError)
+                require(work <= limits.WORK, "this many terms", TrustedError)
                 found += along * self.slopes[k, i]
         return found
 
@@ -275,10 +273,10 @@ class Field:
             return self.of("exp", y * self.of("log", x))
         q = sum(y.coeffs(), fmpq(0))
         n, root = int(q.floor()), int(q.q)
-        terms = math.comb(abs(n) + max(len(x), 1) - 1, abs(n)) if abs(n) <= MOST_EXPONENT else MOST_TERMS
+        terms = math.comb(abs(n) + max(len(x), 1) - 1, abs(n)) if abs(n) <= limits.EXPONENT else limits.TERMS
         bits = max((c.height_bits() for c in x.coeffs()), default=0) * abs(n)
-        require(max(abs(int(q.p)), root) <= MOST_EXPONENT and bits <= MOST_BITS, f"a power {q}", UnreadError)
-        require(terms < MOST_TERMS, f"a power {q}", UnreadError)
+        require(max(abs(int(q.p)), root) <= limits.EXPONENT and bits <= limits.BITS, f"a power {q}", UnreadError)
+        require(terms < limits.TERMS, f"a power {q}", UnreadError)
         base = x if n >= 0 else constant(1 / self.value(x)) if x.is_constant() and len(x) else self.of("inv", x)
         whole = base ** abs(n)
         if root == 1:
@@ -287,7 +285,7 @@ class Field:
         if least and (least * q).q == 1:
             s = RING.gen(self.step)
             return s ** int((least * q).p) * self.power(x / s**least, constant(q))
-        require(root < MOST_ROOT, f"a power {q}", UnreadError)
+        require(root < limits.ROOT, f"a power {q}", UnreadError)
         return whole * self.of(f"root {root}", x) ** int((q - n).p)
 
 
@@ -308,7 +306,7 @@ FUNCTIONS: dict[str, tuple[Callable[[arb], arb], Callable[[Field, Poly, Poly], P
     "erf": (arb.erf, lambda f, u, t: 2 * f.of("exp", -u * u) * f.of("inv", f.of("root 2", f.of("pi", constant(0))))),
     "gamma": (arb.gamma, lambda f, u, t: t * f.of("polygamma 1", u)),
 }
-for n in range(MOST_ROOT):
+for n in range(limits.ROOT):
     FUNCTIONS[f"root {n}"] = (lambda x, n=n: x.root(n), lambda f, u, t, n=n: t * f.of("inv", u) / n)
     FUNCTIONS[f"polygamma {n}"] = (functools.partial(log_gamma, n), lambda f, u, t, n=n: f.of(f"polygamma {n + 1}", u))
 """Value and slope of each function of u, itself t; `polygamma n` is the n-th derivative of log gamma."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from . import limits
 from .field import (
-    MOST_ROOT,
     Array,
     Field,
     Poly,
@@ -26,7 +26,6 @@ from .field import (
     require,
 )
 
-MOST_CHARACTERS, MOST_NESTING = 10_000, 60
 Json = dict[str, Any]
 CALCULUS = ("grad", "div", "hessian", "Derivative", "diff")
 DECIMAL = re.compile(r"(?<![\w.])(\d*\.\d+|\d+\.?(?=[eE]))([eE][+-]?\d{1,3})?\b")
@@ -42,7 +41,7 @@ OPERATORS: dict[str, Callable[[Field, Array, Array], Array]] = {
 
 def binomial(f: Field, n: Poly, k: Poly) -> Poly:
     """Return a binomial: a polynomial in n of a whole number k, else by gamma functions."""
-    if k.is_constant() and f.value(k) in range(MOST_ROOT):
+    if k.is_constant() and f.value(k) in range(limits.ROOT):
         return math.prod(((n - i) / (i + 1) for i in range(f.whole(k))), start=constant(1))
     log = [f.of("polygamma 0", x + 1) for x in (n, k, n - k)]
     return f.of("exp", log[0] - log[1] - log[2])
@@ -123,7 +122,7 @@ def translate_sympy(name: str, args: list[Any]) -> Any:
             for by in args[1:]:
                 variable, times = by.elts if isinstance(by, ast.Tuple) and len(by.elts) == 2 else (by, ast.Constant(1))
                 times, block = getattr(times, "value", 0), getattr(variable, "value", variable)
-                if times not in range(1, MOST_ROOT) or not isinstance(block, ast.Name):
+                if times not in range(1, limits.ROOT) or not isinstance(block, ast.Name):
                     return None
                 for _ in range(times):
                     found = make_call("grad", found, block)
@@ -150,7 +149,7 @@ def parse(text: str) -> Any:
     """Read a formula, whose grammar is a part of that of Python; nothing of it is run."""
     exact = DECIMAL.sub(lambda found: f"({Fraction(found[0])})", " ".join(text.split()))
     deepest = max(itertools.accumulate((c in "([") - (c in ")]") for c in exact), default=0)
-    require(len(text) <= MOST_CHARACTERS and deepest <= MOST_NESTING, "a formula of this size", UnreadError)
+    require(len(text) <= limits.CHARACTERS and deepest <= limits.NESTING, "a formula of this size", UnreadError)
     try:
         return ast.parse(exact, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from .equations import MOST_PAIRS
+from . import limits
 from .field import (
     KINDS,
     PD,
@@ -100,7 +100,7 @@ def gaussian_mean(page: Page, f: Poly, over: list[int]) -> Poly:
     page.move({i: constant(0) for i in over})
     require(page.vanish(g), "a draw whose mean is not 0", TrustedError)
     S, found = page.here(inverse(page, page.here(P))[0]), constant(0)
-    for k in range(MOST_PAIRS):
+    for k in range(limits.PAIRS):
         found += f / (2**k * math.factorial(k))
         f = sum(
             (

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
+from . import limits
 from .field import (
     PD,
     PSD,
@@ -48,7 +49,7 @@ from .formulas import (
     translate_sympy,
 )
 
-FREE, MOST_COORDINATES = ("real", "circle"), 40
+FREE = ("real", "circle")
 STATED = ("diffusion", "drift", "update", "marginal")
 Point = dict[str, str]
 
@@ -172,7 +173,7 @@ class Page(Field):
         unknown = {*self.texts} - {*documents.blocks, *documents.parameters, *documents.functions}
         require(not unknown, f"a value of {', '.join(sorted(unknown))}, which the document does not declare")
         ends = [0, *itertools.accumulate(self.shape(entry)[0] for entry in documents.blocks.values())]
-        require(ends[-1] <= MOST_COORDINATES, "this many coordinates", TrustedError)
+        require(ends[-1] <= limits.COORDINATES, "this many coordinates", TrustedError)
         self.ids = {name: range(ends[k], ends[k + 1]) for k, name in enumerate(documents.blocks)}
         self.coordinates = ends[-1]
         self.made, self.at = [("", constant(0))] * ends[-1], {name for name in self.ids if seed or name in self.texts}
@@ -320,7 +321,7 @@ class Page(Field):
                 return array(table[name](self, *map(read, args)))
             case ast.Call(ast.Name("eye" | "Identity" | "zeros" | "ZeroMatrix" | "ones" | "OneMatrix" as name), sizes):
                 n, m = (self.whole(read(x).item()) for x in (sizes[0], sizes[-1]))
-                require(0 < n <= MOST_COORDINATES and 0 < m <= MOST_COORDINATES, f"a matrix {n} x {m}", UnreadError)
+                require(0 < n <= limits.COORDINATES and 0 < m <= limits.COORDINATES, f"a matrix {n} x {m}", UnreadError)
                 kind = name[0].lower()
                 return array([[constant(kind == "o" or (kind in "ei" and i == j)) for j in range(m)] for i in range(n)])
             case ast.Call(ast.Name(name), [one, *rest]) if name in JOINED:

@@ -7,7 +7,8 @@ by the powers of E and of i that stand below, what is left is the zero polynomia
 import math
 from collections.abc import Iterator
 
-from .field import MOST_GENERATORS, MOST_TERMS, RING, Field, Poly, TrustedError, constant, require
+from . import limits
+from .field import RING, Field, Poly, TrustedError, constant, require
 
 MOST_PASSES = 6
 Monomial = tuple[int, ...]
@@ -50,7 +51,7 @@ class Relations:
         self.numbers = {key: first + n for n, key in enumerate(self.denominators)}
         self.i = first + len(self.numbers)
         self.end = self.i + 1
-        require(self.end <= MOST_GENERATORS, "this many functions", TrustedError)
+        require(self.end <= limits.GENERATORS, "this many functions", TrustedError)
 
     def without(self, x: Poly, k: int) -> Poly:
         """Return a polynomial times what is not 0, in which a generator is replaced by those that it is made of."""
@@ -106,7 +107,7 @@ def replace_generator(x: Poly, k: int, above: Poly, below: Poly) -> Poly:
     """Return below**n x, n its degree in a generator, which is above/below."""
     parts = coefficients(x, k)
     n, most = max(parts), max(map(len, parts.values()))
-    require(most * (len(above) + len(below)) ** n <= MOST_TERMS**2, "this many terms", TrustedError)
+    require(most * (len(above) + len(below)) ** n <= limits.TERMS**2, "this many terms", TrustedError)
     return sum((part * above**j * below ** (n - j) for j, part in parts.items()), constant(0))
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from .field import MOST_WORK, TrustedError, UnreadError, require
+from . import limits
+from .field import TrustedError, UnreadError, require
 from .formulas import Json, listed
 from .pages import Documents
 
-MOST_LETTERS, MOST_WORD = 1000, 60
 WORDS = {
     "lie": "B A O",
     "leapfrog": "B/2 A B/2",
@@ -42,7 +42,7 @@ def letters(items: Any) -> Iterator[tuple[str, fmpq]]:
 def word_of(d: Documents) -> list[tuple[str, fmpq]]:
     """Return the letters of a build's word."""
     stated = d.step.get("split") or d.scheme.get("split") or WORDS.get(str(d.step.get("name")), "").split()
-    word = list(itertools.islice(letters(stated), MOST_LETTERS))
+    word = list(itertools.islice(letters(stated), limits.EXPONENT))
     require(word, "the word of this name", TrustedError)
     return word
 
@@ -77,7 +77,7 @@ def wrong_order(word: list[tuple[str, fmpq]], most: int) -> int | None:
     """Return the least length, up to `most`, of a product whose coefficient is not that in exp(L_1 + L_2 + ...)."""
     names = sorted({piece for piece, _ in word})
     work = sum(len(names) ** q for q in range(1, most + 1)) * len(word)
-    require(work <= MOST_WORK, "this many products", TrustedError)
+    require(work <= limits.WORK, "this many products", TrustedError)
     every = (product for q in range(1, most + 1) for product in itertools.product(names, repeat=q))
     wrong = (len(x) for x in every if coefficient(word, x) != fmpq(1, math.factorial(len(x))))
     return next(wrong, None)
@@ -138,7 +138,7 @@ def stationary_covariance(F: Any, Sigma: Any) -> Any:
 def check_variance(word: list[tuple[str, fmpq]], exact: bool, at: Json) -> str:
     """Look at the covariance of theta: at planes with full friction if it is said to be exact, else at the witness."""
     shares = [share for piece, share in word if piece == "O"]
-    require(len(word) <= MOST_WORD and all(share > 0 for share in shares), "a word of this length", TrustedError)
+    require(len(word) <= limits.NESTING and all(share > 0 for share in shares), "a word of this length", TrustedError)
     n = math.lcm(*(int(share.q) for share in shares))
     if exact:
         require(shares, "no letter is an O, so its distribution is not determined")

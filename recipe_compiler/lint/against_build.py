@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.symbols import extent
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula import build as make
@@ -31,8 +32,6 @@ from recipe_compiler.verify.builds.boundary import express_blocks
 from recipe_compiler.verify.core.build_values import bind_values, find_known_sizes, fix_sizes
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 
-MOST = 12
-"""Coordinates of a state that is followed whole; of a larger one smaller sizes are followed."""
 FEW = 2
 """What a size is there, and how many rows of the data there are."""
 LARGE = 20
@@ -194,7 +193,7 @@ def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every
         own.setdefault(block.shape.rows, whole)
     total = _count_coordinates(bound.declarations.blocks, own)
     rows = 0 if count is None else min(FEW, count if isinstance(count, int) else own.get(count, FEW))
-    if total is not None and total <= MOST:
+    if total is not None and total <= limits.COORDINATES:
         sizes = {name: own[name] for name in (*bound.declarations.sizes, *of_target) if name in own}
         return _Plan(build, bound, named, own, sizes, rows, every_potential)
     if every_potential:
@@ -306,7 +305,7 @@ def _write_potential(target: Target, block: Block, plan: _Plan) -> Formula:
     Raises:
         ModelError: a formula that is too large, or that differentiates by a block of several.
     """
-    places = express_blocks(block, target.declarations.blocks, MOST)
+    places = express_blocks(block, target.declarations.blocks, limits.COORDINATES)
     if places is None:
         raise ModelError([Fault(Place(""), "U", f"its blocks are not {block.name}, one after the other")])
     if target.potential is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import process_time
 
+from recipe_compiler import limits
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
 from recipe_compiler.lint.against_build import describe_stated_rows, find_build_sizes, with_stated_rows
@@ -22,10 +23,10 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import digest
 from recipe_compiler.trace.operations import Trace, Untraced
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all
 from recipe_compiler.verify.core.premises import require_smooth
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_checked_sizes
 from recipe_compiler.verify.core.subject import Subject, prepare_subject
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
 
 Cases = Sequence[Trace | Untraced]
 """What was followed of a step at each choice of sizes."""
@@ -128,7 +129,7 @@ class Lint:
     """What was followed of the step, in sentences."""
 
 
-def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
+def lint(ask: Binding, judged: bool = True, seconds: float = limits.CLAIM_SECONDS) -> Lint:
     """Run a step on symbols and return what it is. Without `judged` its drift and diffusion are read, no more.
 
     Of a step that is given rows of the data nothing is wrong but what is wrong of rows that the build allows, and of a

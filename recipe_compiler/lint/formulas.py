@@ -7,11 +7,8 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 from sympy.printing.str import StrPrinter
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.sign_cells import Cell
-
-LONGEST = 600
-LARGEST_EXPANDED = 400
-"""Operations of an expression that is multiplied out to be read."""
 
 
 class _Printer(StrPrinter):
@@ -29,6 +26,6 @@ class _Printer(StrPrinter):
 
 def format_expression(e: Expr) -> str:
     """Return an expression as text, multiplied out where that makes it shorter."""
-    forms = [e, sympy.expand(e)] if e.count_ops() <= LARGEST_EXPANDED else [e]
+    forms = [e, sympy.expand(e)] if e.count_ops() <= limits.FACTORED else [e]
     written = min((str(_Printer().doprint(form)) for form in forms), key=len)
-    return written if len(written) <= LONGEST else written[:LONGEST] + " ..."
+    return written if len(written) <= limits.CHARACTERS else written[: limits.CHARACTERS] + " ..."

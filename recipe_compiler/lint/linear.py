@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.nodes import UntraceableError
 from recipe_compiler.lint.values import apply, find_node, make_number
-
-LARGEST = 6
 
 
 def invert(a: Any) -> Any:
@@ -93,8 +92,8 @@ def _require_square(a: Any, what: str) -> Any:
     found = np.asarray(a, dtype=object).view(np.ndarray)
     if found.ndim != 2 or len(set(found.shape)) != 1:
         raise UntraceableError(f"the {what} of an array of shape {found.shape}")
-    if len(found) > LARGEST:
-        raise UntraceableError(f"the {what} of a matrix of more than {LARGEST} rows")
+    if len(found) > limits.COORDINATES:
+        raise UntraceableError(f"the {what} of a matrix of more than {limits.COORDINATES} rows")
     return found
 
 

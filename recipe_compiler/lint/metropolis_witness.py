@@ -21,6 +21,7 @@ from flint import arb
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import balance
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.witness import points
@@ -41,8 +42,6 @@ from recipe_compiler.trace.series import TWO, Series
 from recipe_compiler.verdict import Refuted
 from recipe_compiler.verify.updates.claimed_step import residual_of
 
-POINTS = 12
-"""Points tried; twice as many where a value is computed alone, since U is symmetric at the first of them."""
 STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
 ANGLES = 4096
 """Parts of the circle over which an integral is enclosed."""
@@ -163,7 +162,7 @@ def _is_odd(x: Poly) -> bool:
 
 def _refute_at_points(proposal: Proposal) -> Iterator[Refutation]:
     problem = proposal.problem
-    for at in points(problem.subject.dynamics.declarations, problem.sizes, 2 * POINTS):
+    for at in points(problem.subject.dynamics.declarations, problem.sizes, 2 * limits.TRIALS):
         for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
             try:
                 found = _find_excess(proposal, replace(at, numbers={**at.numbers, proposal.meaning.eps: eps}))
@@ -255,7 +254,7 @@ def _refute_by_gaussian(proposal: Proposal) -> Iterator[Refutation]:
     if problem.subject.dynamics.declarations.assume or proposal.refreshed is not None:
         return
     for x in proposal.z if _is_translation(proposal) else proposal.z[: len(proposal.z) == 1]:
-        for at in points(problem.subject.dynamics.declarations, problem.sizes, POINTS):
+        for at in points(problem.subject.dynamics.declarations, problem.sizes, limits.TRIALS):
             for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
                 try:
                     change = _compute_change_at(proposal, at, eps, x)

@@ -14,12 +14,10 @@ from typing import NoReturn
 
 import numpy as np
 
+from recipe_compiler import limits
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 from recipe_compiler.trace.operations import Operation
 
-MOST_OPERATIONS = 100_000
-LONGEST_NUMBER = 4096
-"""Bits of a numerator or denominator."""
 MOST_DIGITS = 15
 """Significant digits that a number in binary surely keeps: one with more of them is taken for a rounded one."""
 
@@ -88,14 +86,14 @@ class Tape:
     serial: "count[int]" = field(default_factory=count)
     start: int = 0
     """The first number of a node of this call."""
-    left: int = MOST_OPERATIONS
+    left: int = limits.DATA
 
     def next(self) -> int:
         """Return the number of a new node."""
         self.left -= 1
         if self.left < 0:
-            self.left = MOST_OPERATIONS
-            raise UntraceableError(f"more than {MOST_OPERATIONS} operations in one step")
+            self.left = limits.DATA
+            raise UntraceableError(f"more than {limits.DATA} operations in one step")
         return next(self.serial)
 
     def line(self) -> int:
@@ -108,7 +106,7 @@ class Tape:
     def begin(self, *, answer: bool = True) -> None:
         """Forget the last call, and be ready for one."""
         self.running = True
-        self.draws, self.left = 0, MOST_OPERATIONS
+        self.draws, self.left = 0, limits.DATA
         self.failed = self.compared = None
         self.answer = answer
         for record in (self.groups, self.partial, self.given, self.uniforms):
@@ -126,8 +124,8 @@ def number(value: Fraction, *parts: Node) -> Node:
     Raises:
         UntraceableError: it has too many bits.
     """
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_NUMBER:
-        raise UntraceableError(f"a number of more than {LONGEST_NUMBER} bits")
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.MOST_BITS:
+        raise UntraceableError(f"a number of more than {limits.MOST_BITS} bits")
     made = Node("number", number=value, value=float(value))
     made.rounded = next((part.rounded for part in parts if part.rounded is not None), None)
     return made
@@ -249,7 +247,7 @@ def power(base: Node, exponent: Node, guarded: bool = False) -> Node:
             return base
         if e == 0:
             return number(Fraction(1))
-        if base.number is not None and abs(e) <= LONGEST_NUMBER:
+        if base.number is not None and abs(e) <= limits.MOST_BITS:
             return number(base.number ** int(e), base)
         if e > 0:
             return _make_power(base, exponent)

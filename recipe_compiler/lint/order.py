@@ -12,11 +12,9 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import UndefinedFunction
 
+from recipe_compiler import limits
 from recipe_compiler.lint.visited import Expressions
 from recipe_compiler.trace.operations import Evaluation, Operation
-
-MOST = 6
-"""Values returned up to which orders are looked through."""
 
 
 def find_order(
@@ -31,7 +29,7 @@ def find_order(
         vanishing: arguments that tend to zero with the step size.
     """
     plain = tuple(range(len(old)))
-    if not 2 <= len(old) <= MOST:
+    if not 2 <= len(old) <= limits.CASES:
         return plain
     at = Evaluation(operations, _AtZero(vanishing))
     found = [[sympy.expand(at.value(k)) for k in flat] for flat in values]

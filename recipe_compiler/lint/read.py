@@ -8,6 +8,7 @@ from functools import cached_property
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
@@ -34,8 +35,6 @@ from recipe_compiler.verify.updates.claimed_step import describe_step_size, valu
 
 UNREAD = (NoExpansionError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
 """What may keep a step from being read: the claim is undecided then."""
-TRIED = 6
-"""Entries for which a witness is looked for."""
 NORMAL = "normal form"
 
 Texts = tuple[tuple[str, str], ...]
@@ -261,7 +260,7 @@ def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> An
     left = list_nonzero(conditions)
     if not left:
         return Answer(Proved(NORMAL))
-    for words, e in left[:TRIED]:
+    for words, e in left[: limits.TRIALS]:
         found = witness(e, problem.subject.dynamics.declarations, problem.sizes)
         if found is not None:
             return Answer(

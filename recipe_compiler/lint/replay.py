@@ -15,6 +15,7 @@ import sympy
 from flint import arb
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point, point
 from recipe_compiler.algebra.points.sample_fields import ALL_APART, NoInstanceError
 from recipe_compiler.algebra.points.witness import points
@@ -32,8 +33,6 @@ from recipe_compiler.trace.operations import Evaluation, Operation, Trace, Untra
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.core.subject import Subject
 
-POINTS, TRIED = 3, 40
-"""Points at which a step is run at every choice of sizes, and those that are tried for them."""
 LARGEST = 1e290
 """The size of numbers, and of their inverses, that doubles are near to."""
 NEAR = 1e-9
@@ -159,7 +158,7 @@ class _Run:
             NoInstanceError: nothing is known that satisfies the declarations.
         """
         count = found = 0
-        for _ in range(TRIED):
+        for _ in range(limits.POINTS):
             at = self._choose_point()
             answers = (ACCEPTED, self.random.uniform(0.1, 0.9), REFUSED) if self.trace.uniforms else (0.5,)
             here = [
@@ -168,7 +167,7 @@ class _Run:
             ]
             count += sum(here)
             found += any(here)
-            if found == POINTS:
+            if found == limits.TRIALS:
                 return count
         raise NoValueError("for none of the numbers tried is everything it computes defined")
 
@@ -177,7 +176,7 @@ class _Run:
 
     def _choose_point(self) -> Point:
         declarations, sizes = self.problem.subject.dynamics.declarations, self.problem.sizes
-        drawn = (point(declarations, sizes, ALL_APART, self.random) for _ in range(TRIED))
+        drawn = (point(declarations, sizes, ALL_APART, self.random) for _ in range(limits.POINTS))
         found = next((at for at in drawn if at is not None), None)
         at = found or self.random.choice([*points(declarations, sizes)] or [None])
         if at is None:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recipe_compiler.errors import Fault, ModelError, Place, SpecError, nearest
-
-LARGEST = 10**6
-"""Bytes of a file that is read."""
+from recipe_compiler.spec.yaml_reader import MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +88,8 @@ def read_source(where: str) -> Source:
 def _read_text(path: Path) -> str:
     if not os.path.isfile(path):
         raise SpecError([Fault(Place(str(path)), "step", "found no such file, expected a Python file")])
-    if path.stat().st_size > LARGEST:
-        raise SpecError([Fault(Place(str(path)), "step", f"found more than {LARGEST} bytes, expected fewer")])
+    if path.stat().st_size > MAX_BYTES:
+        raise SpecError([Fault(Place(str(path)), "step", f"found more than {MAX_BYTES} bytes, expected fewer")])
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

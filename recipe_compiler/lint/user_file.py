@@ -11,17 +11,16 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.symbols import extent, length
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, get_shape
 from recipe_compiler.lint.nodes import UntraceableError, read_float, tape
 from recipe_compiler.lint.values import convert_to_float, divide, find_greatest, find_least, make_number, raise_exactly
 from recipe_compiler.trace.operations import Untraced
-from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
 from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
 
-SECONDS, TOTAL = 5.0, 20.0
-"""Processor time that running the file may take, and each choice of sizes; and that all of it may take."""
-LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
+LIMITS = f"at most {limits.DOCUMENT_SECONDS:g} s and {limits.MEMORY // 2**30} GiB"
 
 Names = dict[str, Any]
 Job = Callable[[Names], Any]
@@ -32,7 +31,7 @@ def run_in_child(ask: Binding, load: Callable[[Binding], Names], jobs: Sequence[
 
     A job that does not end, or a file that raises an exception, gives `Untraced`.
     """
-    found = run_all(Work(partial(_prepare_jobs, ask, load, jobs), len(jobs)), SECONDS, TOTAL)
+    found = run_all(Work(partial(_prepare_jobs, ask, load, jobs), len(jobs)), limits.CLAIM_SECONDS)
     return tuple(Untraced(_describe_unfinished(one.reason)) if isinstance(one, Unfinished) else one for one in found)
 
 

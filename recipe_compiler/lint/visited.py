@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant
@@ -22,8 +23,6 @@ from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.trace.of_operations import Meaning
 from recipe_compiler.trace.operations import Operation
 
-MOST_TERMS = 2000
-"""Terms that a product may have to be multiplied out."""
 FAR = 1e-6
 UNIFORM = "uniform."
 
@@ -282,7 +281,7 @@ def name_draw(k: int) -> Symbol:
 
 def expand(e: Expr) -> Expr:
     """Return an expression multiplied out, as it is where that would be long."""
-    return sympy.expand(e) if _count_terms(e) <= MOST_TERMS else e
+    return sympy.expand(e) if _count_terms(e) <= limits.TERMS else e
 
 
 def _count_terms(e: Expr) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from recipe_compiler.errors import CompilerError, ReadBackError
-from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
 
 READING_SECONDS = 120.0
 """Processor time that one reading may take."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from recipe_compiler import limits
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.derive.show import row_texts
 from recipe_compiler.formula.show import text
@@ -18,9 +19,9 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Explanation, Finding, Proved, Report, Topic, Undecided, Verdict
 from recipe_compiler.verify.claims import Claim, list_explained_claims
-from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, time_job
 from recipe_compiler.verify.core.stratonovich import convert_to_ito
 from recipe_compiler.verify.core.subject import Subject, prepare_subject
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all, time_job
 from recipe_compiler.verify.recover.recovered_q import explained_q
 
 Explain = Callable[[], tuple[Explanation, ...]]
@@ -111,7 +112,7 @@ def _explain_outcome(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished
 
 def check(
     document: Document,
-    seconds: float = CLAIM_SECONDS,
+    seconds: float = limits.CLAIM_SECONDS,
     *,
     advisory: bool = True,
     findings: tuple[Finding, ...] | None = None,

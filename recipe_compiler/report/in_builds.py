@@ -41,8 +41,8 @@ from recipe_compiler.verify.claims_in_builds import (
     state_target_sizes,
 )
 from recipe_compiler.verify.core.generalise_size import decide_target
-from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
 from recipe_compiler.verify.steps.in_build import check_pieces, has_word
 
 Explain = Callable[[], tuple[Explanation, ...]]

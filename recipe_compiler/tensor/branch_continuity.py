@@ -7,6 +7,7 @@ and `yes - no` then has to be zero for all values of the other atoms. abs(u) in 
 
 from fractions import Fraction
 
+from recipe_compiler import limits
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, constant
 from recipe_compiler.tensor.substitute import occurs, substituted
@@ -19,7 +20,6 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
-MOST_MODULI = 3
 ONE = Fraction(1)
 
 
@@ -30,7 +30,7 @@ def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Te
     nothing. Worked: for where(x > c, x**2, c**2) the condition gives x = c, and x**2 - c**2 becomes c**2 - c**2 = 0.
     For where(x > c, x, 0) the jump c is left.
     """
-    return _restrict_to_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
+    return _restrict_to_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), limits.CASES)
 
 
 def _restrict_to_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from recipe_compiler import limits
 from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
 from recipe_compiler.tensor.calculus_protocol import Arithmetic
 from recipe_compiler.tensor.order import sorted_factors, sorted_indices, spell_factors, spell_slot
@@ -33,12 +34,6 @@ from recipe_compiler.tensor.terms import (
     Tensor,
     Term,
 )
-
-_LEAVES = 200
-"""Namings tried at most; beyond, the best so far is taken: equal terms may then look different, never the reverse."""
-
-REMEMBERED = 2**14
-"""Products whose canonical forms are kept: claims about a document ask for most of them again and again."""
 
 Rename = Callable[[Sequence[Factor], Mapping[Index, Slot]], tuple[Fraction, tuple[Factor, ...]] | None]
 """Renames indices one to one and returns sign and sorted factors; None where the result has no such form."""
@@ -88,7 +83,7 @@ def named(rules: Rules, factors: Sequence[Factor], bound: set[Index], level: int
             return None
         moves: dict[Index, Slot] = {index: bound_index(index, level, n) for n, index in enumerate(order)}
         renamed = rename(factors, moves)
-        if renamed is None or count >= _LEAVES:
+        if renamed is None or count >= limits.ENTRIES:
             break
         here = Named(spell_factors(renamed[1]), renamed[0], renamed[1], len(bound))
         if best is None or here.spelling < best.spelling:
@@ -238,7 +233,7 @@ def collect(
     return Tensor(sorted_indices(outer), kept)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def _canonical_terms(
     c: Arithmetic, terms: tuple[Term, ...], free: frozenset[Index], moves: tuple[tuple[Index, Slot], ...]
 ) -> tuple[tuple[str, Term], ...]:

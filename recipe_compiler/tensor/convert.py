@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from recipe_compiler import limits
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
@@ -47,9 +48,6 @@ from recipe_compiler.tensor.terms import Pi as PiAtom
 
 NOWHERE = Place("")
 
-REMEMBERED = 2048
-"""Converted formulas kept: every claim, and every repair that is tried, reads the same ones again."""
-
 
 def convert(
     formula: Formula,
@@ -82,7 +80,7 @@ def convert(
     return Tensor(sorted_indices((*named, *result.free)), result.terms)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def _convert_cached(
     formula: Formula, declarations: Declarations, slots: tuple[Slot, ...], datum: Index | None, stated: bool
 ) -> Tensor:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from recipe_compiler import limits
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.atoms import ONE, Factor, slots
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, constant, meaningless
@@ -104,7 +105,7 @@ def grid_sign(c: Arithmetic, grid: Grid) -> int:
             return _computed_sign(c, grid)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=limits.REMEMBERED)
 def _computed_sign(c: Arithmetic, grid: Grid) -> int:
     """Compare a matrix with its transpose. Remembered, since the same matrices come again and again."""
     swapped = _transpose_grid(c, grid)

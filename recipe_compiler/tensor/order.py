@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
+from recipe_compiler import limits
 from recipe_compiler.tensor.atoms import Factor
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -19,9 +20,6 @@ from recipe_compiler.tensor.terms import (
     Slot,
     Tensor,
 )
-
-REMEMBERED = 2**14
-"""Tensors whose spelling is kept: arguments of functions and of powers, which are spelled with all that holds them."""
 
 
 def spell_slot(slot: Slot) -> str:
@@ -57,7 +55,7 @@ def spell_factors(factors: Iterable[Factor]) -> str:
     return " ".join([f"{spell(atom)}^{exponent}" for atom, exponent in factors])
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def spell_tensor(tensor: Tensor) -> str:
     """Spell a tensor, its free indices left out."""
     return "+".join([f"{term.coefficient} {spell_factors(term.factors)}" for term in tensor.terms])

@@ -6,21 +6,13 @@
 from fractions import Fraction
 from math import gcd, lcm
 
+from recipe_compiler import limits
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.order import sorted_factors, sorted_indices
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.signs import factor_is_nonnegative
 from recipe_compiler.tensor.terms import Atom, Base, Delta, Tensor, Term
-
-_TRIAL = 2000
-"""Primes up to here are split off; what is left stays one number under the root, which is sound."""
-
-_EXPAND = 64
-"""Products of sums are multiplied out up to this many terms; beyond, the power stays one atom."""
-
-_FOLD = 8
-"""So are products of sums over indices up to this power."""
 
 
 def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int, Fraction], ...]]:
@@ -50,7 +42,7 @@ def split(number: int) -> list[tuple[int, int]]:
     """
     found: list[tuple[int, int]] = []
     prime = 2
-    while prime <= _TRIAL and prime * prime <= number:
+    while prime <= limits.PRIME and prime * prime <= number:
         count = 0
         while number % prime == 0:
             number //= prime
@@ -120,7 +112,7 @@ def needs_rebuilding(rules: Rules, base: Base, exponent: Fraction, *, merged: bo
 
 def _is_small_power(tensor: Tensor, exponent: int) -> bool:
     """Whether a whole power of a sum is small enough to be multiplied out."""
-    return exponent <= _FOLD and len(tensor.terms) ** exponent <= _EXPAND
+    return exponent <= limits.POWER and len(tensor.terms) ** exponent <= limits.SUMMANDS
 
 
 def _is_monomial(tensor: Tensor) -> bool:

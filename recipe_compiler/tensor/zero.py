@@ -9,16 +9,11 @@ from fractions import Fraction
 from itertools import product
 from math import floor, prod
 
+from recipe_compiler import limits
 from recipe_compiler.tensor.atoms import ONE, indices, moved
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Base, Index, Slot, Tensor, Term
-
-_ROUNDS = 4
-_TERMS = 4000
-"""Beyond so many terms nothing is shown: the tensor stays as it is."""
-_PLACES = 600
-"""Beyond so many places of fixed sizes they are not gone through one by one: nothing is shown."""
 
 
 def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
@@ -33,7 +28,7 @@ def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
     fixed = _fixed_free_indices(tensor)
     if not fixed and not any(_fixed_bound_indices(term, tensor.free) for term in tensor.terms):
         return False
-    if prod(index.size for index in fixed if isinstance(index.size, int)) > _PLACES:
+    if prod(index.size for index in fixed if isinstance(index.size, int)) > limits.ENTRIES:
         return False
     return all(not cleared(c, one).terms for one in instances(c, tensor))
 
@@ -43,9 +38,9 @@ def cleared(c: Arithmetic, tensor: Tensor, which: Callable[[Base], bool] = lambd
 
     Only the sums that `which` accepts are multiplied out.
     """
-    for _ in range(_ROUNDS):
+    for _ in range(limits.DEPTH):
         bases = {base: low for base, low in _common_bases(tensor).items() if which(base)}
-        if not bases or len(tensor.terms) > _TERMS:
+        if not bases or len(tensor.terms) > limits.TERMS:
             return tensor
         tensor = c.add(*(_clear_denominators(c, term, tensor.free, bases) for term in tensor.terms))
     return tensor
@@ -106,7 +101,7 @@ def _write_out_sums(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tenso
     """Return a term with its sums over fixed sizes written out, unless there are too many places."""
     bound = _fixed_bound_indices(term, free)
     ranges = [range(index.size) for index in bound if isinstance(index.size, int)]
-    if prod(len(range_) for range_ in ranges) > _PLACES:
+    if prod(len(range_) for range_ in ranges) > limits.ENTRIES:
         return Tensor(free, (term,))
     terms: list[Term] = []
     for at in product(*ranges):

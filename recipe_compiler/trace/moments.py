@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, Protocol
 
+from recipe_compiler import limits
 from recipe_compiler.trace.series import EXACT, HALF, ONE, Arithmetic, C, NoExpansionError, Series
-
-MOST_DRAWS = 8
-"""The highest moment of Gaussian draws that is formed."""
 
 
 class Draw(Protocol[C]):
@@ -52,7 +50,7 @@ def expectation(S: Arithmetic[C], series: Series[C], draws: Sequence[Draw[C]]) -
     """
     for item in reversed(draws):
         degree = max(map(item.degree, series.parts.values()), default=0)
-        if degree > (MOST_DRAWS if item.gaussian else 2):
+        if degree > (limits.POWER if item.gaussian else 2):
             why = "of too high a degree" if item.gaussian else "only its mean and covariance are known"
             raise NoExpansionError(f"a polynomial of degree {degree} in {item.says or 'draws'}: {why}")
         parts, share = [series], series

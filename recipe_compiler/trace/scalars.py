@@ -12,12 +12,11 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.trace.series import ONE, Arithmetic, NoExpansionError, Series
-
-MOST_TERMS = 20_000
 
 Poly = Mapping[tuple[Symbol, ...], Expr]
 """A polynomial in draws: monomials, each draw as often as it occurs, by name, and their coefficients."""
@@ -41,8 +40,8 @@ class PolyRing:
         """
         found, *others = factors or ({NO_DRAW: sympy.Integer(1)},)
         for x in others:
-            if len(found) * len(x) > MOST_TERMS:
-                raise NoExpansionError(f"a product of more than {MOST_TERMS} terms")
+            if len(found) * len(x) > limits.TERMS:
+                raise NoExpansionError(f"a product of more than {limits.TERMS} terms")
             pairs = product(found.items(), x.items())
             found = _sum_monomials((tuple(sorted((*v, *w), key=_draw_name)), a * b) for (v, a), (w, b) in pairs)
         return found

@@ -15,12 +15,11 @@ from fractions import Fraction
 from math import factorial
 from typing import Generic, Protocol, TypeVar
 
+from recipe_compiler import limits
+
 ZERO, HALF, ONE, TWO = Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2)
 EXACT = Fraction(10**6)
 """A series that is known to this power is known wholly."""
-LONGEST = 8
-"""Terms of a Taylor series that are formed."""
-
 C = TypeVar("C")
 
 
@@ -152,7 +151,7 @@ class Arithmetic(Generic[C]):
         first, rest = self.apart(arg, what)
         parts: list[Series[C]] = []
         share = self.constant(self.one)
-        for k, slope in zip(range(LONGEST + 1), slopes(first), strict=False):
+        for k, slope in zip(range(limits.POWER + 1), slopes(first), strict=False):
             here = self.constant(self.ring.scale(slope, Fraction(1, factorial(k))))
             parts.append(self.multiply(share, here))
             share = self.multiply(share, rest)
@@ -169,7 +168,7 @@ class Arithmetic(Generic[C]):
             NoExpansionError: S is not shown to differ from zero, its lowest part contains a draw, or more than 8 terms
                 were needed.
         """
-        if exponent.denominator == 1 and 0 <= exponent <= LONGEST:
+        if exponent.denominator == 1 and 0 <= exponent <= limits.POWER:
             found = self.constant(self.one)
             for _ in range(exponent.numerator):
                 found = self.multiply(found, base)
@@ -180,7 +179,7 @@ class Arithmetic(Generic[C]):
 
         def slopes(first: C) -> Iterator[C]:
             number = ONE
-            for k in range(LONGEST + 1):
+            for k in range(limits.POWER + 1):
                 yield self.ring.scale(self.ring.power(first, exponent - k), number)
                 number *= exponent - k
 

@@ -19,13 +19,13 @@ from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.formula.type_calls import ARITY
+from recipe_compiler.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 from recipe_compiler.pipeline import load
 from recipe_compiler.report.as_json import make_certificate, read_schema
 from recipe_compiler.report.check import check
 from recipe_compiler.spec import schema
 from recipe_compiler.verify.claims import DYNAMICS, Claim
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
-from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 BIBLIOGRAPHY = (ROOT / "recipe_compiler" / "emit" / "references.bib").read_text(encoding="utf-8")

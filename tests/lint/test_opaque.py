@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.lint import user_file
+from recipe_compiler import limits
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.findings import Lint
 from recipe_compiler.lint.follow import follow_step
@@ -50,7 +50,7 @@ def test_a_step_that_raises_with_floats_is_told_by_its_line(
 
 @pytest.mark.slow
 def test_an_endless_step_is_ended(asking: Callable[..., Binding], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_file, "SECONDS", 0.5)
+    monkeypatch.setattr(limits, "CLAIM_SECONDS", 0.5)
     first, second = follow_step(asking("opaque.py:endless", "sgld"), ({"d": 1}, {"d": 2}))
     assert first == second == Untraced("it did not end in 0.5 s")
 

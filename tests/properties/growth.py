@@ -13,8 +13,9 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
+from recipe_compiler.kernel import limits
 from recipe_compiler.kernel.equations import coordinates
-from recipe_compiler.kernel.field import MOST_BITS, RING, Poly, UndefinedError, UnreadError, constant
+from recipe_compiler.kernel.field import RING, Poly, UndefinedError, UnreadError, constant
 from recipe_compiler.kernel.pages import FREE, Page
 
 HARDLY, MOST_PAIRS, MOST_SETTLED, MOST_STEPS, MOST_PAIRS_OF_WAYS = fmpq(1, 1000), 5, 4, 40, 24
@@ -143,8 +144,8 @@ def settled(page: FarPage, energy: Callable[[], Poly], held: Iterable[int]) -> a
 
 def rational(x: arb) -> fmpq:
     """Return a rational number of few digits in a ball, or next to it."""
-    whole, power = x.mid().man_exp() if x.is_finite() else (0, MOST_BITS)
-    if abs(power) >= MOST_BITS:
+    whole, power = x.mid().man_exp() if x.is_finite() else (0, limits.BITS)
+    if abs(power) >= limits.BITS:
         raise ZeroDivisionError
     cut = max(int(whole).bit_length() - 100, 0)
     return fmpq(int(whole) >> cut) * fmpq(2) ** (int(power) + cut)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from recipe_compiler.audit.thermostat import MOST_TROUBLE, settles_at
+from recipe_compiler import limits
+from recipe_compiler.audit.thermostat import settles_at
 
 
 def test_where_nothing_helps_little_is_tried() -> None:
@@ -15,7 +16,7 @@ def test_where_nothing_helps_little_is_tried() -> None:
 
     with pytest.raises(ValueError, match="the chain is unstable"):
         settles_at(change, "xi")
-    assert asked == [2.0**k for k in range(MOST_TROUBLE + 1)]
+    assert asked == [2.0**k for k in range(limits.CASES + 1)]
 
 
 @pytest.mark.parametrize(("heat", "most"), [(1.3, 6), (40.0, 10)])

@@ -26,7 +26,7 @@ from recipe_compiler.spec.model import Document
 from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Answer, Finding, Proved, Report, Undecided, is_own_fault, own_faults
 from recipe_compiler.verify.claims import Claim
-from recipe_compiler.verify.core.limits import _explain_error
+from recipe_compiler.verify.core.time_limit import _explain_error
 
 FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""

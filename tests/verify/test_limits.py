@@ -17,7 +17,7 @@ import sympy
 from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
 from recipe_compiler.verdict import OWN_FAULT, Finding, Proved
 from recipe_compiler.verify.core import processes
-from recipe_compiler.verify.core.limits import Unfinished, Work, run_all, time_job
+from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all, time_job
 
 
 def quick(name: str) -> Finding:
@@ -96,7 +96,10 @@ SAID = [
     (dying, ".*ended without an answer.*"),
     (greedy, "MemoryError"),
     (bottomless, "something in it is nested too deeply, or contains itself"),
-    (broken, f"{OWN_FAULT}: ArithmeticError: too large, raised at limits.py:.*; please report it, with the document"),
+    (
+        broken,
+        f"{OWN_FAULT}: ArithmeticError: too large, raised at time_limit.py:.*; please report it, with the document",
+    ),
     (misled, f"{OWN_FAULT}: CompilerError: a block of no shape.*"),
     (refusing, f"(?!.*{OWN_FAULT}).*found no energy.*"),
 ]
@@ -186,7 +189,7 @@ def test_what_is_given_no_processor_does_not_sleep() -> None:
 PARENT = """
 import sys
 from recipe_compiler.verify.core import processes
-from recipe_compiler.verify.core.limits import Work, run_all
+from recipe_compiler.verify.core.time_limit import Work, run_all
 
 def endless():
     print(flush=True)

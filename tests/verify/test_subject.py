@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from loaders import load_dynamics
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.verify.core.scalars import write_drift
-from recipe_compiler.verify.core.subject import KEPT, Subject, once, prepare_subject
+from recipe_compiler.verify.core.subject import Subject, once, prepare_subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 
@@ -61,8 +62,8 @@ def test_what_is_kept_has_an_end() -> None:
         return len(asked)
 
     first = subject("sghmc")
-    others = [replace(first) for _ in range(KEPT)]
+    others = [replace(first) for _ in range(limits.SUBJECTS)]
     for one in (first, first, *others, others[-1], first):
         find(one)
-    assert len(asked) == 2 + KEPT
+    assert len(asked) == 2 + limits.SUBJECTS
     assert asked[0] is asked[-1] is first

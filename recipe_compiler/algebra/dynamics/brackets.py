@@ -16,26 +16,15 @@ import sympy
 from flint import arb_mat
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.system import System, Vector, correction, gradient
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import Fact, names_of
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.algebra.scalars.matrices import dot, total
 from recipe_compiler.algebra.scalars.rational_matrices import rank
-
-LARGEST = 12
-"""Coordinates up to which brackets are formed."""
-LARGEST_WORK = 2500
-"""What `work` may be for brackets to be formed."""
-DEPTH = 3
-FIELDS = 120
-"""Fields formed at most."""
-REMEMBERED = 16
-"""Systems of which the fields are kept: they are evaluated at one point after the other."""
-LARGEST_FIELD = 4000
-"""Operations in a field, beyond which no bracket of it is formed."""
 
 
 def circulation(s: System) -> Vector:
@@ -73,30 +62,30 @@ def fields(s: System) -> Iterator[Vector]:
         yield formed.known[k]
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _cached_brackets(s: System) -> _BracketCache:
     """Return one cache per system, so that all callers share the brackets already computed."""
     return _BracketCache(_generate_brackets(s))
 
 
 def _generate_brackets(s: System) -> Iterator[Vector]:
-    """Yield the nonzero columns of D, then brackets of each level with b and the columns, up to DEPTH levels."""
+    """Yield the nonzero columns of D, then brackets of each level with b and the columns, level by level."""
     columns = [v for v in zip(*s.D, strict=True) if any(x != 0 for x in v)]
     yield from columns
     b = circulation(s)
     fresh = columns
     formed = len(columns)
-    for _ in range(DEPTH):
+    for _ in range(limits.DEPTH):
         level: list[Vector] = []
         for v in fresh:
             for w in (b, *columns):
                 found = bracket(w, v, s.z)
-                if all(x == 0 for x in found) or formed >= FIELDS:
+                if all(x == 0 for x in found) or formed >= limits.CANDIDATES:
                     continue
                 formed += 1
                 level.append(found)
                 yield found
-        fresh = [v for v in level if total(list(v)).count_ops() < LARGEST_FIELD]
+        fresh = [v for v in level if total(list(v)).count_ops() < limits.TERMS]
 
 
 def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
@@ -145,7 +134,7 @@ def _are_independent(rows: tuple[tuple[Value, ...], ...]) -> bool:
     exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in rows)
     if all(len(known) == len(row) for known, row in zip(exact, rows, strict=True)):
         return rank(exact, len(rows[0])) == len(rows)
-    with flint.ctx.workprec(BITS):
+    with flint.ctx.workprec(limits.BITS):
         a = arb_mat([[ball(x) for x in row] for row in rows])
         return bool((a * a.transpose()).det() > 0)
 

@@ -21,9 +21,6 @@ from recipe_compiler.algebra.scalars.rational_matrices import Row, nullspace
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.zero.zero import is_zero
 
-SAMPLES = 3
-"""Points per coordinate from which the candidates of a linear invariant are found."""
-
 
 @dataclass(frozen=True, slots=True)
 class EnergyPart:
@@ -66,7 +63,7 @@ def linear_invariants(s: System) -> tuple[Row, ...]:
     b, n = circulation(s), len(s.z)
     random = Random(0)
     rows: list[Row] = []
-    for _ in range(SAMPLES * n + 2):
+    for _ in range(3 * n + 2):
         values = _evaluate_at_random_point(s, b, random)
         if values is not None:
             rows += values

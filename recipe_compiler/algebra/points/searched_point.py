@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, holds, stated
 from recipe_compiler.algebra.positivity.region import Region, about, equalities, region_at, solved
 from recipe_compiler.algebra.scalars.entries import Setting, rows
@@ -24,14 +25,10 @@ from recipe_compiler.algebra.scalars.symbols import component, positions
 from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
 
-TRIES = 8
-"""Points that disregard the assumptions, tried for the names that a search did not choose."""
 SHARES = (*(Fraction(1, n) for n in (2, 4, 8, 32, 256)), Fraction(0))
 """How much of a drawn point is kept on the way to an admissible one."""
-PINNED, MOST_PINNED = (Fraction(3, 5), Fraction(1), Fraction(7, 5), Fraction(1, 2), Fraction(2)), 20
+PINNED = (Fraction(3, 5), Fraction(1), Fraction(7, 5), Fraction(1, 2), Fraction(2))
 """Values tried for a name in an equality that is not linear: a**2 + b**2 == 1, or 2, has rational solutions."""
-MOST_POINTS = 4
-"""Points found where an equality is assumed: a wrong claim may hold at one of them."""
 Chosen = Mapping[Expr, Fraction]
 
 
@@ -52,7 +49,7 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator
         if at is not None and chosen not in found:
             found.append(chosen)
             yield at
-        if len(found) == (MOST_POINTS if many else 1):
+        if len(found) == (limits.TRIALS if many else 1):
             return
 
 
@@ -70,7 +67,7 @@ def _propose_values(
     start = dict.fromkeys(names, Fraction(1)) if found is None else found.at
     yield start
     equal = {x: None for fact in region if fact.op == "==" for x in names if x in fact.names}
-    for name, value in islice(product(equal, PINNED), MOST_PINNED):
+    for name, value in islice(product(equal, PINNED), limits.CANDIDATES):
         yield solved({**start, name: value}, region, frozenset({name}))
 
 
@@ -141,9 +138,9 @@ def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, in
     Every kind, domain and assumption is checked again in exact arithmetic, whatever proposed the values. An abstract
     function becomes the constant with the value chosen; a potential becomes |z|**2/2 plus a constant.
     """
-    random = Random(TRIES)
+    random = Random(limits.TRIALS)
     free = replace(declarations, assume=())
-    tries = (drawn(free, sizes, k // 2, random) for k in range(TRIES))
+    tries = (drawn(free, sizes, k // 2, random) for k in range(limits.TRIALS))
     base = next((at for at in tries if at is not None), None)
     if base is None:
         return None

@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point, drawn, meets
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.searched_point import admissible, towards
@@ -27,12 +28,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Formula
 
 Leaf = Callable[[Expr], Value]
-ATTEMPTS = 48
-"""Points tried per expression; the claims that rest on a count are the same on every machine."""
-
 PER_STYLE = 6
-REMEMBERED = 64
-"""Documents, sizes and numbers of attempts of which the points are kept."""
 
 
 def is_defined_at(formulas: Iterable[Formula], setting: Setting, leaf: Leaf) -> bool:
@@ -74,13 +70,13 @@ class Witness:
         return self.at.text
 
 
-def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int = ATTEMPTS) -> Iterator[Point]:
+def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int = limits.POINTS) -> Iterator[Point]:
     """Yield admissible points, the simplest first; the same ones on every call.
 
     Raises:
         sample_fields.NoInstanceError: kinds of which no instance is known.
     """
-    drawn = _cached_point_sequence(declarations, tuple(sizes.items()), attempts)
+    drawn = _cached_point_sequence(declarations, tuple(sizes.items()))
     for k in range(attempts):
         found = drawn.attempt(k)
         if found is not None:
@@ -120,7 +116,7 @@ class _PointSequence:
         return towards(made, inner, self.declarations, self.sizes)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _search_admissible_points(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> tuple[Point, ...]:
     """Return the points that the search finds, computed once per document and sizes; none if it cannot run."""
     try:
@@ -129,12 +125,10 @@ def _search_admissible_points(declarations: Declarations, sizes: tuple[tuple[str
         return ()
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _cached_point_sequence(
-    declarations: Declarations, sizes: tuple[tuple[str, int], ...], attempts: int
-) -> _PointSequence:
-    """Return the one sequence of random points for a document, sizes and number of attempts."""
-    return _PointSequence(declarations, dict(sizes), Random(20150 + attempts))
+@lru_cache(maxsize=limits.SUBJECTS)
+def _cached_point_sequence(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> _PointSequence:
+    """Return the one sequence of random points for a document and sizes."""
+    return _PointSequence(declarations, dict(sizes), Random(20198))
 
 
 def witness(

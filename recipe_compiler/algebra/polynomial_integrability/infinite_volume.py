@@ -13,14 +13,12 @@ from math import prod
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction, nullspace
 from recipe_compiler.algebra.scalars.rationals import fraction
 
-LARGEST_WEIGHT = LARGEST_ENTRY = 2
-LARGEST_DIMENSION, LARGEST_DEGREE = 4, 24
-"""Weights and points are gone through one by one up to this many coordinates."""
-SMALL = 3
-"""With more coordinates only points with entries up to 1 are gone through."""
+VALUES = range(-2, 3)
+"""The weights tried of each coordinate, and the entries of each direction."""
 
 Monomials = tuple[tuple[tuple[int, ...], Fraction], ...]
 
@@ -45,11 +43,11 @@ def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
         ('region', 'near x = s**(-1), y = s, s -> oo')
     """
     terms = monomials(H, z)
-    if terms is None or not z or any(sum(e) > LARGEST_DEGREE for e, _ in terms):
+    if terms is None or not z or any(sum(e) > limits.DEGREE for e, _ in terms):
         return None
     if all(sum(e) <= 2 for e, _ in terms) and not any(positive):
         return _flat_direction_of_quadratic(terms, z)
-    if len(z) > LARGEST_DIMENSION:
+    if len(z) > limits.FEW_COORDINATES:
         return None
     for weights in _list_weights(len(z)):
         degrees = [sum(e * w for e, w in zip(exponents, weights, strict=True)) for exponents, _ in terms]
@@ -58,7 +56,7 @@ def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
             return Flat(_describe_region(z, weights, (1,) * len(z), "bounded"))
         leading = [term for term, degree in zip(terms, degrees, strict=True) if degree == top]
         falls = any(a < 0 or any(e % 2 for e in exponents) for exponents, a in leading)
-        for v in _list_integer_points(positive, LARGEST_ENTRY if len(z) <= SMALL else 1) if falls else ():
+        for v in _list_integer_points(positive) if falls else ():
             value = sum(a * prod(x**e for x, e in zip(v, exponents, strict=True)) for exponents, a in leading)
             if value < 0:
                 return Flat(_describe_region(z, weights, v, f"{value}*s**{top} and smaller powers"))
@@ -67,13 +65,13 @@ def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
 
 def _list_weights(n: int) -> Iterator[tuple[int, ...]]:
     """Yield integer exponents w with a nonnegative sum, small ones first: z_i = v_i s**w_i sweeps infinite volume."""
-    choices = product(range(-LARGEST_WEIGHT, LARGEST_WEIGHT + 1), repeat=n)
+    choices = product(VALUES, repeat=n)
     yield from (w for w in sorted(choices, key=lambda w: (sum(map(abs, w)), w)) if sum(w) >= 0 and any(w))
 
 
-def _list_integer_points(positive: Sequence[bool], largest: int) -> Iterator[tuple[int, ...]]:
+def _list_integer_points(positive: Sequence[bool]) -> Iterator[tuple[int, ...]]:
     """Yield integer coefficient vectors v, positive where declared so, short and positive ones first."""
-    found = product(*(range(1 if p else -largest, largest + 1) for p in positive))
+    found = product(*([x for x in VALUES if x > 0] if p else VALUES for p in positive))
     yield from sorted(found, key=lambda v: (sum(map(abs, v)), [x < 0 for x in v], v))
 
 

@@ -11,12 +11,13 @@ from typing import Any, cast
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.polynomial_problem import problem
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
-LARGEST_WEIGHT = 3
-LARGEST_DIMENSION = 4
+WEIGHTS = (1, 2, 3)
+"""The weights tried of each coordinate."""
 Data = tuple[tuple[str, str], ...]
 """What an independent check starts from."""
 
@@ -42,7 +43,7 @@ def leading(H: Expr, z: Sequence[Symbol]) -> Data | None:
         squares.append((f"square in {x}", f"{p}"))
     if not left:
         return tuple(squares)
-    if len(left) > LARGEST_DIMENSION:
+    if len(left) > limits.FEW_COORDINATES:
         return None
     form = _find_positive_leading_form(energy, left)
     return None if form is None else (*squares, *form)
@@ -60,7 +61,7 @@ def _find_positive_leading_form(H: Expr, z: Sequence[Symbol]) -> Data | None:
         terms = sympy.Poly(sympy.expand(H), *z).terms()
     except sympy.PolynomialError:
         return None
-    for weights in sorted(product(range(1, LARGEST_WEIGHT + 1), repeat=len(z)), key=sum):
+    for weights in sorted(product(WEIGHTS, repeat=len(z)), key=sum):
         degrees = [sum(int(e) * w for e, w in zip(exponents, weights, strict=True)) for exponents, _ in terms]
         top = max(degrees)
         form = [term for term, degree in zip(terms, degrees, strict=True) if degree == top]

@@ -18,13 +18,12 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.region import Point, Region, solved
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, compares, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 
-SAMPLES, STARTS, EVALUATIONS = 240, 6, 160
-"""Points drawn, the best of them from which descent starts, and points that each descent evaluates."""
 SEED = 20150
 DENOMINATORS = (1, 10, 1_000, 10**6, 10**9)
 INWARDS = (0.0, 0.01, 0.1, 0.4)
@@ -115,21 +114,22 @@ def _propose_points(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterato
     least = _Least(a, region, names)
     points = _sample_points(region, names)
     values = np.array([least(x) for x in points])
-    starts = points[np.argsort(values, kind="stable")[:STARTS]]
+    starts = points[np.argsort(values, kind="stable")[: limits.TRIALS]]
     yield from (x for x in starts if least.is_hopeful(x))
     for start in starts:
-        end: np.ndarray = minimize(least, start, method="Nelder-Mead", options={"maxfev": EVALUATIONS}).x
+        end: np.ndarray = minimize(least, start, method="Nelder-Mead", options={"maxfev": limits.SAMPLES}).x
         yield from (x for x in (end + share * (start - end) for share in INWARDS) if least.is_hopeful(x))
 
 
 def _sample_points(region: Region, names: tuple[Expr, ...]) -> np.ndarray:
     """Return points of several scales: near 0, a few, tens, and integers."""
     random = np.random.default_rng(SEED)
-    points = random.normal(size=(SAMPLES, len(names))) * random.choice([0.3, 1.0, 3.0, 10.0], size=(SAMPLES, 1))
+    count = limits.SAMPLES
+    points = random.normal(size=(count, len(names))) * random.choice([0.3, 1.0, 3.0, 10.0], size=(count, 1))
     signed = {fact.value for fact in region if fact.op in {">", ">="}}
     positive = np.array([x in signed for x in names])
     points[:, positive] = abs(points[:, positive])
-    points[: SAMPLES // 6] = np.round(points[: SAMPLES // 6])
+    points[: count // 6] = np.round(points[: count // 6])
     return points
 
 

@@ -11,6 +11,7 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.region import Region, about, given
 from recipe_compiler.algebra.positivity.scalar_reader import ScalarReading
 from recipe_compiler.algebra.positivity.signs import Known, Signs, sign_by_terms
@@ -18,10 +19,6 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.quotient_reader import with_room
 from recipe_compiler.algebra.scalars.quotients import Quotient
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, common_denominators, elementary
-
-FIRST_ROOM, LARGEST_ROOM = 16, 256
-LARGEST = 20_000
-"""Polynomials with more terms than this are not formed."""
 
 Polynomials = tuple[tuple[fmpq_mpoly, ...], ...]
 
@@ -74,7 +71,7 @@ class PolynomialProblem:
             k, n = relation.generator, relation.power
             while p.degrees()[k] >= n:
                 p = _apply_relation(p, relation, self.context)
-                if len(p) > LARGEST:
+                if len(p) > limits.TERMS:
                     raise NoNormalFormError("too many terms")
         return p
 
@@ -96,9 +93,7 @@ def problem(a: Rows, region: Region) -> PolynomialProblem:
     plain = tuple(tuple(map(elementary, row)) for row in a)
     facts = tuple(replace(fact, value=elementary(fact.value)) for fact in relevant)
     denominators = common_denominators([*(x for row in plain for x in row), *(fact.value for fact in facts)])
-    return with_room(
-        lambda room: _build_problem(plain, facts, ScalarReading(denominators, room)), FIRST_ROOM, LARGEST_ROOM
-    )
+    return with_room(lambda room: _build_problem(plain, facts, ScalarReading(denominators, room)))
 
 
 def shown(p: fmpq_mpoly) -> str:
@@ -155,7 +150,7 @@ class _ShrunkRing:
 
     def of(self, p: fmpq_mpoly) -> fmpq_mpoly:
         """Return a polynomial in the smaller ring."""
-        if len(p) > LARGEST:
+        if len(p) > limits.TERMS:
             raise NoNormalFormError("too many terms")
         width = max(self.count, 1)
         return self.context.from_dict({exponents[:width]: c for exponents, c in p.to_dict().items()})
@@ -189,7 +184,7 @@ def _clear_denominators(a: Quotient, scale: Scale, reading: ScalarReading) -> fm
     found = a.top
     for factor, (sign, n) in scale.items():
         found = found * reading.ring.factors[factor] ** (n - have.get(factor, 0)) * fmpq(sign**n)
-        if len(found) > LARGEST:
+        if len(found) > limits.TERMS:
             raise NoNormalFormError("too many terms")
     return found
 

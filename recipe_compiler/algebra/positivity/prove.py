@@ -12,6 +12,7 @@ from flint import fmpq, fmpq_mpoly
 from sympy import Expr
 from sympy.utilities.iterables import connected_components
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem, shown
 from recipe_compiler.algebra.positivity.region import Region
 from recipe_compiler.algebra.positivity.signs import is_nonzero, sign_of
@@ -23,13 +24,6 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 # det(t I - M) = t**n - e_1 t**(n-1) + e_2 t**(n-2) - ...; e_k is the sum of the principal minors of size k. With real
 # eigenvalues, all e_k >= 0 leave no sign change for a negative root. Also right for singular M, where leading minors
 # are not.
-
-
-LARGEST_SIZE = 8
-LARGEST_SCALAR = 40
-"""Scalars with more terms are not written as sums of squares."""
-LARGEST_WORK = 2_000_000
-"""Pairs of terms multiplied, and a hundred for each term of a result, before the coefficients count as too large."""
 
 
 def connected(problem: PolynomialProblem) -> tuple[tuple[int, ...], ...]:
@@ -65,7 +59,7 @@ def coefficients(problem: PolynomialProblem) -> tuple[fmpq_mpoly, ...]:
         for i in n:
             for j in n:
                 work += sum(len(a[i][m]) * len(powers[m][j]) for m in n)
-                if work > LARGEST_WORK:
+                if work > limits.PAIRS:
                     raise NoNormalFormError("the characteristic coefficients are too large")
                 entry = problem.reduced(sum((a[i][m] * powers[m][j] for m in n), zero))
                 work += 100 * len(entry)
@@ -163,7 +157,7 @@ def _prove_polynomial(p: fmpq_mpoly, op: str, found: PolynomialProblem, *, light
             return Shown("signs of terms and factors", found.given, (*data, ("shown by", sign.by)))
     if op == "!=" and is_nonzero(p, found.signs, found.known, found.nonzero):
         return Shown("signs of terms and factors", found.given, (*data, ("shown by", "its factors")))
-    for q in sides if not light and len(p) <= LARGEST_SCALAR else ():
+    for q in sides if not light and len(p) <= limits.SUMMANDS else ():
         for margin in MARGINS if op != ">=" else (fmpq(0),):
             squares = _find_squares(replace(found, matrix=((q - margin,),)))
             if squares is not None:
@@ -180,7 +174,7 @@ def _is_symmetric(found: PolynomialProblem) -> bool:
 def _prove_by_signs(found: PolynomialProblem) -> Shown | None:
     """Return a proof by the signs of all e_k of a block, None if one sign is unknown."""
     try:
-        e = coefficients(found) if len(found.matrix) <= LARGEST_SIZE else ()
+        e = coefficients(found) if len(found.matrix) <= limits.COORDINATES else ()
     except NoNormalFormError:
         return None
     reasons: list[tuple[str, str]] = []

@@ -10,6 +10,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, total
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
@@ -33,11 +34,6 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Assumption, declared_of
-
-LARGEST_MINOR = 3
-"""Principal minors of a declared definite matrix are used up to this size."""
-LARGEST_MATRIX = 4
-"""Of larger declared matrices only the diagonal is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +258,6 @@ def _facts_of_item(item: Parameter | Function, declarations: Declarations, sizes
 def _principal_minors(a: Rows) -> Iterator[Expr]:
     """Yield the determinants of principal submatrices; only the diagonal where the matrix is large."""
     n = len(a)
-    largest = min(n, LARGEST_MINOR) if n <= LARGEST_MATRIX else 1
-    for k in range(1, largest + 1):
+    for k in range(1, n + 1) if n <= limits.FEW_COORDINATES else (1,):
         for at in combinations(range(n), k):
             yield determinant(tuple(tuple(a[i][j] for j in at) for i in at))

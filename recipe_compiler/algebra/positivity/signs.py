@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq, fmpq_mpoly
 
-LARGEST_TO_FACTOR = 400
-"""Polynomials with more terms than this are not factored."""
+from recipe_compiler import limits
 
 Known = tuple[fmpq_mpoly, bool]
 """A polynomial that is nonnegative, and whether it is positive."""
@@ -58,7 +57,7 @@ def sign_by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Show
 
     (x - y)**2 (1 + z) with z >= 0 is.
     """
-    if len(p) > LARGEST_TO_FACTOR:
+    if len(p) > limits.FACTORED:
         return None
     scale, factors = p.factor()
     positive, strict = scale > 0, bool(scale != 0)
@@ -109,7 +108,7 @@ def is_nonzero(p: fmpq_mpoly, signs: Signs, known: Iterable[Known], nonzero: Ite
 
     a (1 + b**2) with a nonzero is.
     """
-    if p.is_zero() or len(p) > LARGEST_TO_FACTOR:
+    if p.is_zero() or len(p) > limits.FACTORED:
         return False
     listed, never = tuple(known), [q / q.leading_coefficient() for q in nonzero]
 

@@ -21,21 +21,13 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_mpoly
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, Polynomials, shown
 from recipe_compiler.algebra.scalars.rational_matrices import echelon, is_semidefinite, null_vectors
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
-LARGEST_BASIS = 60
-LARGEST_UNKNOWNS = 1_600
-MULTIPLIERS = 8
-PAIRED = 4
-"""So many known inequalities are also multiplied with each other."""
-ITERATIONS = 60
 BITS = (3, 8, 14, 20, 27)
 """Binary digits kept, tried in turn: the fewest that do make the shortest certificate."""
-LARGEST_PROJECTION = 220
-"""Rows of a system whose projection is computed where unknowns occur in several rows."""
-REDUCTIONS = 3
 TOLERANCES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """Eigenvalues below this share of the largest count as zero: where the gap lies is tried out."""
 LEAST = -1e-3
@@ -121,9 +113,9 @@ def _propose_multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpol
     known = [problem.context.gen(k) for k in sorted(problem.signs.nonnegative)]
     known += [fact.value for fact in problem.facts]
     if known:
-        yield (one, *known[:MULTIPLIERS])
+        yield (one, *known[: limits.TRIALS])
     if len(known) > 1:
-        yield (one, *known[:MULTIPLIERS], *(p * q for p, q in combinations(known[:PAIRED], 2)))
+        yield (one, *known[: limits.TRIALS], *(p * q for p, q in combinations(known[: limits.CASES], 2)))
 
 
 def _solve_system(whole: SosSystem) -> tuple[SosSystem, tuple[Gram, ...]] | None:
@@ -136,7 +128,7 @@ def _solve_system(whole: SosSystem) -> tuple[SosSystem, tuple[Gram, ...]] | None
         return whole, grams
     for tolerance in TOLERANCES:
         found, near = whole, first
-        for _ in range(REDUCTIONS):
+        for _ in range(limits.DEPTH):
             found = _restrict_to_face(whole, found, near[0], tolerance)
             answer = None if found is None else interior(found)
             if found is None or answer is None or answer[1] < LEAST:
@@ -155,13 +147,11 @@ def system(problem: PolynomialProblem, multipliers: tuple[fmpq_mpoly, ...]) -> S
     """
     alone = len(multipliers) == 1
     bases = [tuple(_list_elements(problem, g, alone=alone)) for g in multipliers]
-    if any(len(basis) > LARGEST_BASIS for basis in bases):
-        return None
     products: dict[tuple[Monomial, int], tuple[tuple[Monomial, fmpq], ...]] = {}
     while True:
         faces = tuple(_identity(len(basis)) for basis in bases)
         found = SosSystem(multipliers, tuple(bases), faces, (), ())
-        if len(found.unknowns) > LARGEST_UNKNOWNS:
+        if len(found.unknowns) > limits.TERMS:
             return None
         rows: dict[Key, dict[Place, fmpq]] = {}
         for place in found.unknowns:
@@ -267,7 +257,6 @@ def interior(found: SosSystem) -> tuple[list[np.ndarray], float] | None:
     cones.append(clarabel.NonnegativeConeT(1))
     settings: Any = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.max_iter = ITERATIONS
     settings.max_threads = 1
     q = np.zeros(count + 1)
     q[count] = -1.0
@@ -314,7 +303,7 @@ def _project_onto_solutions(found: SosSystem, q: dict[Place, fmpq]) -> bool:
     n = len(found.rows)
     if all(len(column) == 1 for column in columns.values()):
         y = [b / sum((c * c for c in row.values()), fmpq(0)) for row, b in zip(found.rows, missing, strict=True)]
-    elif n > LARGEST_PROJECTION:
+    elif n > limits.ROWS:
         return False
     else:
         table = fmpq_mat(n, n + 1, [fmpq(0)] * (n * (n + 1)))

@@ -11,12 +11,10 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
-
-REMEMBERED = 2**16
-"""Derivatives kept."""
 
 ZERO = sympy.Integer(0)
 
@@ -32,7 +30,7 @@ def slope_off_kinks(e: Expr, x: Symbol) -> Expr:
     return slope(off_kinks(e), x)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def slope(e: Expr, x: Symbol) -> Expr:
     """Return de/dx of a scalar, every subexpression differentiated once; at kinks as SymPy does."""
     match e:

@@ -11,6 +11,7 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, ScalarFunction
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import fraction
@@ -19,9 +20,6 @@ from recipe_compiler.algebra.scalars.transcendentals import argument
 
 Value = Fraction | arb
 """A rational number, or a ball that contains the real value."""
-
-BITS = 256
-LARGEST_EXPONENT = 4096
 
 
 class NoValueError(Exception):
@@ -39,7 +37,7 @@ def evaluate(e: Expr, leaf: Callable[[Expr], Value]) -> Value:
     """
     known: dict[Expr, Value] = {}
     before = flint.ctx.prec
-    flint.ctx.prec = BITS
+    flint.ctx.prec = limits.BITS
     try:
         return _evaluate_cached(e, leaf, known)
     finally:
@@ -175,15 +173,15 @@ def _raise_value(base: Value, exponent: Value) -> Value:
                 return Fraction(1)
             raise NoValueError("division by zero")
         if exponent.denominator == 1:
-            if abs(exponent) > LARGEST_EXPONENT:
+            if abs(exponent) > limits.MOST_BITS:
                 raise NoValueError("exponent too large")
             return base ** int(exponent)
         if base < 0:
             raise NoValueError("root of a negative number")
         root = _exact_root(base, exponent.denominator)
-        if root is not None and abs(exponent.numerator) <= LARGEST_EXPONENT:
+        if root is not None and abs(exponent.numerator) <= limits.MOST_BITS:
             return root**exponent.numerator
-    if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT:
+    if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= limits.MOST_BITS:
         return _require_finite(ball(base) ** int(exponent))
     if not is_certainly(base, 1):
         raise NoValueError("real power of a number that is not positive")

@@ -11,6 +11,7 @@ import sympy
 from flint import fmpq, fmpq_mat
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
 from recipe_compiler.algebra.scalars.transcendentals import NO_NUMBERS, contains
 
@@ -19,8 +20,6 @@ import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once he
 Rows = tuple[tuple[Expr, ...], ...]
 
 ZERO = sympy.Integer(0)
-LARGEST_COFACTOR_SIZE = 8
-"""Cofactors by subsets cost n 2**n products."""
 
 
 class TooLargeError(Exception):
@@ -48,7 +47,7 @@ def _is_zero_product(a: Expr, b: Expr) -> bool:
 
 def product(left: Rows, right: Rows) -> Rows:
     """Return the matrix A B, A l x m and B m x n; of many numbers by python-flint, which sums fractions faster."""
-    if len(right) > LARGEST_COFACTOR_SIZE:
+    if len(right) > limits.COORDINATES:
         a, b = numbers(left), numbers(right)
         if a is not None and b is not None:
             return written_out(a * b)
@@ -80,7 +79,7 @@ def determinant(a: Rows) -> Expr:
     exact = numbers(a)
     if exact is not None:
         return rational(exact.det())
-    if len(a) > LARGEST_COFACTOR_SIZE:
+    if len(a) > limits.COORDINATES:
         raise TooLargeError(f"determinant of a symbolic {len(a)} x {len(a)} matrix")
     return by_cofactors(a, total, sympy.Integer(1), lambda x: x == 0)
 

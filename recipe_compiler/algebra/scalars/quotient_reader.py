@@ -12,6 +12,7 @@ from typing import TypeVar
 import sympy
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.quotients import Quotient, Ring, RingFullError
 from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, check_allowed, exponent, is_opaque
@@ -86,7 +87,7 @@ class QuotientReader(ABC):
                 raise NoNormalFormError(f"{type(e).__name__} is not known to the normal form")
 
 
-def with_room(read: Callable[[int], T], first: int, largest: int) -> T:
+def with_room(read: Callable[[int], T]) -> T:
     """Return the result of `read` in the first ring with room for its transcendentals.
 
     Each ring has four times the room of the last.
@@ -94,10 +95,10 @@ def with_room(read: Callable[[int], T], first: int, largest: int) -> T:
     Raises:
         NoNormalFormError: the largest ring has not enough room.
     """
-    room = first
-    while room <= largest:
+    room = 32
+    while room <= limits.TERMS:
         try:
             return read(room)
         except RingFullError:
             room *= 4
-    raise NoNormalFormError(f"more than {largest} transcendentals")
+    raise NoNormalFormError(f"more than {limits.TERMS} transcendentals")

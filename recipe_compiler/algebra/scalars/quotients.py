@@ -10,12 +10,8 @@ from fractions import Fraction
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-
-LARGEST_TO_FACTOR = 300
-"""Denominators with more terms than this are kept as they are."""
-LARGEST_PRODUCT = 4_000_000
-"""Products of polynomials with more pairs of terms than this are refused."""
 
 Powers = dict[int, int]
 """Factors, by their numbers in the ring's table, with exponents."""
@@ -90,7 +86,7 @@ class Quotient:
     def has_large_power(self, n: int) -> bool:
         """Whether the power n has too many terms to write out."""
         terms = len(self.top)
-        return terms > 1 and abs(n) * math.comb(abs(n) + terms - 1, abs(n)) > LARGEST_PRODUCT
+        return terms > 1 and abs(n) * math.comb(abs(n) + terms - 1, abs(n)) > limits.PAIRS
 
 
 @dataclass(slots=True, eq=False)
@@ -167,7 +163,7 @@ class Ring:
 
     def split(self, top: fmpq_mpoly) -> tuple[fmpq, Powers]:
         """Return a nonzero polynomial as a constant and its factors."""
-        if len(top) <= LARGEST_TO_FACTOR:
+        if len(top) <= limits.FACTORED:
             scale, parts = top.factor()
         else:
             scale = top.leading_coefficient()
@@ -233,6 +229,6 @@ class Ring:
 
 def _multiply_polynomials(a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
     """Return a b; raise NoNormalFormError if it has too many terms."""
-    if len(a) * len(b) > LARGEST_PRODUCT:
+    if len(a) * len(b) > limits.PAIRS:
         raise NoNormalFormError(f"product of polynomials with {len(a)} and {len(b)} terms is too large")
     return a * b

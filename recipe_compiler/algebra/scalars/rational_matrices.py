@@ -10,16 +10,11 @@ from math import lcm
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
+from recipe_compiler import limits
 from recipe_compiler.formula.shapes import Kind, Shape
-
-REMEMBERED = 16
-"""Matrices of which it is remembered: several claims are about the same ones."""
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Column = tuple[Fraction, ...]
-ELIMINATED = 8
-"""Rows up to which one elimination gives the direction; of more, the characteristic polynomial says whether to look."""
-
 BITS = 40
 """Binary digits of a direction that floats propose."""
 
@@ -38,7 +33,7 @@ def negative_direction(a: Matrix) -> Column | None:
         >>> negative_direction(((Fraction(1), Fraction(2)), (Fraction(2), Fraction(1))))
         (Fraction(-2, 1), Fraction(1, 1))
     """
-    if len(a) <= ELIMINATED:
+    if len(a) <= limits.COORDINATES:
         return _negative_direction_by_elimination(a)
     if is_semidefinite(a):
         return None
@@ -46,7 +41,7 @@ def negative_direction(a: Matrix) -> Column | None:
     return proposed if proposed is not None and form(a, proposed) < 0 else _negative_direction_by_elimination(a)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.SUBJECTS)
 def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
     """Whether a symmetric matrix of rationals, [n, n], is positive semidefinite, by its characteristic polynomial.
 
@@ -166,7 +161,7 @@ def fraction(x: fmpq) -> Fraction:
     return Fraction(int(x.p), int(x.q))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.SUBJECTS)
 def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
     """Return the kinds that a matrix or vector of numbers has, each as narrow as possible.
 

@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import UndefinedFunction
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
 from recipe_compiler.formula.expression import Number
@@ -23,9 +24,6 @@ Sizes = Mapping[str, int]
 
 Facts = tuple[str, ...]
 """What SymPy may assume of a name: `real`, `positive`."""
-
-REMEMBERED = 2**14
-"""Symbols and undefined functions kept."""
 
 SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
@@ -51,13 +49,13 @@ def extent(shape: Shape, sizes: Sizes) -> tuple[int, int]:
     )
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def symbol(name: str, facts: Facts) -> Symbol:
     """Return a symbol, the same object each time: SymPy compares what is not the same part by part."""
     return Symbol(name, **dict.fromkeys(facts, True))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def _undefined_function(name: str, facts: Facts, arguments: tuple[Symbol, ...]) -> Expr:
     """Return an undefined function of symbols, the same object each time: each that is made is a class of its own."""
     return UndefinedFunction(name, **dict.fromkeys(facts, True))(*arguments)

@@ -19,6 +19,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
 
 NO_NUMBERS = tuple(type(x) for x in (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I))
@@ -26,10 +27,6 @@ NO_NUMBERS = tuple(type(x) for x in (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, 
 
 FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
 _REWRITTEN = {row.of: row.elementary for row in SCALAR_FUNCTIONS.values() if row.elementary is not None}
-
-
-REMEMBERED = 2**14
-"""Expressions of which is kept whether they contain some functions."""
 
 
 def subexpressions(e: Expr) -> Iterator[sympy.Basic]:
@@ -46,7 +43,7 @@ def subexpressions(e: Expr) -> Iterator[sympy.Basic]:
             stack.extend((arg, False) for arg in reversed(node.args))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def contains(e: Expr, *kinds: type[sympy.Basic]) -> bool:
     """Whether a subexpression is of one of some classes."""
     seen, found = set[sympy.Basic](), [cast(sympy.Basic, e)]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
@@ -47,8 +48,6 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.triangular import diagonal, is_triangle
 
-SIZES_TRIED = 4
-"""Sizes at which a condition on sizes alone is looked at."""
 KINKED = frozenset({"minimum", "maximum", *(fn for fn, row in FUNCTIONS.items() if row.corner is Corner.KINK)})
 JUMPING = frozenset({"where", *(fn for fn, row in FUNCTIONS.items() if row.corner is Corner.JUMP)})
 _OF_DATA = frozenset({Role.DATUM, Role.INDEX})
@@ -298,7 +297,7 @@ def _find_false_size(arg: Formula, op: str, offset: int) -> str:
     inside = {node.name: node.role for node in nodes(arg) if isinstance(node, Symbol)}
     if arg.shape.sizes or not inside or set(inside.values()) != {Role.SIZE}:
         return ""
-    for n in range(1, SIZES_TRIED + 1):
+    for n in range(1, limits.COORDINATES + 1):
         at = {name: Number(Fraction(n)) for name in inside}
         try:
             value = evaluate(rows(substitute(arg, at), Setting(Declarations(), {}))[0][0] + offset, {}.__getitem__)

@@ -17,6 +17,7 @@ from typing import cast
 import sympy
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
@@ -34,13 +35,10 @@ from recipe_compiler.formula.shapes import Shape
 Guards = tuple[tuple[Compare, bool], ...]
 """Conditions of `where`, and whether they hold."""
 
-MOST_MODULI = 3
-"""Moduli in a condition, each of which is decided on both sides."""
-
 KINKED = frozenset({"abs", "minimum", "maximum", "where"})
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=limits.REMEMBERED)
 def meet(node: Apply, declarations: Declarations, *, smoothly: bool) -> bool:
     """Whether the branches of a `where` are shown to meet; `smoothly`: with all first derivatives.
 
@@ -151,7 +149,7 @@ def _replace_cells(e: Expr) -> Expr:
 def _vanishes_on(e: Expr, gap: Expr) -> bool:
     """Whether an expression is zero wherever another one is. Raises NoNormalFormError."""
     moduli = sorted((x for x in gap.atoms(sympy.Abs) if not x.args[0].has(sympy.Abs)), key=sympy.default_sort_key)
-    if gap.has(sympy.sign) or len(gap.atoms(sympy.Abs)) > MOST_MODULI:
+    if gap.has(sympy.sign) or len(gap.atoms(sympy.Abs)) > limits.CASES:
         return False
     if moduli:
         u = argument(moduli[0])

@@ -16,13 +16,11 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument, contains, subexpressions
 from recipe_compiler.algebra.zero.zero import is_zero
-
-MOST_KINKS = 6
-"""Functions that are decided both on and off their zeros."""
 
 Apart = Callable[[Expr], bool]
 """Whether a scalar is shown to have no zero."""
@@ -44,7 +42,7 @@ def is_zero_everywhere(e: Expr, apart: Apart) -> bool:
     Raises:
         NoNormalFormError: not real, not defined, too large, or with too many kinks.
     """
-    return all(is_zero(case) for case in _split_cases(by_signs(e), apart, frozenset(), MOST_KINKS))
+    return all(is_zero(case) for case in _split_cases(by_signs(e), apart, frozenset(), limits.CASES))
 
 
 def _split_cases(e: Expr, apart: Apart, settled: frozenset[Expr], left: int) -> Iterator[Expr]:
@@ -56,7 +54,7 @@ def _split_cases(e: Expr, apart: Apart, settled: frozenset[Expr], left: int) -> 
         return
     vanishes = is_zero(u)
     if not vanishes and not left:
-        raise NoNormalFormError(f"more than {MOST_KINKS} kinks")
+        raise NoNormalFormError(f"more than {limits.CASES} kinks")
     if vanishes or not (u.is_nonzero or apart(u)):
         yield from _split_cases(_restrict_to_zeros(e, u), apart, settled, left - 1)
     if not vanishes:

@@ -15,11 +15,9 @@ from fractions import Fraction
 import sympy
 from flint import fmpq_mpoly
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-
-LARGEST_PRIME = 10_000
-"""Integers are divided by the primes up to this; what is left counts as one prime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +232,6 @@ def _factor_rational(value: Fraction) -> Iterator[tuple[int, int]]:
     """Yield the primes of a positive rational with their exponents."""
     for whole, side in ((value.numerator, 1), (value.denominator, -1)):
         if whole > 1:
-            found = sympy.factorint(whole, limit=LARGEST_PRIME, use_rho=False, use_pm1=False, use_ecm=False)
+            found = sympy.factorint(whole, limit=limits.PRIME, use_rho=False, use_pm1=False, use_ecm=False)
             for prime, n in sorted(found.items()):
                 yield int(prime), side * int(n)

@@ -13,25 +13,15 @@ from typing import cast
 import sympy
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.quotient_reader import QuotientReader, with_room
 from recipe_compiler.algebra.scalars.quotients import Quotient
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument, common_denominators, elementary, exponent_parts
 from recipe_compiler.algebra.zero.factored import Exponent, logarithm, real_power, sign
 
-FIRST_ROOM = 32
-LARGEST_ROOM = 2048
-REMEMBERED = 2**12
-"""Expressions of which the answer is kept: claims of one document ask about the same."""
 
-LARGEST_SHIFT = 12
-"""`gamma(x + n)` is written by `gamma(x)` up to this n."""
-
-MOST_ANGLES, LARGEST_MULTIPLE = 4, 16
-"""Sine and cosine of sums of more angles, and of larger multiples, are transcendentals of their own."""
-
-
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=limits.REMEMBERED)
 def is_zero(e: Expr) -> bool:
     """Whether the normal form of a scalar expression is zero.
 
@@ -53,7 +43,7 @@ def is_zero(e: Expr) -> bool:
     if isinstance(e, sympy.Rational):
         return e == 0
     plain = elementary(off_kinks(e))
-    return with_room(lambda room: _Reading(plain, room).of(plain).top.is_zero(), FIRST_ROOM, LARGEST_ROOM)
+    return with_room(lambda room: _Reading(plain, room).of(plain).top.is_zero())
 
 
 class _Reading(QuotientReader):
@@ -107,7 +97,7 @@ class _Reading(QuotientReader):
             case sympy.gamma():
                 shift, rest = argument(e).as_coeff_Add(rational=True)
                 n = int(sympy.floor(shift))
-                if n and abs(n) <= LARGEST_SHIFT and rest != 0:
+                if n and abs(n) <= limits.DEGREE and rest != 0:
                     x = rest + shift - n
                     steps = [x + k for k in range(n)] if n > 0 else [1 / (x - k) for k in range(1, -n + 1)]
                     return self.ring.product([self.of(step) for step in (sympy.gamma(x), *steps)])
@@ -131,7 +121,7 @@ class _Reading(QuotientReader):
             least = math.lcm(self.denominators.get(("angle", rest), 1), q)
             multiples.append(n * least // q)
             parts[sympy.Dummy()] = rest / least
-        if multiples != [1] and len(multiples) <= MOST_ANGLES and sum(map(abs, multiples)) <= LARGEST_MULTIPLE:
+        if multiples != [1] and len(multiples) <= limits.CASES and sum(map(abs, multiples)) <= limits.DEGREE:
             whole = sympy.Add(*(n * part for n, part in zip(multiples, parts, strict=True)))
             return self.of(cast(Expr, type(e)(whole).expand(trig=True).xreplace(parts)))
         name = self.name(angle)

@@ -12,22 +12,15 @@ import sympy
 from flint import acb, arb, ctx, fmpq, fmpz_poly
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
-BITS = 128
-"""Binary digits to which roots are first enclosed; more until they are told apart from what they are compared to."""
-
-MOST_BITS = 4096
 DIGITS = 12
 """Significant digits of a decimal enclosure."""
 
-LONGEST = 120
-"""Characters of a polynomial that is written out."""
-
-LARGEST_DEGREE = 40
 WIDTH = Fraction(1, 2**40)
 """Isolating intervals are at most this wide."""
 
@@ -46,7 +39,7 @@ class LeastRoot:
             return None
         return Fraction(-self.polynomial[0], self.polynomial[1])
 
-    def enclosed(self, bits: int = BITS) -> tuple[Fraction, Fraction]:
+    def enclosed(self, bits: int = limits.BITS) -> tuple[Fraction, Fraction]:
         """Return rational bounds, both the root itself if it is rational."""
         if self.exact is not None:
             return self.exact, self.exact
@@ -56,7 +49,7 @@ class LeastRoot:
         """Return decimals below and above the root, with `apart` outside of them on its side of the root."""
         digits = DIGITS
         while True:
-            low, high = self.enclosed(4 * digits + BITS)
+            low, high = self.enclosed(4 * digits + limits.BITS)
             below, above = _round_to_decimal(low, digits, up=False), _round_to_decimal(high, digits, up=True)
             if not Fraction(below) < apart < Fraction(above):
                 return below, above
@@ -71,7 +64,7 @@ class LeastRoot:
         x = sympy.Symbol("eps")
         terms = [c * x**k for k, c in enumerate(self.polynomial)]
         written = str(sympy.Poly(sympy.Add(*terms), x).as_expr())
-        shown = written if len(written) <= LONGEST else f"a polynomial of degree {len(self.polynomial) - 1}"
+        shown = written if len(written) <= limits.CHARACTERS else f"a polynomial of degree {len(self.polynomial) - 1}"
         return f"the least positive root of {shown}"
 
     def _surd(self) -> str:
@@ -94,18 +87,20 @@ def least_positive_root(coefficients: tuple[int, ...]) -> LeastRoot | None:
     """
     factors = [factor for factor, _ in fmpz_poly(list(coefficients)).factor()[1] if factor.degree() > 0]
     found = [
-        LeastRoot(tuple(int(c) for c in factor.coeffs())) for factor in factors if _isolate_positive_roots(factor, BITS)
+        LeastRoot(tuple(int(c) for c in factor.coeffs()))
+        for factor in factors
+        if _isolate_positive_roots(factor, limits.BITS)
     ]
     if not found:
         return None
-    bits = BITS
+    bits = limits.BITS
     while True:
         least = min(found, key=lambda root: root.enclosed(bits)[1])
         others = [root for root in found if root is not least]
         if all(least.enclosed(bits)[1] < root.enclosed(bits)[0] for root in others):
             return least
         bits *= 2
-        if bits > MOST_BITS:
+        if bits > limits.MOST_BITS:
             raise ArithmeticError("roots of different factors are not told apart")
 
 
@@ -287,7 +282,7 @@ def _as_rational_polynomial(e: Expr, x: Symbol) -> sympy.Poly | None:
         found = sympy.Poly(e, x, domain="QQ")
     except (sympy.PolynomialError, sympy.CoercionFailed):
         return None
-    return found if found.degree() <= LARGEST_DEGREE else None
+    return found if found.degree() <= limits.DEGREE else None
 
 
 def _isolate_roots(factor: sympy.Poly) -> Iterator[Root]:

@@ -6,6 +6,7 @@ So no report on a build says `given: c is positive` where c has a value, or `U i
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from recipe_compiler import limits
 from recipe_compiler.formula.build import depends_on_state, parts
 from recipe_compiler.formula.expression import (
     Add,
@@ -46,7 +47,7 @@ def _decide_declared(build: Build, name: str) -> Decided:
     return True if name in blocks else "bindings" if name in known else False
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _collect_valued_names(build: Build) -> frozenset[str]:
     """Return the names that are bound, or have a value or a default."""
     values = {name for name, value in evaluate_bound_formulas(build).values if value.numbers is not None}
@@ -61,7 +62,7 @@ def _decide_smooth(build: Build, name: str) -> Decided:
     return name == build.dynamics.potential and is_smooth(build.target)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=limits.SUBJECTS)
 def is_smooth(target: Target) -> bool:
     """Whether the formulas of a target are shown to have all derivatives, everywhere in its domain."""
     if target.gradient is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb, fmpq
 from scipy.linalg import null_space
 
+from recipe_compiler import limits
 from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula, MatMul, Number, Role, Symbol
@@ -176,7 +177,7 @@ def explain_unbounded(posterior: Posterior, left: Sequence[tuple[Product, Law]],
             why = find_dependent_residuals(part, rows)
             if why:
                 return why, False
-            exact = exact and len(part) <= MOST_SCALES and not any(one.apart for one in part)
+            exact = exact and len(part) <= limits.CASES and not any(one.apart for one in part)
     except NotReadError as error:
         return str(error), False
     return "", exact
@@ -322,23 +323,17 @@ def _group_by_coordinates(found: Sequence[VanishingResiduals]) -> list[list[Vani
     return parts
 
 
-MOST_FORMS = 256
-"""Independent residuals of a minor that is computed."""
-MOST_SCALES = 8
-"""Scales of one set of coefficients whose sets are gone through; of more, sets of any residuals are."""
-
-
 def find_dependent_residuals(part: Sequence[VanishingResiduals], rows: Rows) -> str:
     """Return which residuals vanish together though their forms are dependent; empty where none do."""
     keys = sorted(frozenset[Atom]().union(*(one.coordinates for one in part)))
     whole = [one for one in part if not one.apart]
-    whole = whole if len(whole) <= MOST_SCALES else []
+    whole = whole if len(whole) <= limits.CASES else []
     single = [one for one in part if one not in whole]
     others = _stack_forms(single, keys)
     for chosen in (found for k in range(len(whole) + 1) for found in combinations(whole, k)):
         lines = _stack_forms(chosen, keys)
-        if MOST_FORMS < len(lines) <= len(keys):
-            return f"more than {MOST_FORMS} coefficients are not looked at"
+        if limits.ROWS < len(lines) <= len(keys):
+            return f"more than {limits.ROWS} coefficients are not looked at"
         if not are_independent([list(x) for x in zip(*lines, strict=True)][:-1], len(lines), rows.clear):
             if _has_no_zero(lines, len(keys), rows.clear):
                 continue

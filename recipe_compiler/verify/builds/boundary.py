@@ -6,6 +6,7 @@ proof that rests on chains being reflected is none of a build: no emitted step r
 
 from dataclasses import replace
 
+from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Entry, Explicit, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import Shape
@@ -46,11 +47,7 @@ def _decide_flux(build: Build, bound: Dynamics) -> Answer:
     return decided_in(boundary, Stages(build, sharpen_kinds(build, bound)))
 
 
-MOST_ENTRIES = 8
-"""Coordinates of several blocks of a target that are written out as entries of one."""
-
-
-def express_blocks(block: Block, parts: tuple[Block, ...], most: int = MOST_ENTRIES) -> dict[str, Formula] | None:
+def express_blocks(block: Block, parts: tuple[Block, ...], most: int = limits.COORDINATES) -> dict[str, Formula] | None:
     """Return the blocks of a target as formulas of the dynamics' block that they make up; None where none is known."""
     whole = Symbol(block.name, block.shape, Role.BLOCK)
     if len(parts) == 1 and parts[0].shape == block.shape:

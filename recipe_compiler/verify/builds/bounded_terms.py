@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations, product
 
+from recipe_compiler import limits
 from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, depends_on_state, multiply
 from recipe_compiler.formula.declaration import Declarations
@@ -29,8 +30,6 @@ from recipe_compiler.verify.builds.one_datum import make_datum_index
 from recipe_compiler.verify.builds.products import Law, Summands, flatten_sums
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
-MOST_SHARES = 5
-"""Gamma functions above and below a line that are paired."""
 Moments = Mapping[str, frozenset[str]]
 """Blocks to the names of the moments that their priors have, whatever the state is."""
 
@@ -169,7 +168,7 @@ def _remove_urn_law(left: dict[Formula, Fraction], declared: Declarations) -> No
     found = [(c, core) for core, c in left.items() if isinstance(core, Apply) and core.fn == "loggamma"]
     above = [core.args[0] for c, core in found for _ in range(int(c)) if isinstance(core, Apply)]
     below = [core.args[0] for c, core in found for _ in range(int(-c)) if isinstance(core, Apply)]
-    if any(c.denominator > 1 for c, _ in found) or not 0 < len(above) == len(below) <= MOST_SHARES:
+    if any(c.denominator > 1 for c, _ in found) or not 0 < len(above) == len(below) <= limits.CASES:
         return
 
     def subtract(x: Formula, y: Formula) -> Formula:

@@ -22,6 +22,7 @@ from typing import cast
 import sympy
 from sympy import Add, Expr, Matrix, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.constraints import log_jacobian, value
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
@@ -39,9 +40,6 @@ from recipe_compiler.verify.builds.transformed import decide_transformed_law
 from recipe_compiler.verify.core.conjunction import conjoin_each
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.sizes import Sizes
-
-LARGEST_DETERMINANT = 4
-"""Sizes up to which the determinant of a column's Jacobian is written out."""
 
 
 def has_constraints(target: Target) -> bool:
@@ -180,7 +178,7 @@ def _write_triangular_scalars(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -
 
 def _write_simplex_scalars(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symbol]) -> Iterator[Expr]:
     """Yield the slopes of log det d(b, t)/du - t**2/2 - J, times the determinant."""
-    if len(u) > LARGEST_DETERMINANT:
+    if len(u) > limits.FEW_COORDINATES:
         raise TooLargeError(f"the determinant of {len(u)} variables")
     volume = Matrix([[slope(entry, x) for x in u] for entry in (*b, t)]).det(method="berkowitz")
     for x in u:
@@ -190,7 +188,7 @@ def _write_simplex_scalars(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symb
 def _write_sphere_scalars(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
     """Yield what J changes by across u, and (det d(b, r)/du)**2 r**(2 K - 2) - b_last**2: du = r**(K - 1) dr dsigma."""
     yield from (x * slope(J, y) - y * slope(J, x) for x, y in pairwise(u))
-    if len(u) > LARGEST_DETERMINANT:
+    if len(u) > limits.FEW_COORDINATES:
         raise TooLargeError(f"the determinant of {len(u)} variables")
     square = Add(*(x**2 for x in u))
     r = sympy.sqrt(square)

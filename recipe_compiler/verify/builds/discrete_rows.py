@@ -12,6 +12,7 @@ from itertools import product
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import written
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinate, extent, positions
@@ -21,9 +22,6 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Filled, Number
 from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.verify.core.sizes import Sizes
-
-MOST = 512
-"""Configurations that are written out at one choice of sizes."""
 
 LAST = 2
 """The largest count that is written out."""
@@ -42,7 +40,7 @@ def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configurat
     for last in (LAST, 1):
         shapes = [_count_rows_and_values(block, sizes, last) for block in blocks]
         total = math.prod(values**rows for rows, values in shapes)
-        if total <= MOST:
+        if total <= limits.ENTRIES:
             for found in product(*(product(range(values), repeat=rows) for rows, values in shapes)):
                 yield tuple(zip(blocks, found, strict=True))
             return

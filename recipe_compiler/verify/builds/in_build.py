@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial, wraps
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import written
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.errors import ModelError
@@ -28,13 +29,10 @@ from recipe_compiler.verify.core.build_values import (
 )
 from recipe_compiler.verify.core.generalise_size import decide_target
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject, decide_claim, fix_build_sizes, prepare_subject
+from recipe_compiler.verify.core.subject import Subject, decide_claim, fix_build_sizes, prepare_subject
 
 Claim = Callable[[Subject], Answer]
 Witness = tuple[tuple[str, str], ...]
-
-LISTED = 64
-"""Numbers up to which a value is listed in a witness."""
 
 
 class Stages:
@@ -93,7 +91,7 @@ class _ByIdentity:
 def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build, Dynamics], Answer]:
     """Return a claim about a build that is decided once, however many claims rest on it."""
 
-    @lru_cache(maxsize=KEPT)
+    @lru_cache(maxsize=limits.SUBJECTS)
     def kept(itself: _ByIdentity) -> Answer:
         return find(itself.build, itself.bound)
 
@@ -313,7 +311,7 @@ def complete_witness(witness: Witness, sizes: Sizes, declared: Declarations) -> 
 
 def _is_long(parameter: Parameter) -> bool:
     rows = parameter.value.rows if parameter.value else ((),)
-    return len(rows) * len(rows[0]) > LISTED
+    return len(rows) * len(rows[0]) > limits.SUMMANDS
 
 
 def format_value(parameter: Parameter) -> str:

@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.expression import Compare, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 
-MOST_FIELDS = 6
-"""Data, parameters and blocks whose signs are tried."""
 SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE})
 
 Field = Block | Datum | Parameter
@@ -26,7 +25,7 @@ def suggest_kinds(opened: Opened, declarations: Declarations) -> Iterator[str]:
     """
     left = opened(declarations).open
     fields = [x for x in (*declarations.data, *declarations.parameters, *declarations.blocks) if _has_no_sign(x)]
-    if not left or not fields or len(fields) > MOST_FIELDS:
+    if not left or not fields or len(fields) > limits.CASES:
         return
     for kind in (Kind.NONNEGATIVE, Kind.POSITIVE):
         named = _minimise_fields(opened, declarations, fields, kind)

@@ -15,6 +15,7 @@ from typing import cast
 
 from sympy import Add, Expr, Integer
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
@@ -66,8 +67,7 @@ from recipe_compiler.verify.builds.discrete_rows import (
 from recipe_compiler.verify.core.conjunction import conjoin, list_open_reasons
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import require_smooth, require_values
-from recipe_compiler.verify.core.sizes import LARGEST, MANY, Sizes
-from recipe_compiler.verify.core.subject import KEPT
+from recipe_compiler.verify.core.sizes import Sizes
 
 
 def laws(target: Target) -> Answer:
@@ -254,7 +254,7 @@ def _list_differences(
         yield cast(Expr, V.xreplace(map_entries_to_values(other, sizes))) - cast(Expr, V.xreplace(there))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _compute_energy_difference(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Expr:
     """Return U - E at fixed sizes."""
     setting = Setting(declare_all_rows(target.declarations), dict(sizes))
@@ -296,7 +296,7 @@ def _drop_discrete_formulas(target: Target, formulas: Sequence[Formula]) -> tupl
     return tuple(formula for formula in formulas if not names & {*dependence(formula).blocks})
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _compute_slopes(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Sequence[Expr]:
     """Return d(U - E)/db entry by entry, and of N(m, cov) cov dU/db - (b - m).
 
@@ -366,11 +366,11 @@ def choose_sizes(target: Target) -> tuple[Sizes, ...]:
     smallest = smallest_sizes(declared, stated_formulas(target))
     if not smallest:
         return ({},)
-    few = len(smallest) <= MANY
+    few = len(smallest) <= limits.SIZES
     choices = product((0, 1), repeat=len(smallest)) if few else [(k,) * len(smallest) for k in (0, 1)]
     found = [{name: low + k for (name, low), k in zip(smallest.items(), more, strict=True)} for more in choices]
     counts = {field.size for field in declared.data} or set(smallest)
-    found.append({name: max(low, LARGEST) if name in counts else low + 1 for name, low in smallest.items()})
+    found.append({name: max(low, limits.SIZES) if name in counts else low + 1 for name, low in smallest.items()})
     return tuple(sorted(found, key=lambda sizes: sum(sizes.values())))
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial, reduce
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
 from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import derive
@@ -31,8 +32,6 @@ from recipe_compiler.verify.core.premises import require_values
 
 NOT_GIVEN_UP = "V is stated but not subtracted: the noise of the gradient biases the chain"
 """Of a word for which it is not derived what O may give up."""
-LARGEST_POWER = 8
-"""Whole powers up to which a scalar is taken apart into its factors."""
 
 
 def noise_budget(build: Build, bound: Dynamics) -> Answer:
@@ -215,7 +214,7 @@ def _list_factors(formula: Formula) -> list[Formula]:
     match formula:
         case Multiply(left, right):
             return [*_list_factors(left), *_list_factors(right)]
-        case Power(base, Number(exponent)) if exponent.denominator == 1 and 0 < exponent <= LARGEST_POWER:
+        case Power(base, Number(exponent)) if exponent.denominator == 1 and 0 < exponent <= limits.POWER:
             return _list_factors(base) * int(exponent)
         case Number(value):
             return [formula] if value != 1 else []

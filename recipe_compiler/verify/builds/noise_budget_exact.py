@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy
 from flint import fmpq, fmpq_mat
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import echelon, form, fraction, negative_direction, null_vectors
@@ -14,11 +15,6 @@ from recipe_compiler.algebra.zero.zeros_on_line import LeastRoot, least_positive
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number
 from recipe_compiler.verdict import Proved, Refuted
-
-LARGEST = 128
-"""Coordinates up to which matrices of numbers are gone through exactly."""
-DENSE = 24
-"""The most coordinates for which the largest step size of a matrix that is not diagonal is computed."""
 
 Numbers = tuple[tuple[Fraction, ...], ...]
 Matrix = tuple[tuple[Formula, ...], ...]
@@ -98,8 +94,8 @@ def _read_budget(budget: Budget) -> tuple[fmpq_mat, fmpq_mat, str]:
     if missing:
         raise NotExactError(f"the size {missing[0]} is not known before the data are read")
     total = sum(size for block in budget.blocks for size in block.shape.sizes or (1,) if isinstance(size, int))
-    if total > LARGEST:
-        raise NotExactError(f"{total} coordinates, more than {LARGEST}")
+    if total > limits.ROWS:
+        raise NotExactError(f"{total} coordinates, more than {limits.ROWS}")
     return *_assemble_matrices(budget, lambda place: _read_matrix(place, setting)), names
 
 
@@ -164,7 +160,7 @@ def _find_largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> LeastRoot | None:
     if all(i == j or (two_D[i, j] == 0 and B_hat[i, j] == 0) for i in n for j in n):
         ratios = [fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
         return LeastRoot((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
-    if len(n) > DENSE or negative_direction(_to_fractions(two_D)) is not None:
+    if len(n) > limits.DEGREE or negative_direction(_to_fractions(two_D)) is not None:
         return None
     kept = echelon(two_D)[1]
     inner = fmpq_mat([[two_D[i, j] for j in kept] for i in kept])

@@ -13,6 +13,7 @@ from fractions import Fraction
 import sympy
 from flint import arb, arb_mat, ctx, fmpq
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Parameter
@@ -25,18 +26,12 @@ from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.noise_budget_exact import LARGEST, NotExactError
+from recipe_compiler.verify.builds.noise_budget_exact import NotExactError
 from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
 
 Rational = tuple[tuple[Fraction, ...], ...]
-PRECISIONS = (128, 512, 2048)
-"""Bits of the balls; more are taken where the sign is open."""
-DENSE = 24
-"""Coordinates up to which the largest step size of what is not diagonal is looked for."""
 CLOSE = Fraction(10001, 10000)
 """How near to each other the steps are that hold and that do not."""
-FARTHEST = 60
-"""Doublings and halvings of the step within which one of the other kind is looked for."""
 DIRECTION = 10**6
 """The denominators of a direction in which a matrix is negative."""
 
@@ -77,7 +72,7 @@ def decide_word_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fract
         return Undecided(why)
     holds = _is_noise_enough(numbers, found, eps)
     if holds is None:
-        return Undecided((f"at exact values: no sign was found with {PRECISIONS[-1]} bits",))
+        return Undecided((f"at exact values: no sign was found with {limits.MOST_BITS} bits",))
     limit, words = _format_bracket(numbers, found, eps, holds=holds)
     says = format_given_up(build.scheme, found)
     names = f"{found.block}{' (times I)' if numbers.of_any_size else ''}"
@@ -104,7 +99,7 @@ def _format_bracket(
 
 
 def _is_small_enough(numbers: Numbers) -> bool:
-    return numbers.diagonal or len(numbers.F) <= DENSE
+    return numbers.diagonal or len(numbers.F) <= limits.DEGREE
 
 
 def _bracket_largest_step(
@@ -112,7 +107,7 @@ def _bracket_largest_step(
 ) -> tuple[Fraction, Fraction] | None:
     """Return a step at which a test holds and one at which it fails, within `CLOSE`; None where none is found."""
     good, bad = start, start
-    for _ in range(FARTHEST):
+    for _ in range(limits.CANDIDATES):
         if holds:
             good, bad = bad, 2 * bad
         else:
@@ -181,8 +176,8 @@ def _read_numbers(found: Subtraction, values: _Values) -> Numbers:
     if missing:
         raise NotExactError(f"the size {missing[0]} is not known before the data are read")
     count = next((values.sizes[size] if isinstance(size, str) else size for size in block.shape.sizes), 1)
-    if count > LARGEST:
-        raise NotExactError(f"{count} coordinates, more than {LARGEST}")
+    if count > limits.ROWS:
+        raise NotExactError(f"{count} coordinates, more than {limits.ROWS}")
     numbers = Numbers(*(_read_matrix(tensor, count, values) for tensor in tensors), of_any_size=False)
     if any(tuple(zip(*M, strict=True)) != M for M in (numbers.D, numbers.B)):
         raise NotExactError("D or V is not symmetric")
@@ -210,7 +205,7 @@ def _read_matrix(tensor: Tensor, count: int, values: _Values) -> Rational:
 
 def _is_noise_enough(numbers: Numbers, found: Subtraction, eps: Fraction) -> bool | None:
     """Whether what is left of the noise of every letter is positive semidefinite; None where no sign is found."""
-    for bits in PRECISIONS:
+    for bits in (limits.BITS, limits.MOST_BITS):
         with ctx.workprec(bits):
             signs = {_is_semidefinite(A) for A in _list_remainders(numbers, found.given_up, eps)}
         if False in signs:

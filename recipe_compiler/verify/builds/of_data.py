@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
+from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.expression import Compare, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind
@@ -35,8 +36,6 @@ NORMALISABLE = "normalisable"
 METHOD = "exact ranks of the data"
 UNREAD = "its data "
 """What begins why the data of a build are not read, where they might have been."""
-MANY = 200_000
-"""Numbers of the data that are looked at: of more, rows that are evenly spaced."""
 CLEAR_SINGLE = 1e-5
 """Relative size below which a difference of floats of 32 bits may be rounding."""
 ROUNDED = 1e-12
@@ -203,7 +202,7 @@ def _read_rows(build: Build, target: Target, observed: Observed) -> Rows:
     lengths = ([size if isinstance(size, int) else sizes[size] for size in datum.shape.sizes]
                for datum in target.declarations.data)  # fmt: skip
     width = sum(prod(own) for own in lengths)
-    count = min(observed.rows, max(MANY // max(width, 1), 2))
+    count = min(observed.rows, max(limits.DATA // max(width, 1), 2))
     single = any(values.dtype == np.float32 for _, values in observed.fields)
     clear = CLEAR_SINGLE if single or (build.data is not None and build.data.dtype == "float32") else CLEAR
     kept = np.linspace(0, observed.rows - 1, count).astype(np.intp)

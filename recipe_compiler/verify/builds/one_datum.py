@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.symbols import component
 from recipe_compiler.formula.declaration import Datum, Declarations
@@ -15,7 +16,7 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 from recipe_compiler.verify.core.identities import Scalars
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
-from recipe_compiler.verify.core.sizes import LARGEST, Sizes
+from recipe_compiler.verify.core.sizes import Sizes
 
 
 def make_datum_index(declarations: Declarations) -> Index | None:
@@ -57,4 +58,4 @@ def choose_small_sizes(target: Target) -> tuple[Sizes, ...]:
     smallest = smallest_sizes(target.declarations, stated_formulas(target))
     if not smallest:
         return ({},)
-    return tuple({name: max(low, n) for name, low in smallest.items()} for n in range(1, LARGEST + 1))
+    return tuple({name: max(low, n) for name, low in smallest.items()} for n in range(1, limits.SIZES + 1))

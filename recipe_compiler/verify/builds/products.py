@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from recipe_compiler import limits
 from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, depends_on_state, multiply, nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Declarations
@@ -32,9 +33,6 @@ from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import Guards, StatedDensity
 
 ONE = Fraction(1)
-MOST = 64
-"""Products beyond which a formula is not read."""
-
 Summands = tuple[tuple[Fraction, Formula], ...]
 
 
@@ -81,7 +79,7 @@ def products(formula: Formula, densities: Iterable[StatedDensity], declarations:
     found: list[Product] = []
     for product in _expand([(ONE, formula)], Product(), named, declarations):
         found.append(product)
-        if len(found) > MOST:
+        if len(found) > limits.SUMMANDS:
             raise TooManyError
     return tuple(found)
 

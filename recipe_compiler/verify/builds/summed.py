@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import overload
 
+from recipe_compiler import limits
 from recipe_compiler.formula.build import add, matmul, multiply, negate, parts, rebuild
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
@@ -45,7 +46,6 @@ from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.laws import decide_law
 from recipe_compiler.verify.core.premises import require_comparisons
-from recipe_compiler.verify.core.subject import KEPT
 
 FROM_ZERO, TO_THE_END = ("y >= 0",), ("y >= 0", "y <= n")
 """The supports of named laws whose sum over all counts is one, and over those up to their second argument."""
@@ -83,7 +83,7 @@ def _list_count_blocks(target: Target) -> tuple[Block, ...]:
     return tuple(filter(is_counts, target.declarations.blocks))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def sum_over_counts(target: Target) -> Summed:
     """Return a target with its counts summed over, as far as the sums are known: exp(-V(x)) = sum_z exp(-U(x, z)).
 

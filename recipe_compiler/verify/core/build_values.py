@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import sympy
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
@@ -24,9 +25,6 @@ from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.bind import bind, replaced, replaced_declarations, replacing, rewritten_target
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
-
-MOST_ENTRIES = 10_000
-"""Entries of a bound matrix that are computed from values; a larger one stays bound to its formula."""
 
 Sizes = dict[str, int]
 Rational = tuple[tuple[Fraction, ...], ...]
@@ -168,7 +166,7 @@ def _evaluate_bound_formula(build: Build, name: str, formula: Formula) -> Ration
     matrices = [p for p in dependence(formula).parameters if p in values and shapes[p].sizes]
     sizes = _collect_sizes(build)
     entries = math.prod(size if isinstance(size, int) else sizes.get(size, 1) for size in shapes[name].sizes)
-    return evaluate_exactly(formula, build) if matrices and entries <= MOST_ENTRIES else None
+    return evaluate_exactly(formula, build) if matrices and entries <= limits.DATA else None
 
 
 def _list_replacements(

@@ -8,6 +8,7 @@ neither does one about a build that fixes its sizes.
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from recipe_compiler import limits
 from recipe_compiler.formula.build import nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Explicit, Formula
@@ -16,17 +17,14 @@ from recipe_compiler.spec.bind import Rewriting, rewritten, rewritten_target
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.sizes import LARGEST, format_sizes
-
-LARGEST_WRITTEN_OUT = 100
-"""Documents with larger sizes are not looked at as they stand."""
+from recipe_compiler.verify.core.sizes import format_sizes
 
 
 def decide_every_size_first(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
     """Return the answer at the sizes of a document, taken from the proof for every size where there is one.
 
     A proof for every d holds at the document's d. A refutation at another size says nothing about the document's own,
-    which is then decided directly, up to `LARGEST_WRITTEN_OUT`; above, the answer is undecided.
+    which is then decided directly, up to `limits.STATE`; above, the answer is undecided.
 
     Args:
         own: decides at the document's sizes.
@@ -36,11 +34,11 @@ def decide_every_size_first(own: Callable[[], Answer], wide: Callable[[], Answer
     for_all = wide()
     if isinstance(for_all.decision, Proved):
         return for_all
-    if largest <= LARGEST_WRITTEN_OUT:
+    if largest <= limits.STATE:
         found = own()
     else:
         tried = for_all.decision.tried if isinstance(for_all.decision, Undecided) else ()
-        more = f"sizes above {LARGEST_WRITTEN_OUT} are decided for every size or not at all"
+        more = f"sizes above {limits.STATE} are decided for every size or not at all"
         found = replace(for_all, decision=Undecided((*tried, more)), for_d="all", checked_at=())
     if not isinstance(found.decision, Undecided) or not isinstance(for_all.decision, Refuted):
         return found
@@ -105,7 +103,7 @@ def _rename_sizes(names: dict[int, str]) -> Rewriting:
 
 def _has_small_sizes(sizes: dict[str, int]) -> bool:
     """Whether literal positions leave small sizes to look at."""
-    return max(sizes.values(), default=0) <= LARGEST
+    return max(sizes.values(), default=0) <= limits.SIZES
 
 
 def _has_names_for_sizes(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
@@ -114,7 +112,7 @@ def _has_names_for_sizes(formulas: Iterable[Formula], names: dict[int, str]) -> 
     if any(isinstance(node, Explicit) and names.keys() & set(node.shape.sizes) for node in inside):
         return False
     sizes = {size for node in inside for size in node.shape.sizes}
-    return all(size in names or size <= LARGEST if isinstance(size, int) else "*" not in size for size in sizes)
+    return all(size in names or size <= limits.SIZES if isinstance(size, int) else "*" not in size for size in sizes)
 
 
 def _list_fixed_sizes(declarations: Declarations) -> list[int]:
@@ -128,7 +126,7 @@ def _choose_names(declarations: Declarations) -> dict[int, str]:
     if any(len(block.shape.sizes) > 1 for block in declarations.blocks):
         return {}
     found: dict[int, str] = {}
-    for size in sorted({size for size in _list_fixed_sizes(declarations) if size > LARGEST}):
+    for size in sorted({size for size in _list_fixed_sizes(declarations) if size > limits.SIZES}):
         name = f"n_{size}"
         while declarations.find(name) is not None or name in declarations.sizes:
             name += "_"

@@ -11,6 +11,7 @@ from math import ceil
 
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import Witness, witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -29,8 +30,6 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import SizeNumber, Tensor
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_further_sizes
-
-ENTRIES_TRIED = 6
 
 Scalars = Callable[[Sizes], Sequence[Expr]]
 
@@ -158,7 +157,7 @@ def _evaluate_at_sizes(question: Question, where: Iterable[Sizes]) -> _SecondEng
         at = f" at {format_sizes(sizes)}" if sizes else ""
         open_: Identity | None = None
         try:
-            for identity, entry in islice(_list_nonzero_entries(question, sizes), ENTRIES_TRIED):
+            for identity, entry in islice(_list_nonzero_entries(question, sizes), limits.TRIALS):
                 found = witness(entry, question.declarations, sizes, question.reads)
                 if found is not None:
                     return _SecondEngineResult(tuple(vanished), (identity, sizes, found), tuple(notes))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import is_defined_at, points
@@ -19,8 +20,6 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.verify.core.sizes import Sizes
-
-POINTS = 24
 
 
 def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool:
@@ -80,7 +79,7 @@ def _list_instances(
         setting = Setting(declarations, size)
         try:
             entries = rows(formula, setting)
-            for at in points(declarations, size, POINTS):
+            for at in points(declarations, size, limits.POINTS):
                 with suppress(NoValueError):
                     yield setting, at, [[evaluate(x, at.leaf) for x in row] for row in entries]
         except (NotScalarisableError, TooLargeError, NoInstanceError):

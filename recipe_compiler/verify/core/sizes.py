@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from itertools import product
 from types import MappingProxyType
 
+from recipe_compiler import limits
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 
@@ -11,29 +12,22 @@ Sizes = dict[str, int]
 
 NONE_KNOWN: Mapping[str, int] = MappingProxyType({})
 
-LARGEST = 3
-FURTHEST = 8
-"""No larger size is looked at."""
-
-MANY = 3
-"""With more symbolic sizes than this, not all combinations up to 3 are looked at but those up to 2, and all 3."""
-
 
 def list_checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
     """Return the sizes at which the second engine looks, small ones first.
 
-    All combinations of 1, 2, 3 (from the smallest size that positions in the formulas allow); with more than `MANY`
+    All combinations of 1, 2, 3 (from the smallest size that positions in the formulas allow); with more than three
     sizes those of 1, 2, and all at 3. For d alone: {d: 1}, {d: 2}, {d: 3}. A document that fixes all sizes has the one
     empty choice {}. Sizes in `known`, those of a build, have that value only.
     """
     smallest = smallest_sizes(dynamics.declarations, stated_formulas(dynamics))
     names = list(smallest)
-    top = LARGEST if len(names) <= MANY else LARGEST - 1
+    top = limits.SIZES if len(names) <= limits.SIZES else limits.SIZES - 1
     free = {name: range(low, max(top, low + 1) + 1) for name, low in smallest.items()}
     ranges = [range(known[name], known[name] + 1) if name in known else free[name] for name in names]
     found = [dict(zip(names, choice, strict=True)) for choice in product(*ranges)]
-    if len(names) > MANY:
-        found.append({name: known.get(name, max(LARGEST, low)) for name, low in smallest.items()})
+    if len(names) > limits.SIZES:
+        found.append({name: known.get(name, max(limits.SIZES, low)) for name, low in smallest.items()})
     return tuple(sorted(found, key=lambda sizes: sum(sizes.values())))
 
 
@@ -41,7 +35,7 @@ def list_further_sizes(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> t
     """Return larger sizes to look at, where a polynomial in a size may vanish at all the sizes looked at so far.
 
     (d - 1) (d - 2) (d - 3) = 0 at d = 1, 2, 3, which says nothing about d = 4: a polynomial of degree k that vanishes
-    at k + 1 sizes is zero. No size above `FURTHEST` is looked at.
+    at k + 1 sizes is zero. No size above `limits.COORDINATES` is tried.
 
     Args:
         sizes: those looked at.
@@ -52,7 +46,7 @@ def list_further_sizes(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> t
     for name, power in powers.items():
         seen = {at[name] for at in sizes if name in at}
         if 1 < len(seen) <= power:  # one alone is that of a build
-            found += [{**last, name: n} for n in range(max(seen) + 1, min(min(seen) + power, FURTHEST) + 1)]
+            found += [{**last, name: n} for n in range(max(seen) + 1, min(min(seen) + power, limits.COORDINATES) + 1)]
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.system import System, system
 from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.derive.recipe import Derivation, derive
@@ -22,9 +23,6 @@ from recipe_compiler.verify.core.sizes import Sizes, list_checked_sizes
 T = TypeVar("T")
 Find = TypeVar("Find", bound=Callable[..., Any])
 
-KEPT = 64
-"""Results of one function that are kept, those needed last: a check is about a few subjects at a few sizes."""
-
 
 def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
     """Return a function of a subject that computes its result once, however many claims need it.
@@ -32,13 +30,13 @@ def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
     Results are kept per subject object, not per document: another subject of the same document starts again. A call
     that raised is repeated.
     """
-    return lru_cache(maxsize=KEPT)(find)
+    return lru_cache(maxsize=limits.SUBJECTS)(find)
 
 
 def once_at_sizes(find: Find) -> Find:
     """Return a function whose last argument is sizes, and which computes its result once, as `once` does."""
 
-    @lru_cache(maxsize=KEPT)
+    @lru_cache(maxsize=limits.SUBJECTS)
     def kept(*arguments: Any) -> Any:
         return find(*arguments[:-1], dict(arguments[-1]))
 

@@ -12,6 +12,7 @@ from itertools import chain, count
 import sympy
 from sympy.utilities.iterables import connected_components
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
@@ -32,21 +33,9 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import list_facts
-from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, format_sizes, list_further_sizes
+from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_further_sizes
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.scalar_block import prove_by_scalars
-
-MANY, SOME, FEW = 120, 40, 8
-"""Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""
-
-SMALL = 3
-"""Rows of a matrix at which many points are cheap."""
-
-LARGE = 12
-"""Rows of a matrix from which on one point is enough where structure says that there is nothing to find."""
-
-SEARCHED = 3
-"""Sizes at which floats look for a negative direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +66,7 @@ def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool
     """
     declarations = subject.dynamics.declarations
     a = block_matrix(matrix, subject.setting(sizes))
-    attempts = (MANY if len(a) <= SMALL else SOME) if not short else FEW if len(a) <= LARGE else 1
-    for at in points(declarations, sizes, attempts):
+    for at in points(declarations, sizes, limits.TRIALS if short else limits.POINTS):
         numbers = _rational_symmetric_part(a, at)
         if numbers is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
             continue
@@ -104,7 +92,7 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
     declarations = subject.dynamics.declarations
     a = block_matrix(matrix, subject.setting(sizes))
     entries = [x for row in a for x in row]
-    if len(a) > LARGE or any(x.has(sympy.Derivative) for x in entries):
+    if len(a) > limits.COORDINATES or any(x.has(sympy.Derivative) for x in entries):
         return None
     region = region_of(entries, declarations, sizes)
     found = find_negative_direction(a, region, names_in(entries, region))
@@ -232,7 +220,7 @@ def _search_direction(subject: Subject, part: _Part) -> tuple[Negative | None, l
     find = partial(find_negative, short=short)
     searches: list[tuple[Search, Sequence[Sizes]]] = [(find, subject.sizes)]
     if not short:
-        searches += [(search_negative, subject.sizes[:SEARCHED]), (find, _larger_sizes(subject))]
+        searches += [(search_negative, subject.sizes[: limits.SIZES]), (find, _larger_sizes(subject))]
     for search, at in searches:
         for sizes in at:
             try:
@@ -250,7 +238,7 @@ def _search_direction(subject: Subject, part: _Part) -> tuple[Negative | None, l
 
 def _larger_sizes(subject: Subject) -> tuple[Sizes, ...]:
     """Return larger sizes to check: I - ones @ ones.T/3 is positive semidefinite for d <= 3 only."""
-    return list_further_sizes(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, FURTHEST))
+    return list_further_sizes(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, limits.COORDINATES))
 
 
 def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:

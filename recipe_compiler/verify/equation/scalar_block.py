@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.positivity.prove import Shown, semidefinite
 from recipe_compiler.algebra.positivity.region import region_at
@@ -14,14 +15,11 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Apply, Filled, Formula, Identity, Multiply, Number
 from recipe_compiler.verify.core.subject import Subject
 
-LARGEST = 8
-"""Rows of a matrix of scalars that are looked at."""
-
 
 def prove_by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Shown | str:
     """Return a proof that a group of blocks is positive semidefinite by a matrix of scalars, or what was tried.
 
-    Where the document fixes all sizes every entry is written out, up to `LARGEST` rows. Otherwise every place must be a
+    Where the document fixes all sizes every entry is written out, up to 8 rows. Otherwise every place must be a
     scalar, a multiple `c I` of one identity, or a diagonal `diag(v)` of one size: coordinates of one position then
     couple only among themselves, and the matrix of the c and of one entry of each v decides for every size. [[a I, b
     I], [b I, a I]] is decided by [[a, b], [b, a]]. Other names in it stand for any value, so that the answer holds at
@@ -31,11 +29,13 @@ def prove_by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -
     try:
         if not declarations.sizes:
             a = block_matrix(matrix, subject.setting({}))
-            return semidefinite(a, region_at(declarations, {})) if len(a) <= LARGEST else f"{len(a)} rows are too many"
+            if len(a) > limits.COORDINATES:
+                return f"{len(a)} rows are too many"
+            return semidefinite(a, region_at(declarations, {}))
         multiples = [[_scalar_of_entry(place) for place in row] for row in matrix]
         same = len({declarations.blocks[k].shape for k in group}) == 1
         scalars = [[c for c in row if c is not None] for row in multiples]
-        if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > LARGEST:
+        if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > limits.COORDINATES:
             return "its entries are neither scalars nor diagonals of one size"
         abstraction = Abstraction(declarations, sign_by_rules)
         a = tuple(tuple(abstraction.scalar(c) for c in row) for row in scalars)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
+from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
     Add,
@@ -37,9 +38,6 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Guards
 
-BITS = 256
-"""Precision of balls."""
-LARGEST_POWER = 4
 CLEAR = 1e-9
 """Relative size below which a difference of doubles may be rounding."""
 
@@ -183,7 +181,7 @@ class Rows:
                 raise NotReadError(f"{text(formula)} is not read")
 
     def _read_power(self, base: Formula, n: Fraction) -> Entries:
-        if n.denominator > 1 or not 0 < n <= LARGEST_POWER:
+        if n.denominator > 1 or not 0 < n <= limits.POWER:
             return self._map_numbers(base, lambda x: _raise_number(x, n))
         found = own = self.entries(base)
         for _ in range(int(n) - 1):

@@ -13,12 +13,9 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from scipy.linalg import qr
 
-from recipe_compiler.verify.from_data.columns import BITS, CLEAR, fill_column
+from recipe_compiler import limits
+from recipe_compiler.verify.from_data.columns import CLEAR, fill_column
 
-MOST_MINORS = 300_000
-"""Sets of rows that are looked at."""
-MOST_ROWS = 1_000_000
-"""Rows that are looked at, of all sets of what two unknowns are left of."""
 Matrix = list[list[Any]]
 """Rows of exact numbers."""
 
@@ -62,7 +59,7 @@ def are_independent(rows: Matrix, width: int, clear: float = CLEAR, last: float 
     chosen = find_pivots(rows, width, clear, last)
     if len(chosen) < width:
         return False
-    before, ctx.prec = ctx.prec, BITS
+    before, ctx.prec = ctx.prec, limits.BITS
     try:
         minor = arb_mat(width, width, [arb(x) for k in chosen for x in rows[k]])
         return bool(minor.det() != 0)
@@ -110,7 +107,7 @@ def count_nonzero_rows(rows: Matrix, width: int, clear: float = CLEAR) -> int:
     of each of some parts. What is 0 but for rounding counts as 0.
     """
     length = width
-    while length < len(rows) and len(rows) * comb(length + 1, width - 1) <= MOST_MINORS:
+    while length < len(rows) and len(rows) * comb(length + 1, width - 1) <= limits.DATA:
         length += 1
     count = ceil(len(rows) / length)
     return sum(len(part) - _count_zeros(part, width - 1, clear) for part in (rows[k::count] for k in range(count)))
@@ -148,7 +145,7 @@ def is_general(rows: Matrix, width: int, free: int, clear: float = CLEAR) -> boo
     """
     if len(rows) < width:
         return True
-    if comb(len(rows), width) > MOST_MINORS:
+    if comb(len(rows), width) > limits.DATA:
         return False
     scaled = scale_to_doubles(rows, width)
     for block in _list_subsets(len(rows), width):
@@ -167,7 +164,7 @@ def are_apart(rows: Matrix, width: int, clear: float = CLEAR) -> bool:
 
     With two unknowns left of those of the first rows, those of all others differ: no sets of `width` rows are made.
     """
-    if len(rows) * comb(len(rows), max(width - 2, 0)) > MOST_ROWS:
+    if len(rows) * comb(len(rows), max(width - 2, 0)) > limits.DATA:
         return False
     return _has_rows_apart(scale_to_doubles(rows, width), clear)
 

@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix
 
+from recipe_compiler import limits
 from recipe_compiler.verify.from_data.ranks import are_independent, find_pivots
 
 INSIDE = 1e-3
@@ -24,8 +25,6 @@ LONGEST = 1e4
 """The largest tau: a point that is inside by less than 1/tau is missed."""
 BITS = 40
 """Binary digits that proposed weights are rounded to."""
-TRIED = 8
-"""Objectives tried; each finds a direction at an end of the cone."""
 DENOMINATORS = (1, 2, 6, 60, 1000, 10**6)
 """Largest denominators that directions are rounded to, one after the other."""
 ZERO = fmpq(0)
@@ -206,7 +205,7 @@ def find_flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ..
     rows = [form for piece in pieces for form in piece.forms]
     sizes = [max((abs(float(form[j])) for form in rows), default=0.0) for j in range(width)]
     scale = [2.0 ** round(np.log2(x)) if x > 0 else 1.0 for x in sizes]
-    for trial in range(TRIED if width else 0):
+    for trial in range(limits.TRIALS if width else 0):
         objective = (-1) ** trial * np.random.default_rng(trial // 2).normal(size=width)
         found = _propose_direction(pieces, linear, scale, objective)
         size = 0.0 if found is None else np.abs(found).max()

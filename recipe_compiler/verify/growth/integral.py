@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from recipe_compiler import limits
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.shapes import DomainName
@@ -36,8 +37,6 @@ from recipe_compiler.verify.growth.ends import (
 )
 
 ONE = Fraction(1)
-MOST_COMPONENTS = 16
-"""Components of a mixture that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +227,7 @@ def split_mixture(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
         log, arg = logs[0]
         factor = c.collect([Term(term.coefficient, tuple(f for f in term.factors if f != log))], ())
         exponential = any(isinstance(inner, Applied) and inner.fn == "exp" for inner in everywhere(arg))
-        summands = 1 < len(arg.terms) <= MOST_COMPONENTS and is_nonnegative(c.rules, arg)
+        summands = 1 < len(arg.terms) <= limits.SUMMANDS and is_nonnegative(c.rules, arg)
         if exponential and summands and is_positive(c.rules, c.scale(factor, Fraction(-1))):
             rest = c.subtract(energy, Tensor((), (term,)))
             parts = (c.applied("log", Tensor((), (one,))) for one in arg.terms)

@@ -10,6 +10,7 @@ import sympy
 from sympy import Expr, Poly
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
@@ -34,8 +35,6 @@ from recipe_compiler.verify.infinity.stays_finite import (
     write_scalar,
 )
 
-LARGEST = 6
-"""The number of coordinates up to which rays are looked at."""
 T = sympy.Dummy("t")
 FAR = 10
 """The t of the point that a refutation names."""
@@ -74,7 +73,7 @@ def _refute_at_sizes(of: Equation, candidate: LyapunovFunction, sizes: Sizes) ->
     try:
         W = sympy.Add(*(write_scalar(of, part, sizes) for part in candidate.parts))
         at = next(points(of.subject.dynamics.declarations, sizes), None)
-        if at is None or len(state(of.subject.dynamics.declarations, sizes)) > LARGEST:
+        if at is None or len(state(of.subject.dynamics.declarations, sizes)) > limits.COORDINATES:
             return None
         L = apply_generator(of, W, sizes)
         found = (_refute_on_ray(at, ray, W, L) for ray in _list_rays(of, at, sizes))

@@ -7,6 +7,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
@@ -27,12 +28,6 @@ from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.integral import EndCondition
-
-POINTS = 8
-"""Admissible parameters tried at each size."""
-
-COORDINATES = 6
-"""Instances with more coordinates are not looked at."""
 
 HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
@@ -63,7 +58,7 @@ def refute_end_condition(declarations: Declarations, needed: Iterable[EndConditi
     leaf = make_leaf(declarations, sizes)
     for condition in needed:
         entries = write_out(condition.factor, sizes, leaf)
-        for at in points(declarations, sizes, POINTS):
+        for at in points(declarations, sizes, limits.TRIALS):
             for entry in entries:
                 try:
                     value = evaluate(entry, at.leaf)
@@ -92,10 +87,10 @@ def _find_flat(subject: Subject, sizes: Sizes) -> Refuted | None:
     if len(endless) < len(blocks):
         return None
     z = [x for block in blocks for x in coordinates(block, sizes)]
-    if len(z) > COORDINATES:
+    if len(z) > limits.COORDINATES:
         return None
     positive = [block.domain.name in HALF_LINE for block in blocks for _ in coordinates(block, sizes)]
-    for at in points(declarations, sizes, POINTS):
+    for at in points(declarations, sizes, limits.TRIALS):
         energy = make_instance(H, at, z)
         found = None if energy is None else flat(energy, z, positive)
         if found is not None:

@@ -12,6 +12,7 @@ from typing import cast
 import sympy
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, inverse, total
@@ -37,9 +38,6 @@ from recipe_compiler.verify.growth.integral import decide_finite, list_abstract_
 from recipe_compiler.verify.integrability.convex import refute_by_convexity
 
 """How an obligation about a kink ends: integrals need none of these."""
-
-LARGEST_SHIFTED = 2
-"""Beyond this size a square is not completed by scalars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +198,7 @@ def _choose_sizes(law: StatedLaw) -> tuple[Sizes, ...]:
     """Return the sizes for the second engine: not those at which completing a square takes it seconds."""
     if not any(step.shifted and step.block.shape.sizes for step in law.integrated.steps):
         return law.subject.sizes
-    small = tuple(sizes for sizes in law.subject.sizes if max(sizes.values(), default=0) <= LARGEST_SHIFTED)
+    small = tuple(sizes for sizes in law.subject.sizes if max(sizes.values(), default=0) <= limits.SIZES)
     return small or law.subject.sizes[:1]
 
 

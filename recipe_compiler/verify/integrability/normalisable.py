@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
@@ -32,9 +33,6 @@ from recipe_compiler.verify.integrability.infinite import refute_integral
 from recipe_compiler.verify.integrability.marginal_law import Integrals, StatedLaw, list_restricted_blocks
 
 METHOD = "growth at the ends of the domain; second engine"
-
-ENTRIES = 8
-"""Blocks of more entries are not taken apart."""
 
 
 @once
@@ -184,7 +182,7 @@ def _decide_by_entries(subject: Subject) -> Answer | None:
     if not apart or not plain or declarations.functions or list_restricted_blocks(declarations):
         return None
     entries = {name: list(map(str, coordinates(block, {}))) for name, block in apart.items()}
-    if sum(map(len, entries.values())) > ENTRIES:
+    if sum(map(len, entries.values())) > limits.COORDINATES:
         return None
     blocks = tuple(
         replace(block, name=name, shape=SCALAR) if block.name in apart else block

@@ -20,6 +20,7 @@ from functools import lru_cache, partial
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
@@ -45,7 +46,6 @@ from recipe_compiler.verify.core.build_values import bind_target_values, find_kn
 from recipe_compiler.verify.core.conjunction import conjoin, is_proved, reject_if_refuted
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions, require_values
-from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import refute_at_point, substitute_point
 from recipe_compiler.verify.steps.quantity import Quantity
@@ -76,7 +76,7 @@ def draw(cycle: Cycle, move: Draw) -> Answer:
     return conjoin(f"{law.decision.by}; {says}", [(law.decision.by, law), (says, Answer(free))])
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = False) -> Answer:
     """Decide that the law claimed for a block b is its law under exp(-H) given all other blocks and all data.
 

@@ -17,10 +17,11 @@ from functools import lru_cache
 
 from sympy import Expr, Symbol, exp
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import acceptance
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import ATTEMPTS, witness
+from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import evaluate
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
@@ -53,7 +54,7 @@ from recipe_compiler.verify.core.identities import Identity, Question, decide, l
 from recipe_compiler.verify.core.premises import has_state_assumptions, require_comparisons, require_smooth
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import refute_at_point
 from recipe_compiler.verify.steps.split import NOTHING, ZERO
@@ -91,7 +92,7 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
     return decided_at_values(general, lambda: _decide_involution(own, stated, stages, scheme), stages.numbers)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def moved_by_involution(cycle: Cycle, move: Involution) -> Mapping[str, bool | None]:
     """Return whether the map changes each mapped block (None: unknown), at a build's values if any.
 
@@ -288,7 +289,7 @@ def _refute_by_domain(subject: Subject, S: Mapped) -> Answer | None:
                     return [x for row in rows(inside, Setting(S.declarations, sizes)) for x in row]
 
                 reads = S.stated.formulas
-                found = refute_at_point(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=ATTEMPTS)
+                found = refute_at_point(by, off, S.declarations, sizes, reads, says=says, sign=-1, tried=limits.POINTS)
                 if found is not None:
                     return found
     return None

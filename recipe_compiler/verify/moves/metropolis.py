@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from recipe_compiler import limits
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
@@ -43,7 +44,6 @@ from recipe_compiler.verify.core.conjunction import (
 )
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions
-from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
 from recipe_compiler.verify.moves.involution import MINIBATCH, NO_U
@@ -107,7 +107,7 @@ def _list_draws(cycle: Cycle) -> Iterator[tuple[str, bool]]:
                 pass
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
     """Return the proof under the stated flip or another one; else undecided with what is missing."""
     split = cycle.split

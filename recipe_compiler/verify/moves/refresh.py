@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -29,14 +30,10 @@ from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.scalars import make_leaf
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import defined_points, refute_at_point, substitute_point
 from recipe_compiler.verify.steps.quantity import Quantity, energy_quantity
 from recipe_compiler.verify.steps.split import NOTHING, Split, decide_identities, rows_of
-
-LOOKED_AT = 6
-"""Points at which the second engine looks whether a precision is positive definite."""
 
 
 def refresh(cycle: Cycle, move: Refresh) -> Answer:
@@ -47,7 +44,7 @@ def refresh(cycle: Cycle, move: Refresh) -> Answer:
     return law_given_others(cycle.split, move.block)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def law_given_others(split: Split, block: str) -> Answer:
     """Decide that b ~ N(0, inv(P)) under exp(-H) given all others, with P = d2H/db db.T.
 
@@ -117,7 +114,7 @@ def _unsupported_block_reason(split: Split, block: Block) -> str:
     return ""
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _differentiate_twice(split: Split, block: Block) -> Quantity:
     """Return P = d^2H/db db': [n, n]."""
     return energy_quantity(split).slope(block).slope(block)
@@ -151,7 +148,7 @@ def _refute_definiteness(split: Split, block: Block) -> Answer | None:
     for sizes in split.subject.sizes:
         try:
             P = precision.rows(sizes)
-            for at in defined_points(split.subject, sizes, LOOKED_AT):
+            for at in defined_points(split.subject, sizes, limits.TRIALS):
                 numbers = rational_rows(P, at.leaf)
                 if numbers is not None and not (is_semidefinite(numbers) and determinant(numbers)):
                     rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in numbers)

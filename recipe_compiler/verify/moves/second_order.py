@@ -30,6 +30,7 @@ from sympy import QQ, Expr, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.polys.rings import ring
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.system import Vector, backward, gradient, residual
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
@@ -46,13 +47,11 @@ from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, once_at_sizes
+from recipe_compiler.verify.core.subject import once_at_sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.witness import defined_points, words_to_try
 from recipe_compiler.verify.steps.split import Split
 
-POINTS = 6
-MOST_COORDINATES = 64
 NOTHING = sympy.Integer(0)
 IN_CYCLE = ("in a cycle", "no invariant distribution of the cycle tends to exp(-H)")
 IN_MOVE = ("by one step of the move", "the move does not preserve exp(-H)")
@@ -118,7 +117,7 @@ def _refute_by_mean(
     says, follows = IN_MOVE if is_accepted else IN_CYCLE
     for sizes in first.subject.sizes:
         fast = _averaged_places(cycle, first, refreshed, drawn, sizes)
-        if not fast or len(first.z(sizes)) > MOST_COORDINATES:
+        if not fast or len(first.z(sizes)) > limits.STATE:
             continue
         try:
             changes = [(weight, _word_residual(parts[part], fast, is_accepted, sizes)) for weight, part in words]
@@ -144,7 +143,7 @@ def _averaged_places(cycle: Cycle, split: Split, refreshed: Set[str], drawn: Set
     return frozenset(k for own in places for k in own or ()) if all(places) else frozenset()
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def _commutator_weights(split: Split) -> Mapping[tuple[str, str], Fraction]:
     """Return (sum of s_k s_m over letters p before q, less q before p)/2 for each pair of pieces, zeros omitted."""
     word = split.scheme.split
@@ -256,7 +255,7 @@ def _find_nonzero_mean(
     """Return a point at which E[R] is certainly not 0, as rows of a witness; None where none is found."""
     subject, z = split.subject, split.z(sizes)
     law, slow = _read_gaussian_law(subject.system(sizes).H, z, fast), [x for k, x in enumerate(z) if k not in fast]
-    for at in defined_points(subject, sizes, POINTS):
+    for at in defined_points(subject, sizes, limits.TRIALS):
         value = law.mean(R, at)
         if is_certainly(value, 0):
             constants = (item for item in at.text if item[0] not in subject.names)

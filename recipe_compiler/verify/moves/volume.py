@@ -7,6 +7,7 @@
   A Q + Q A.T = 0 with a constant, invertible Q, A is similar to -A.T, and it is (Thm. VI.4.2).
 """
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -27,8 +28,6 @@ from recipe_compiler.verify.steps.split import Split
 
 PLANE = 2
 """Dimensions up to which the midpoint keeps the volume that its field keeps."""
-LOOKED_AT = 6
-"""Points at which the second engine looks whether a matrix is invertible."""
 
 
 def decide_volume(split: Split, piece: Piece) -> Answer:
@@ -77,7 +76,7 @@ def is_regular(matrix: Quantity) -> bool:
     def is_singular(sizes: Sizes) -> bool:
         try:
             entries = matrix.rows(sizes)
-            found = (rational_rows(entries, at.leaf) for at in points(declarations, sizes, LOOKED_AT))
+            found = (rational_rows(entries, at.leaf) for at in points(declarations, sizes, limits.TRIALS))
             return any(numbers is not None and determinant(numbers) == 0 for numbers in found)
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             return False

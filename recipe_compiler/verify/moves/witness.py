@@ -13,6 +13,7 @@ from itertools import islice
 
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import balance
 from recipe_compiler.algebra.dynamics.balance import State
 from recipe_compiler.algebra.points.admissible_point import Point
@@ -38,21 +39,13 @@ from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.in_build import Stages, select_part, subject_at_values
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
+from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 from recipe_compiler.verify.moves.cycle import Cycle
-from recipe_compiler.verify.steps.in_build import MOST_COORDINATES, valued_subject
+from recipe_compiler.verify.steps.in_build import valued_subject
 from recipe_compiler.verify.steps.split import Split, split_of
 
-POINTS, FEW = 12, 2
-"""Points at which a move is tried at each size; against a proof."""
-ENERGIES, DRAWN = 3, 12
-"""Points at which energies are tried; a block becomes what it is at the last of those drawn, far from the simplest."""
 STEP_SIZES = (Fraction(1, 2), Fraction(1))
 """Tried besides that of the build: the claim is about all of them."""
-LONGEST = 4000
-"""Binary digits of numbers that are followed along a word."""
-SHOWN = 160
-"""Characters of a sum of exponentials that is given term by term."""
 NO_POINT = (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError)
 """Why a point shows nothing."""
 Off = Callable[[Point, Point], Iterable[Expr]]
@@ -75,7 +68,7 @@ def refute_at_point(
     *,
     says: str = "off by",
     sign: int = 0,
-    tried: int = ENERGIES,
+    tried: int = limits.TRIALS,
 ) -> Answer | None:
     """Return the refutation by a point where a quantity is certainly not 0, or certainly negative; else None.
 
@@ -90,7 +83,7 @@ def refute_at_point(
         tried: points at most.
     """
     try:
-        drawn = [*islice(points(declared, sizes), max(tried, DRAWN))]
+        drawn = [*islice(points(declared, sizes), max(tried, limits.TRIALS))]
     except NO_POINT:
         return None
     for at, other in zip(drawn[:tried], reversed(drawn), strict=False):
@@ -111,7 +104,7 @@ def substitute_point(e: Expr, x: Sequence[Symbol], to: Point) -> Expr:
     return e.xreplace({y: rational(to.numbers[y]) for y in x})
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def stated_subject(build: Build) -> Subject | None:
     """Return the dynamics with a build's U and values; None where those are too large."""
     return valued_subject(Stages(build, bind(build)))
@@ -168,13 +161,13 @@ def refute_invariance(cycle: Cycle, move: Metropolis, *, against_proof: bool = F
     tried = [*words_to_try(cycle, move.part)]
     if against_proof:
         tried += filter(None, [split_with_values(split, split.subject.widest)])
-        tried = [own for own in tried if all(len(own.z(sizes)) <= MOST_COORDINATES for sizes in own.subject.sizes)]
+        tried = [own for own in tried if all(len(own.z(sizes)) <= limits.COORDINATES for sizes in own.subject.sizes)]
     step_sizes = STEP_SIZES if build.is_planned else (build.eps * move.scale, *STEP_SIZES)
     for split in tried:
         if not _is_word_of_shifts(split):
             continue
         try:
-            return _search_points(split, move, step_sizes, FEW if against_proof else POINTS)
+            return _search_points(split, move, step_sizes, 2 if against_proof else limits.TRIALS)
         except _TooLongError:
             continue
     return None
@@ -256,7 +249,7 @@ class _Word:
             return ""
         exact = " + ".join(f"({c}) exp({here - a})" if a != here else f"({c})" for a, c in sorted(terms.items()))
         near = balance.value(terms, here).str(4, radius=False)
-        return f"{exact} = {near}" if len(exact) <= SHOWN else near
+        return f"{exact} = {near}" if len(exact) <= limits.CHARACTERS else near
 
     def _follow(self, at: Point, state: State, word: Sequence[Letter], eps: Fraction) -> Iterator[State]:
         """Yield the state after each admissible number of repetitions of the word."""
@@ -266,7 +259,7 @@ class _Word:
             for letter in word:
                 change = [self._evaluate_at(x, at, state) if x != 0 else Fraction(0) for x in drifts[letter.piece]]
                 state = tuple(x + letter.share * eps * own for x, own in zip(state, change, strict=True))
-                if max(max(abs(x.numerator), x.denominator).bit_length() for x in state) > LONGEST:
+                if max(max(abs(x.numerator), x.denominator).bit_length() for x in state) > limits.MOST_BITS:
                     raise _TooLongError
             if count >= least:
                 yield state

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice, zip_longest
 
+from recipe_compiler import limits
 from recipe_compiler.ansatz.candidates import Material, coordinates, material, monomials
 from recipe_compiler.ansatz.simplify import simplest, tensor_of
 from recipe_compiler.ansatz.unknowns import Ansatz, Part, has_no_defects, with_entries
@@ -31,10 +32,6 @@ from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 NO_NOISE = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
 UNKNOWN = "Q is not given, and no Q was found that gives the claimed drift"
-LEVELS = (60, 90, 60)
-"""So many candidates are taken of each level of `Material.candidates`, for every size."""
-ENTRIES = (40, 110, 150)
-"""So many more entries of Q are tried one after the other at fixed sizes."""
 NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("Q is skew", q_skew),
     ("the claimed drift equals the derived drift", claimed_drift),
@@ -227,9 +224,9 @@ def _list_candidates(dynamics: Dynamics) -> Iterator[list[Part]]:
     """Yield the candidates of each level, taking the entries of Q in turn so that none uses up the limit."""
     blocks = dynamics.declarations.blocks
     found = material(dynamics)
-    for level, most in enumerate(LEVELS):
+    for level in range(3):
         shapes = dict.fromkeys(place_shape(row, col) for a, row in enumerate(blocks) for col in blocks[a:])
-        made = {shape: list(islice(found.candidates(shape, level), most)) for shape in shapes}
+        made = {shape: list(islice(found.candidates(shape, level), limits.CANDIDATES)) for shape in shapes}
         turns: list[list[Part]] = []
         for a, row in enumerate(blocks):
             new = Material(dynamics.declarations)  # a symmetric X adds nothing to Q[a, a]
@@ -239,7 +236,7 @@ def _list_candidates(dynamics: Dynamics) -> Iterator[list[Part]]:
                 [_skew_candidate(row, col, x) for x in kept]
                 for col, kept in zip(blocks[a:], [square, *others], strict=True)
             ]
-        yield [one for turn in zip_longest(*turns) for one in turn if one is not None][:most]
+        yield [one for turn in zip_longest(*turns) for one in turn if one is not None][: limits.CANDIDATES]
 
 
 def _skew_part(X: Formula) -> Formula:
@@ -258,8 +255,8 @@ def _list_polynomials(dynamics: Dynamics, kernel: int) -> Iterator[list[Part]]:
         for monomial in monomials(material(dynamics), kernel)
         for row, col in pairs
     )
-    for most in ENTRIES:
-        if more := list(islice(entries, most)):
+    for _ in range(limits.CASES):
+        if more := list(islice(entries, limits.CANDIDATES)):
             yield more
 
 

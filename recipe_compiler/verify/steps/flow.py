@@ -13,6 +13,7 @@ from typing import cast
 
 from sympy import Expr, Integer, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import flows as second
 from recipe_compiler.algebra.dynamics.propagators import Propagated, solve_linear_sde
 from recipe_compiler.algebra.dynamics.system import Vector
@@ -36,9 +37,6 @@ from recipe_compiler.verify.core.scalars import make_leaf
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import once_at_sizes
 from recipe_compiler.verify.steps.split import NOTHING, Split, decide_identities, rows_of, write_matrix, write_vector
-
-MOST = 4
-"""Coordinates that a piece moves together, up to which its flow is looked at."""
 
 
 def flow(split: Split) -> Answer:
@@ -93,14 +91,14 @@ def assume_existence(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
 
 
 def _small_sizes(split: Split) -> tuple[Sizes, ...]:
-    """Return the sizes at which no piece moves more than `MOST` coordinates; all sizes if there is one block."""
+    """Return the sizes at which no piece moves too many coordinates; all sizes if there is one block."""
 
     def most(sizes: Sizes) -> int:
         counts = [[len(coordinates(b, sizes)) for b in split.blocks if b.name in piece.moved] for piece in split.pieces]
         return max(map(sum, counts))
 
     every = split.subject.sizes
-    return tuple(sizes for sizes in every if most(sizes) <= MOST) or every[:1]
+    return tuple(sizes for sizes in every if most(sizes) <= limits.FEW_COORDINATES) or every[:1]
 
 
 def with_step(declarations: Declarations) -> Declarations:

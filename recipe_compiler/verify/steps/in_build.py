@@ -7,6 +7,7 @@ but whether the pieces add up to the SDE.
 from collections.abc import Callable
 from dataclasses import replace
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.program.atoms import names_of
@@ -27,8 +28,6 @@ from recipe_compiler.verify.words.letters import claimed_order
 ALL_DATA = "gradients use all data"
 """Noise of minibatches adds O(eps^2) to the covariance of a step."""
 ONE_WORD = "it is the order of the word inside a move"
-MOST_COORDINATES = 8
-"""Of states that have more it is not looked at how a step with the values of a build is off."""
 
 
 def has_word(build: Build) -> bool:
@@ -113,7 +112,7 @@ def valued_subject(stages: Stages) -> Subject | None:
         return None
     subject = prepare_subject(dynamics)
     count = sum(len(coordinates(block, subject.sizes[0])) for block in dynamics.declarations.blocks)
-    return subject if subject.derivation is not None and count <= MOST_COORDINATES else None
+    return subject if subject.derivation is not None and count <= limits.COORDINATES else None
 
 
 def _assume_all_data(stages: Stages, found: Answer) -> Answer:

@@ -18,6 +18,7 @@ from math import factorial
 import sympy
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.pieces import Pieces, apply_generators, generator
 from recipe_compiler.algebra.dynamics.system import drift
 from recipe_compiler.algebra.scalars.symbols import coordinates
@@ -45,8 +46,6 @@ from recipe_compiler.verify.words.letters import is_palindrome
 
 NO_MORE, IN_GENERAL = "and not higher", "and not higher for general U and values"
 """Shown of the U and the values of a build; or of some, which says nothing of these."""
-LOOKED_AT = 2
-"""Sizes at which a function is looked for that shows an order to be no higher."""
 Data = tuple[tuple[str, str], ...]
 Look = tuple[str, Subject, Callable[[Sizes], Iterable[tuple[str, Expr]]]]
 
@@ -204,7 +203,7 @@ def answer_order(order: int, by: str, given: tuple[str, ...], data: Data, looks:
     """
     known = tuple(sorted(set(given)))
     for says, subject, deviations in looks:
-        declarations, sizes = subject.dynamics.declarations, subject.sizes[:LOOKED_AT]
+        declarations, sizes = subject.dynamics.declarations, subject.sizes[: limits.SIZES]
         off = find_first_witness(deviations, declarations, sizes, subject.formulas)
         if off is not None:
             _, name, at = off

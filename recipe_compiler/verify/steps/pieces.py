@@ -11,6 +11,7 @@ from itertools import product
 
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.spec.words import word_text
 from recipe_compiler.splitting.pieces import find_owners_of_gamma, subtract_pieces
@@ -21,12 +22,11 @@ from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import Identity
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.steps.quantity import drift_quantities, matrix_of, noise_quantities, vector_of
 from recipe_compiler.verify.steps.split import Split, decide_identities
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def pieces(split: Split) -> Answer:
     """Decide that sum_k s_k f_k = f and sum_k s_k D_k = D, s_k = 1 being the sum of the shares of piece k.
 

@@ -13,6 +13,7 @@ from math import prod
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
@@ -30,9 +31,6 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import list_pieces, zero_noise_identities
 from recipe_compiler.verify.steps.quantity import Quantity, drift_quantities, energy_quantity
 from recipe_compiler.verify.steps.split import Split, decide_identities
-
-MOST = 4
-"""Blocks of which all subsets are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,7 @@ def _list_flips(split: Split) -> Iterator[Flip]:
         for block, slope in zip(declarations.blocks, derivation.grad_H, strict=True)
         if block.name not in held and block.domain.name is DomainName.REAL and not has_state_assumptions(declarations)
     }
-    for count in range(1, min(len(centres), MOST) + 1):
+    for count in range(1, min(len(centres), limits.CASES) + 1):
         for names in combinations(centres, count):
             found = flip(c, {name: centres[name] for name in names})
             H = reflect(c, derivation.H, found.centres)

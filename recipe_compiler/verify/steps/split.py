@@ -7,6 +7,7 @@ from functools import lru_cache
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.system import System, Vector, drift, gradient, state, system
 from recipe_compiler.algebra.scalars.matrices import Rows, add, total
@@ -28,7 +29,7 @@ from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.premises import describe_kinks, require_lipschitz
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT, Subject, once_at_sizes
+from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 NOTHING = Tensor((), ())
 """What the index calculus has left of an identity that it knows to hold."""
@@ -137,7 +138,7 @@ class Split:
         return system(self.subject.dynamics.declarations, part.H, part.D or (), part.Q or (), sizes)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=limits.SUBJECTS)
 def split_of(subject: Subject, scheme: Scheme) -> Split:
     """Return the pieces of a subject, computed once however many claims are about them.
 

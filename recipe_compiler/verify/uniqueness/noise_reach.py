@@ -15,7 +15,8 @@ from itertools import combinations, islice
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.dynamics.brackets import LARGEST_FIELD, circulation, fields, independent, never_zero
+from recipe_compiler import limits
+from recipe_compiler.algebra.dynamics.brackets import circulation, fields, independent, never_zero
 from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars import untyped
@@ -23,18 +24,6 @@ from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import determinant
 from recipe_compiler.algebra.scalars.rational_matrices import rank
 from recipe_compiler.algebra.scalars.rationals import fraction
-
-LARGEST_MINOR, LARGEST_OF_SEVERAL = 6, 4
-"""Coordinates up to which a minor is written out, and up to which several are."""
-
-FIELDS, MINORS = 10, 60
-"""The shortest brackets that several minors are made of, and how many of these are formed."""
-
-VARIABLES, DEGREE = 3, 16
-"""Variables and total degree of minors that are looked at."""
-
-LARGEST = 40
-"""The most coordinates for which the rank is computed."""
 
 _Row = tuple[Fraction, ...]
 
@@ -54,13 +43,13 @@ def find_spanning_minors(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
     """
     variables: set[sympy.Basic] = set()
     found: list[Expr] = []
-    for minor in _list_minors(s, at) if len(s.z) <= LARGEST_MINOR else ():
+    for minor in _list_minors(s, at) if len(s.z) <= limits.COORDINATES else ():
         if never_zero(minor):
             return (minor,)
         free: list[sympy.Basic] = sorted(minor.free_symbols, key=str)
-        if not set(free) <= set(s.z) or not minor.is_polynomial(*free) or len(variables | set(free)) > VARIABLES:
+        if not set(free) <= set(s.z) or not minor.is_polynomial(*free) or len(variables | set(free)) > limits.SIZES:
             continue
-        if sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _get_degree(minor, free) <= DEGREE:
+        if sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _get_degree(minor, free) <= limits.DEGREE:
             variables |= set(free)
             found.append(minor)
     ordered = sorted(found, key=lambda e: (int(e.count_ops()), str(e)))
@@ -73,10 +62,10 @@ def _list_minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
     n = len(s.z)
     every = sorted(fields(s), key=lambda v: (sum(int(x.count_ops()) for x in v), str(v)))
     chosen = [tuple(independent(every, place, n)) for place in at]
-    chosen += islice(combinations(every[:FIELDS], n), MINORS) if n <= LARGEST_OF_SEVERAL else ()
+    chosen += islice(combinations(every[: limits.TRIALS], n), limits.CANDIDATES) if n <= limits.FEW_COORDINATES else ()
     for vectors in dict.fromkeys(chosen):
         minor = determinant(vectors) if len(vectors) == n else sympy.Integer(0)
-        if minor.count_ops() < LARGEST_FIELD and (expanded := sympy.expand(minor)) != 0:
+        if minor.count_ops() < limits.TERMS and (expanded := sympy.expand(minor)) != 0:
             yield expanded
 
 
@@ -114,7 +103,7 @@ def compute_kalman_rank(s: System) -> int | None:
     """
     n = len(s.z)
     D = _read_rationals(s.D)
-    if n > LARGEST or D is None:
+    if n > limits.STATE or D is None:
         return None
     A = _read_rationals(tuple(tuple(slope(x, at) for at in s.z) for x in circulation(s)))
     if A is None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.invariants import conserved_energies, linear_invariants
 from recipe_compiler.algebra.dynamics.system import System, system
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
@@ -23,8 +24,6 @@ from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 
-LARGEST = 10
-"""Coordinates up to which invariants are looked for."""
 _STRONGER = {Kind.PSD: Kind.PD, Kind.NONNEGATIVE: Kind.POSITIVE}
 """What to declare of a parameter that may vanish as declared."""
 MAY_VANISH = frozenset({Kind.REAL, Kind.NONNEGATIVE, Kind.SYMMETRIC, Kind.SKEW, Kind.PSD, Kind.DIAGONAL})
@@ -52,7 +51,7 @@ def find_other_law(subject: Subject, hint: str) -> Answer | None:
         for at in sizes:
             try:
                 s = system(dynamics.declarations, dynamics.H, dynamics.D or (), dynamics.Q or (), at)
-                found = None if len(s.z) > LARGEST else next(_list_conserved(dynamics, s, at), None)
+                found = None if len(s.z) > limits.COORDINATES else next(_list_conserved(dynamics, s, at), None)
             except (NoNormalFormError, NoInstanceError, NotScalarisableError, TooLargeError):
                 continue
             if found is not None:

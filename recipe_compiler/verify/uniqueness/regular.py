@@ -9,6 +9,7 @@ a D that degenerates: what it adds to the drift may be tangent, or nothing. Chai
 
 from dataclasses import replace
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics.brackets import never_zero
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
@@ -46,9 +47,6 @@ from recipe_compiler.verify.uniqueness.degeneracy_rank import (
 )
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import is_linear, is_surface_crossed, split_factors
 from recipe_compiler.verify.uniqueness.unique import prove_spanning
-
-LARGEST = 4
-"""Determinants of matrices larger than this are not formed."""
 
 
 def has_varying_matrix(dynamics: Dynamics) -> bool:
@@ -203,7 +201,7 @@ def _prove_zeros_crossed(subject: Subject, place: MatrixEntry, entries: Rows) ->
 
 def _prove_no_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     """Return a proof that the determinant of a square matrix at the smallest sizes has no zeros."""
-    if not 0 < len(matrix) <= LARGEST:
+    if not 0 < len(matrix) <= limits.FEW_COORDINATES:
         return None
     try:
         found = scalar(determinant(matrix), "!=", region_alike(subject.dynamics.declarations, subject.sizes[0]))

@@ -13,7 +13,8 @@ from itertools import islice
 
 import sympy
 
-from recipe_compiler.algebra.dynamics.brackets import LARGEST, LARGEST_WORK, rank_at, work
+from recipe_compiler import limits
+from recipe_compiler.algebra.dynamics.brackets import rank_at, work
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -34,8 +35,6 @@ from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
 from recipe_compiler.verify.recover.search import UNKNOWN, with_recovered_q
 from recipe_compiler.verify.uniqueness.noise_reach import compute_kalman_rank, find_spanning_minors
 from recipe_compiler.verify.uniqueness.not_unique import find_other_law
-
-POINTS = 6
 
 NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("D is symmetric", d_symmetric),
@@ -216,10 +215,10 @@ def _compute_ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]
         try:
             scalars = subject.system(sizes)
             n = len(scalars.z)
-            if n > LARGEST or work(scalars) > LARGEST_WORK:
+            if n > limits.COORDINATES or work(scalars) > limits.TERMS:
                 continue
             best = 0
-            for at in islice(points(subject.dynamics.declarations, sizes, POINTS), POINTS):
+            for at in islice(points(subject.dynamics.declarations, sizes, limits.TRIALS), limits.TRIALS):
                 best = max(best, rank_at(scalars, at))
                 if best == n:
                     break
@@ -239,7 +238,7 @@ def _find_minors(subject: Subject) -> tuple[str, ...]:
     sizes = subject.sizes[0]
     try:
         s = subject.system(sizes)
-        found = find_spanning_minors(s, tuple(points(subject.dynamics.declarations, sizes, POINTS)))
+        found = find_spanning_minors(s, tuple(points(subject.dynamics.declarations, sizes, limits.TRIALS)))
     except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
         return ()
     return tuple(str(minor) for minor in found)

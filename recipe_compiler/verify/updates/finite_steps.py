@@ -6,6 +6,7 @@ from typing import Protocol
 
 from sympy import Expr
 
+from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.trace.density_change import Density, density_change, noise_change
 from recipe_compiler.trace.moments import Moments, amplitude
@@ -15,10 +16,6 @@ from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.updates.claimed_step import print_power
 
-SHORT = 120
-"""Characters of a residual in a sentence; a value at a point takes the place of a longer one."""
-LONGEST = 400
-"""Characters of a formula that is put into a sentence; a longer one is among the data."""
 NO_NOISE = "the limiting equation has no noise, so it is not ergodic by itself"
 
 Said = Iterator[tuple[str, tuple[str, str] | None]]
@@ -100,7 +97,7 @@ def _describe_bias(step: FiniteStep[C], left: Series[C], what: str) -> Said:
     at = point[-1]
     value = f"{format_value(at.value)} at {', '.join(f'{name} = {x}' for name, x in at.text)}"
     yield "", (f"{_name_residual(order)} at a point", value)
-    by = f"by the residual {whole if len(whole) <= SHORT else value}"
+    by = f"by the residual {whole if len(whole) <= limits.CHARACTERS else value}"
     yield f"finite steps: {what} order {print_power(order)}, {by}", None
 
 
@@ -120,5 +117,5 @@ def _name_residual(power: Fraction) -> str:
 
 
 def abbreviate(text: str) -> str:
-    """Return a formula, cut off after `LONGEST` characters."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+    """Return a formula, cut off after `limits.CHARACTERS` characters."""
+    return text if len(text) <= limits.CHARACTERS else f"{text[: limits.CHARACTERS]} ..."

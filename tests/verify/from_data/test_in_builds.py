@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from answers import answer, document, expect
 
+from recipe_compiler import limits
 from recipe_compiler.cache import Cache, check_once
 from recipe_compiler.report.in_builds import list_build_caveats
 
@@ -87,7 +88,7 @@ def test_what_is_larger_than_is_read_before_a_run_is_left_to_it(tmp_path, monkey
 )
 def test_rows_that_are_not_read_may_take_a_piece_that_no_other_takes(state, prior, pieces, monkeypatch):
     """Two equal data leave ds/s, and m**4 grows; both are of a row between those that are read."""
-    monkeypatch.setattr("recipe_compiler.verify.builds.of_data.MANY", 1)
+    monkeypatch.setattr(limits, "DATA", 4)
     target = f"""
     name: pieces
     state: {{{state}}}

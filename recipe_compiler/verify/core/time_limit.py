@@ -20,19 +20,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from recipe_compiler import limits
 from recipe_compiler.errors import CompilerError, DocumentError, ModelError, RecipeError
 from recipe_compiler.verdict import OWN_FAULT, Finding
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, die_with_parent, limit_process
-
-CLAIM_SECONDS = 5.0
-"""Processor time that one job may take, and preparing all of them."""
-
-DOCUMENT_SECONDS = 30.0
-"""Processor time that all jobs about one document may take together."""
-
-MEMORY = 2**30
-"""Address space, in bytes, that a child may take beyond what it starts with."""
 
 OWN_FILES = str(Path(__file__).parents[2])
 """Where the files of this program are: a fault is told by the last place among them."""
@@ -68,7 +60,7 @@ class _Message(Enum):
 
 
 def run_all(
-    work: Work[T], seconds: float = CLAIM_SECONDS, total: float = DOCUMENT_SECONDS
+    work: Work[T], seconds: float = limits.CLAIM_SECONDS, total: float = limits.DOCUMENT_SECONDS
 ) -> tuple[T | Unfinished, ...]:
     """Return the result of every job, or why there is none. Leaves no process behind.
 
@@ -166,7 +158,7 @@ def _run_in_child(work: Work[T], first: int, sender: Any, seconds: float, left: 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle: it ends the child
     gc.freeze()  # what it inherited is not its to give back, and looking it over would copy it
     die_with_parent(parent)
-    limit_process(MEMORY, left + SPARE_SECONDS)
+    limit_process(limits.MEMORY, left + SPARE_SECONDS)
     _set_timer(min(seconds, left))
     try:
         for says, found in _run_jobs(work, first, seconds, left):
