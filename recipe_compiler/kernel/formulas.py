@@ -144,7 +144,7 @@ def translate_sympy(name: str, args: list[Any]) -> Any:
             return None
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=limits.REMEMBERED)
 def parse(text: str) -> Any:
     """Read a formula, whose grammar is a part of that of Python; nothing of it is run."""
     exact = DECIMAL.sub(lambda found: f"({Fraction(found[0])})", " ".join(text.split()))

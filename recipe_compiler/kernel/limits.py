@@ -22,5 +22,9 @@ PAIRS = 5
 """Pairs of Gaussian draws in a moment, and powers of sqrt(step) that are compared."""
 CHARACTERS, NESTING = 10_000, 60
 """Characters of a formula, and depth of its brackets; letters of a word whose covariance is computed."""
+PASSES = 6
+"""Rounds in which relations reduce a polynomial."""
+REMEMBERED = 4096
+"""Formulas that are kept as they were read."""
 BYTES = 20_000_000
 """Bytes of a certificate."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from . import limits
 from .field import RING, Field, Poly, TrustedError, constant, require
 
-MOST_PASSES = 6
 Monomial = tuple[int, ...]
 
 
@@ -27,7 +26,7 @@ def is_zero(f: Field, x: Poly) -> bool:
     if x == 0:
         return True
     relations = Relations(f)
-    for _ in range(MOST_PASSES):
+    for _ in range(limits.PASSES):
         before = x
         for k in reversed(range(relations.end)):
             x = relations.without(x, k)
