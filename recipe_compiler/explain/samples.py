@@ -150,7 +150,7 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
     declarations = dynamics.declarations
     found = [_logarithm(place) for place in _varying_noise(dynamics)]
     fields = [function for function in declarations.functions if _is_declared_positive(function)]
-    found += [_logarithm(ex.FunctionAt(field.name, field.of, field.shape)) for field in fields]
+    found += [_logarithm(field.value) for field in fields]
     for block in declarations.blocks:
         symbol = ex.Symbol(block.name, block.shape, Role.BLOCK)
         if block.domain.name is DomainName.POSITIVE:

@@ -149,6 +149,8 @@ class Scope:
     """Whether the whole formula stands at a place of a matrix: there `I` is the identity of a scalar, too."""
     densities: bool = False
     """Whether named densities may stand in it: in the formulas of a target."""
+    at_any_blocks: bool = False
+    """Whether a declared function may be taken at any blocks like its own, not only at those of `declarations`."""
 
 
 @dataclass(slots=True)

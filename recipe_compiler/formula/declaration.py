@@ -1,10 +1,10 @@
 """What a document declares: blocks, parameters, functions and data, with their shapes, kinds and domains."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.formula.constraints import Constraint, sampled_shape
-from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.expression import Compare, Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
 
 
@@ -59,7 +59,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of blocks, known only by its shape and kind until it is bound."""
+    """A function of blocks, known only by its shape and kind until it is bound; or one at other blocks, as `U(phi)`."""
 
     name: str
     of: tuple[str, ...]
@@ -67,6 +67,17 @@ class Function:
     kinds: tuple[Kind, ...] = (Kind.REAL,)
     role: str = ""
     """`"potential"`: the function a target binds."""
+    home: tuple[str, ...] = ()
+    """The blocks it was declared of, where `of` are others."""
+
+    @property
+    def value(self) -> FunctionAt:
+        """The function at its blocks, as formulas have it."""
+        return FunctionAt(self.name, self.of, self.shape, self.home)
+
+    def named(self, value: FunctionAt) -> "Function":
+        """Return the function by the name, and at the blocks, that formulas have it."""
+        return replace(self, name=value.name, of=value.of, shape=value.shape, home=value.home)
 
 
 @dataclass(frozen=True, slots=True)

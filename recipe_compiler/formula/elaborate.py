@@ -8,7 +8,7 @@ from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_open, is_scalar
-from recipe_compiler.formula.declaration import Function
+from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.formula.densities import Density
 from recipe_compiler.formula.density_terms import MIXTURE, OF_TARGETS, density_called, fitted, log_density, mixed
 from recipe_compiler.formula.expression import Formula
@@ -19,11 +19,13 @@ from recipe_compiler.formula.names import (
     bare_identities,
     block_named,
     language_constant,
+    names_given,
     no_function,
     resolve_name,
 )
 from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.show import text
 from recipe_compiler.formula.spelled_cases import JOINTS
 from recipe_compiler.formula.spellings import spelled_out
 from recipe_compiler.formula.type_calls import (
@@ -373,11 +375,21 @@ def _argument(arg: tree.Tree, function: str, context: Context) -> Formula | None
 
 
 def _declared_function(part: tree.Call, declared: Function, context: Context) -> Formula | None:
-    given = tuple(arg.name if isinstance(arg, tree.Name) else "..." for arg in part.args)
-    if given == declared.of:
-        return ex.FunctionAt(declared.name, declared.of, declared.shape)
-    call = f"{declared.name}({', '.join(declared.of)})"
-    context.fault(part, f"found {declared.name}({', '.join(given)}), expected {call}, as declared")
+    scope, given = context.scope, names_given(part)
+    value = declared.value.at(given)
+    if given == declared.of or scope.declarations.find(value.name) is not None:
+        return value
+    own, others = ([scope.declarations.find(name) for name in names] for names in (declared.of, given))
+    alike = [(block.shape, block.domain) if isinstance(block, Block) else None for block in (*own, *others)]
+    known = [f.value for f in scope.declarations.functions if f.value.declared == declared.name]
+    calls = " or ".join(text(value) for value in known)
+    if not scope.at_any_blocks:
+        context.fault(part, f"found {value.name}, expected {calls}, as declared")
+    elif len(set(given)) < len(given) or alike[: len(own)] != alike[len(own) :]:
+        hint = "at other blocks of the same shapes and domains it may stand, too"
+        context.fault(part, f"found {value.name}, expected {calls}, as declared", hint)
+    else:
+        return value
     return None
 
 

@@ -67,11 +67,33 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class FunctionAt:
-    """A declared function, of a declared shape, at the blocks it was declared of: `U(theta)`."""
+    """A declared function, of a declared shape, at the blocks it was declared of, `U(theta)`, or at others: `U(phi)`.
+
+    At others the call is its name: nothing is known of its values there but what is declared of every value.
+    """
 
     name: str
     of: tuple[str, ...]
     shape: Shape
+    home: tuple[str, ...] = ()
+    """The blocks it was declared of, where `of` are others."""
+
+    @property
+    def declared(self) -> str:
+        """The name it was declared by."""
+        return self.name.partition("(")[0]
+
+    def at(self, of: tuple[str, ...]) -> "FunctionAt":
+        """Return the function at other blocks, or back at its own."""
+        home = self.home or self.of
+        if of == home:
+            return FunctionAt(self.declared, of, self.shape)
+        return FunctionAt(f"{self.declared}({', '.join(of)})", of, self.shape, home)
+
+    def called(self, names: Mapping[str, str]) -> "FunctionAt":
+        """Return the function by other names of its own and of its blocks, where these are declared by other names."""
+        of, home = (tuple(names.get(block, block) for block in blocks) for blocks in (self.of, self.home or self.of))
+        return FunctionAt(names.get(self.declared, self.declared), home, self.shape).at(of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ def _written(formula: Formula) -> tuple[str, int]:
             return r"\pi", _ATOM
         case ex.Symbol(name):
             return latex_name(name), _ATOM
-        case ex.FunctionAt(name, of):
-            return f"{latex_name(name)}({', '.join(latex_name(block) for block in of)})", _ATOM
+        case ex.FunctionAt(_, of):
+            return f"{latex_name(formula.declared)}({', '.join(latex_name(block) for block in of)})", _ATOM
         case ex.Identity(size):
             return f"I_{{{_size(size)}}}", _ATOM
         case ex.Filled(value):

@@ -63,8 +63,8 @@ def resolve_name(part: tree.Name, context: Context) -> Formula | None:
             return None
         case Datum(shape=shape):
             return ex.Symbol(name, shape, Role.DATUM)
-        case Function(of=of, shape=shape):
-            return ex.FunctionAt(name, of, shape)
+        case Function() as function:
+            return function.value
         case None:
             pass
     for block in scope.noise:
@@ -92,6 +92,11 @@ def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
     listed = ", ".join(blocks) or "none is declared"
     context.fault(part, f"found {found}, expected the name of a block of the state ({listed})", hint)
     return None
+
+
+def names_given(part: tree.Call) -> tuple[str, ...]:
+    """Return the names that a call has as its arguments, `...` in the place of what is none."""
+    return tuple(arg.name if isinstance(arg, tree.Name) else "..." for arg in part.args)
 
 
 def no_function(part: tree.Call, context: Context) -> None:

@@ -83,8 +83,8 @@ def _atom(formula: Formula) -> str:
             return "ones" if value else "0"
         case ex.Symbol(name):
             return name
-        case ex.FunctionAt(name, of):
-            return f"{name}({', '.join(of)})"
+        case ex.FunctionAt(name, of, _, home):
+            return name if home else f"{name}({', '.join(of)})"
         case ex.Apply(fn, (ex.FunctionAt(name), block)) if fn in ex.CALCULUS:
             return f"{fn}({name}, {text(block)})"
         case ex.Apply(fn, args):

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import nodes, parts
 from recipe_compiler.formula.context import product_size
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.rebuild import tidy
-from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 
 MAX_WEIGHT = 200_000
 """Nodes of a formula after substitution, shared ones counted as often as they occur."""
@@ -83,10 +83,14 @@ def _map(formula: Formula, replacements: Mapping[str, Formula], shape_of: Callab
     match formula:
         case ex.Symbol(name, shape) | ex.FunctionAt(name, _, shape) if name in replacements:
             return _fitted(name, replacements[name], shape_of(shape))
-        case ex.FunctionAt(name, of):
-            why = f"{name}({', '.join(of)}) is a function of it"
+        case ex.FunctionAt(_, of, shape, home):
+            why = f"{formula.declared}({', '.join(of)}) is a function of it"
             names = tuple(_block_name(block, replacements, why) for block in of)
-            return replace(formula, of=names, shape=shape_of(formula.shape))
+            new = replacements.get(formula.declared) if home else None
+            if new is None:
+                return replace(formula, shape=shape_of(shape)).at(names)
+            own = (_block_name(block, replacements, why) for block in home)
+            return _at_blocks(_fitted(formula.declared, new, shape_of(shape)), dict(zip(own, names, strict=True)))
         case ex.Apply(fn, (arg, ex.Symbol(block) as by), shape) if fn in ex.CALCULUS:
             name = _block_name(block, replacements, f"{fn}(..., {block}) differentiates by it")
             new: list[Formula] = [_map(arg, replacements, shape_of), replace(by, name=name, shape=shape_of(by.shape))]
@@ -97,6 +101,13 @@ def _map(formula: Formula, replacements: Mapping[str, Formula], shape_of: Callab
         case _:
             old = parts(formula)
             return tidy(formula, [_map(part, replacements, shape_of) for part in old], shape_of)
+
+
+def _at_blocks(formula: Formula, names: Mapping[str, str]) -> Formula:
+    """Return a formula with other blocks in the place of its own, all at once."""
+    shapes = {node.name: node.shape for node in nodes(formula) if isinstance(node, ex.Symbol)}
+    blocks = {old: ex.Symbol(new, shapes.get(old, SCALAR), Role.BLOCK) for old, new in names.items()}
+    return _map(formula, blocks, lambda shape: shape)
 
 
 def _fitted(name: str, new: Formula, shape: Shape) -> Formula:

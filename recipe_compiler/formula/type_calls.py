@@ -9,7 +9,7 @@ from recipe_compiler.formula.context import Context, is_open, is_scalar, may_be_
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.kernels import ExpQuad
-from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named
+from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named, names_given
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
 ARITY = {
@@ -51,6 +51,10 @@ def gradient_estimate(part: tree.Call, context: Context) -> Formula | None:
     function = context.scope.declarations.find(name)
     if not isinstance(function, Function) or function.shape.sizes:
         context.fault(named, "found no declared scalar function, expected the potential", "write grad_tilde(U, theta)")
+        return None
+    if isinstance(named, tree.Call) and names_given(named) != function.of:
+        problem = f"found the estimate of a gradient at other blocks, expected {name}({', '.join(function.of)})"
+        context.fault(named, problem, "one batch makes the noise of both: not supported")
         return None
     return None if block is None else ex.GradTilde(name, block.name, block.shape)
 

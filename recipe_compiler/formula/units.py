@@ -167,8 +167,8 @@ class FormulaUnits:
                 return NONE
             case Symbol(name, _, role):
                 return self._named(name, role)
-            case FunctionAt(name):
-                return self._named(name, Role.PARAMETER)
+            case FunctionAt():
+                return self._named(formula.declared, Role.PARAMETER)
             case Next(block):
                 return self._named(block, Role.BLOCK)
             case GradTilde(function, block):

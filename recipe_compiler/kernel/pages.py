@@ -167,6 +167,7 @@ class Page(Field):
         self.d, self.seed, self.plain, self.is_open, self.n = documents, seed, plain, is_open, 1
         self.memo, self.kept = dict[Any, Any](), dict[Any, tuple[Any, frozenset[int]]]()
         self.beside, self.draws = dict[str, Array](), list[tuple[list[int], Array]]()
+        self.others = dict[str, str]()
         self.sizes = {k: int(x) for k, x in point.items() if k not in documents.declared and x.isdigit() and len(x) < 6}
         calls = {f"{name}({', '.join(e['of'])})": name for name, e in documents.functions.items()}
         self.texts = {calls.get(name, name): text for name, text in point.items() if name not in self.sizes}
@@ -207,7 +208,7 @@ class Page(Field):
 
     def formula(self, text: str | ast.expr, scope: tuple[str, ...] | None = None) -> Array:
         """Return a formula, in which only the names of a scope may occur (None: all)."""
-        key = (text, self.n, self.smooth, scope)
+        key = (text, self.n, self.smooth, scope, *self.others.items())
         return self.once(key, lambda: self._evaluate(parse(text) if isinstance(text, str) else text, scope))
 
     def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
@@ -298,11 +299,9 @@ class Page(Field):
         """Return the matrix of a function call."""
         match node:
             case ast.Call(ast.Name(name), args) if name in self.d.declared:
-                same = [ast.unparse(x) for x in args] == self.d.declared[name]["of"]
-                require(same, f"{name} at arguments other than its own", UnreadError)
-                return self._evaluate_name(name, scope)
+                return self._evaluate_function(name, [ast.unparse(x) for x in args], scope)
             case ast.Call(ast.Name("grad" | "div" | "hessian" as name), [what, ast.Name(block)]) if block in self.ids:
-                return self._evaluate_derivative(name, what, self.ids[block], read)
+                return self._evaluate_derivative(name, what, self.ids[self.others.get(block, block)], read)
             case ast.Call(ast.Name("where"), [condition, yes, no]):
                 return read(yes if self._is_condition_true(condition, read) else no)
             case ast.Call(ast.Name("N"), [ast.Constant(0), cov]):
@@ -334,6 +333,23 @@ class Page(Field):
                 return read(meaning)
             case _:
                 raise UnreadError(ast.unparse(ast.fix_missing_locations(node))[:80])
+
+    def _evaluate_function(self, name: str, at: list[str], scope: tuple[str, ...] | None) -> Array:
+        """Return a declared function at its blocks, or at other blocks of the same shapes."""
+        own, blocks = self.d.declared[name]["of"], self.d.blocks
+        alike = len(at) == len(own) and {*at} <= {*blocks} and len({*at}) == len(at)
+        same = alike and all(
+            blocks[x][key] == blocks[y][key]
+            for x, y in zip(at, own, strict=True)
+            for key in ("shape", "domain", "ends")
+        )
+        require(same, f"{name} at arguments other than its own", UnreadError)
+        there = {x: self.others.get(y, y) for x, y in zip(own, at, strict=True)}
+        self.others, outer = {x: y for x, y in there.items() if x != y}, self.others
+        try:
+            return self._evaluate_name(name, scope)
+        finally:
+            self.others = outer
 
     def _evaluate_derivative(self, name: str, what: Any, over: Any, read: Callable[[Any], Array]) -> Array:
         """Return a gradient, divergence or Hessian by the coordinates of a block."""
@@ -382,7 +398,7 @@ class Page(Field):
         if name in self.d.bind:
             return self.fit(self.d.bind[name], *self.shape(self.d.declared[name]))
         if name in self.at:
-            return array([RING.gen(i) + self.shift.get(i, 0) for i in self.ids[name]])
+            return array([RING.gen(i) + self.shift.get(i, 0) for i in self.ids[self.others.get(name, name)]])
         of = self.d.declared.get(name, {}).get("of", [])
         if name in self.d.values and name not in self.texts:
             return self.formula(self.d.values[name], ())
@@ -407,7 +423,7 @@ class Page(Field):
     def unknown_entries(self, name: str, instance: Array) -> Array:
         """Return unknown entries of what is declared, shared as its kinds say; a matrix is an instance of them."""
         kinds, found = {*self.d.declared[name]["is"]}, instance.copy()
-        over = tuple(i for block in self.d.declared[name]["of"] for i in self.ids[block])
+        over = tuple(i for block in self.d.declared[name]["of"] for i in self.ids[self.others.get(block, block)])
         for i, j in np.ndindex(instance.shape):
             a, b = sorted((i, j)) if kinds & {"symmetric", "skew", PD, PSD} else (i, j)
             if (i != j and "diagonal" in kinds) or (i == j and "skew" in kinds):

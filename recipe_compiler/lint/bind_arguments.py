@@ -10,7 +10,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import MINUS_ONE, apply, depends_on_state, matmul, multiply, nodes, power
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
-from recipe_compiler.formula.expression import Formula, FunctionAt, GradTilde, Next, Normal, Role, Symbol
+from recipe_compiler.formula.expression import Formula, GradTilde, Next, Normal, Role, Symbol
 from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
@@ -191,7 +191,7 @@ def _bind_by_name(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> 
         case Parameter():
             return BoundName(name, "formula", Symbol(name, item.shape, Role.PARAMETER))
         case Function():
-            return _bind_formula(name, _apply_to_own_blocks(item), dynamics)
+            return _bind_formula(name, item.value, dynamics)
         case _:
             pass
     if name in declarations.sizes or name in numbers:
@@ -217,18 +217,14 @@ def _bind_derivative(name: str, dynamics: Dynamics) -> BoundName | None:
         by = Symbol(block.name, block.shape, Role.BLOCK)
         square = Shape(block.shape.rows, block.shape.rows)
         if name == f"div_{f}" and function.shape == square and block.shape.sizes:
-            return _bind_formula(name, apply("div", [_apply_to_own_blocks(function), by], block.shape), dynamics)
+            return _bind_formula(name, apply("div", [function.value, by], block.shape), dynamics)
         if function.shape.sizes:
             continue
         if name in {f"grad_{f}", f"grad{f}", f"{f}_grad", f"d{f}", f"nabla_{f}"}:
-            return _bind_formula(name, apply("grad", [_apply_to_own_blocks(function), by], block.shape), dynamics)
+            return _bind_formula(name, apply("grad", [function.value, by], block.shape), dynamics)
         if name in {f"hess_{f}", f"hessian_{f}"}:
-            return _bind_formula(name, apply("hessian", [_apply_to_own_blocks(function), by], square), dynamics)
+            return _bind_formula(name, apply("hessian", [function.value, by], square), dynamics)
     return None
-
-
-def _apply_to_own_blocks(function: Function) -> FunctionAt:
-    return FunctionAt(function.name, function.of, function.shape)
 
 
 def _bind_by_map(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:

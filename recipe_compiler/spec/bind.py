@@ -23,7 +23,7 @@ def unbound(dynamics: Dynamics, bound: tuple[str, ...], parameters: tuple[Parame
     """Return the declarations of the dynamics without what is bound, with the build's own parameters."""
     declared = dynamics.declarations
     kept = tuple(parameter for parameter in declared.parameters if parameter.name not in bound)
-    functions = tuple(function for function in declared.functions if function.name not in bound)
+    functions = tuple(function for function in declared.functions if function.value.declared not in bound)
     return Declarations(declared.blocks, (*kept, *parameters), functions, declared.data, declared.assume)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping as Table
 from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Block, Parameter
-from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
@@ -86,20 +86,15 @@ def renamed(dynamics: Dynamics, names: Renamed) -> Dynamics:
     replacements: dict[str, Formula] = {name: Symbol(names[name], SCALAR, Role.SIZE) for name in names}
     for role, items in ((Role.PARAMETER, declared.parameters), (Role.BLOCK, declared.blocks)):
         replacements |= {x.name: Symbol(names[x.name], x.shape, role) for x in items if x.name in names}
-    replacements |= {
-        f.name: FunctionAt(names.get(f.name, f.name), tuple(names.get(x, x) for x in f.of), f.shape)
-        for f in declared.functions
-        if {f.name, *f.of} & names.keys()
-    }
+    functions = {f.name: f.value.called(names) for f in declared.functions}
+    replacements |= {f.name: functions[f.name] for f in declared.functions if functions[f.name] != f.value}
     made = replaced(dynamics, replacements)
     own = made.declarations
     own = replace(
         own,
         blocks=tuple(replace(item, name=names.get(item.name, item.name)) for item in own.blocks),
         parameters=tuple(replace(item, name=names.get(item.name, item.name)) for item in own.parameters),
-        functions=tuple(
-            replace(f, name=names.get(f.name, f.name), of=tuple(names.get(x, x) for x in f.of)) for f in own.functions
-        ),
+        functions=tuple(replace(f.named(functions[f.name]), shape=f.shape) for f in own.functions),
     )
     units = tuple((names.get(name, name), unit) for name, unit in dynamics.units)
     return replace(made, declarations=own, claims=_claims(made.claims, names), units=units)

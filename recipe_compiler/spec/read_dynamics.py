@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from recipe_compiler.errors import Place, nearest
 from recipe_compiler.formula.block_matrices import place_shape
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.bind import Rewriting, rewritten
 from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.declarations import (
     Page,
@@ -142,7 +144,7 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     declarations = replace(declarations, assume=read_assumptions(page, declarations))
     check_consistency(page, declarations)
     refuse_discrete(page, declarations)
-    scope = Scope(declarations)
+    scope = Scope(declarations, at_any_blocks=True)
     H = page.formula("H", scope, SCALAR, "H")
     places: list[tuple[str, Place]] = []
     D = read_matrix(page, "D", scope, places, "D")
@@ -156,7 +158,26 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
         return None
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)
-    return Dynamics(document.name, declarations, H, D, Q, claims, *titles, source, tuple(document.units.items()))
+    units = tuple(document.units.items())
+    return _with_functions_at(Dynamics(document.name, declarations, H, D, Q, claims, *titles, source, units))
+
+
+def _with_functions_at(dynamics: Dynamics) -> Dynamics:
+    """Return dynamics that declare each function at the other blocks where a formula has it, too."""
+    declared, found = dynamics.declarations, dict[Function, None]()
+
+    def note(formula: Formula) -> Formula:
+        at_others = [node for node in nodes(formula) if isinstance(node, FunctionAt) and node.home]
+        found.update(
+            (function.named(x), None)
+            for x in at_others
+            for function in declared.functions
+            if function.name == x.declared
+        )
+        return formula
+
+    rewritten(dynamics, Rewriting(note, lambda shape: shape))
+    return replace(dynamics, declarations=replace(declared, functions=(*declared.functions, *found)))
 
 
 def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
@@ -222,7 +243,7 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
         stratonovich=stated.interpretation == "stratonovich",
         marginal=_by_block(page, "marginal", stated.marginal, scope, energy=True),
         lyapunov=None if stated.lyapunov is None else page.formula("claims.lyapunov", scope, SCALAR, *LYAPUNOV),
-        update=_by_block(page, "update", stated.update, Scope(declared, True, noise)),
+        update=_by_block(page, "update", stated.update, replace(scope, update=True, noise=noise)),
         noise=noise,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Apply, Formula, FunctionAt, Number, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Formula, Number, Role, Symbol
 from recipe_compiler.formula.rebuild import is_zero, matrix_product
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.formula.show import text
@@ -48,8 +48,8 @@ def as_called_here(
     found |= {old: Symbol(new, here[new].shape, Role.BLOCK) for old, new in blocks.items() if old != new}
     functions = tuple(_function(dynamics, other, function, blocks) for function in other.declarations.functions)
     for old, new in zip(other.declarations.functions, functions, strict=True):
-        if (new.name, new.of) != (old.name, old.of):
-            found[old.name] = FunctionAt(new.name, new.of, old.shape)
+        if new.value != old.value:
+            found[old.name] = new.value
     with placed(other.source, "H"):
         given = replaced(replace(other, claims=Claims()), found)
     named = tuple(replace(new, shape=g.shape) for new, g in zip(functions, given.declarations.functions, strict=True))
@@ -59,8 +59,8 @@ def as_called_here(
 
 def _function(dynamics: Dynamics, other: Dynamics, function: Function, blocks: Mapping[str, str]) -> Function:
     """Return a function of the dynamics used, of the blocks as they are called here."""
-    name = dynamics.potential if function.name == other.potential else function.name
-    return replace(function, name=name or function.name, of=tuple(blocks[block] for block in function.of))
+    potentials = {other.potential or "": dynamics.potential or other.potential or ""}
+    return function.named(function.value.called({**blocks, **potentials}))
 
 
 def followed(dynamics: Dynamics, given: Dynamics, use: Use) -> Dynamics:

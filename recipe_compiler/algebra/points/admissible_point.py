@@ -1,7 +1,7 @@
 """Admissible points: exact values for every coordinate, parameter and field that satisfy all that is declared."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 from typing import cast
@@ -19,12 +19,20 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, 
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
-from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
+from recipe_compiler.algebra.scalars.symbols import (
+    component,
+    coordinates,
+    coordinates_of,
+    extent,
+    label,
+    positions,
+)
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
+from recipe_compiler.formula.show import text
 
 # Rational points inside the domains of blocks.
 
@@ -202,15 +210,30 @@ def stated(
     sizes: Mapping[str, int],
 ) -> Point | None:
     """Return the point with these values, and the same as text; None if one is not of the kinds declared."""
-    at = Point(numbers, fields, ())
+    at = Point(numbers, {**fields, **_fields_at_other_blocks(fields, declarations, sizes)}, ())
     named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
-    for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *declarations.functions):
+    functions = (function for function in declarations.functions if not function.home)
+    for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *functions):
         values = _read_entries_at(item, at, declarations, sizes)
         if not _has_declared_kinds(item, values):
             return None
-        label = f"{item.name}({', '.join(item.of)})" if isinstance(item, Function) else item.name
-        named.append((label, (values, item.shape)))
-    return Point(numbers, fields, tuple(named))
+        written = text(item.value) if isinstance(item, Function) else item.name
+        named.append((written, (values, item.shape)))
+    return replace(at, named=tuple(named))
+
+
+def _fields_at_other_blocks(
+    fields: Mapping[str, Expr], declarations: Declarations, sizes: Mapping[str, int]
+) -> dict[str, Expr]:
+    """Return what functions are at other blocks than their own: the same polynomials, of the coordinates there."""
+    found: dict[str, Expr] = {}
+    for function in (function for function in declarations.functions if function.home):
+        own, there = (coordinates_of(blocks, declarations, sizes) for blocks in (function.home, function.of))
+        moved: dict[Expr, Expr] = dict(zip(own, there, strict=True))
+        at = positions(function.shape, sizes)
+        names = {label(function.value.declared, place): label(function.name, place) for place in at}
+        found |= {names[name]: cast(Expr, f.xreplace(moved)) for name, f in fields.items() if name in names}
+    return found
 
 
 def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:
@@ -265,8 +288,7 @@ def _draw_field(
     function: Function, declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random
 ) -> Rows:
     """Return random polynomials of the declared kinds for the entries of a function of the state."""
-    blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
-    z = tuple(x for block in blocks for x in coordinates(block, sizes))
+    z = coordinates_of(function.of, declarations, sizes)
     if function.role == "potential" and not function.shape.sizes:
         return ((instances.potential(z, style, random),),)
     height, width = extent(function.shape, sizes)

@@ -76,6 +76,12 @@ def coordinates(block: Block, sizes: Sizes) -> tuple[Symbol, ...]:
     return tuple(coordinate(block, at) for at in positions(block.shape, sizes))
 
 
+def coordinates_of(names: tuple[str, ...], declarations: Declarations, sizes: Sizes) -> tuple[Symbol, ...]:
+    """Return the coordinates of blocks by their names, one block after the other."""
+    blocks = [block for name in names for block in declarations.blocks if block.name == name]
+    return tuple(z for block in blocks for z in coordinates(block, sizes))
+
+
 def component(
     item: Parameter | Function | Datum, at: tuple[int, ...], declarations: Declarations, sizes: Sizes
 ) -> Expr:
@@ -110,9 +116,7 @@ def _undefined_field(
     function: Function, at: tuple[int, ...], facts: Facts, declarations: Declarations, sizes: Sizes
 ) -> Expr:
     """Return an undefined function of all coordinates of its declared blocks."""
-    blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
-    arguments = tuple(z for block in blocks for z in coordinates(block, sizes))
-    return _undefined_function(label(function.name, at), facts, arguments)
+    return _undefined_function(label(function.name, at), facts, coordinates_of(function.of, declarations, sizes))
 
 
 def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> Facts:

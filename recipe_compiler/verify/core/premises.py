@@ -115,7 +115,9 @@ def list_facts(formulas: Iterable[Formula], declarations: Declarations) -> froze
     for formula in formulas:
         for node in nodes(formula):
             if isinstance(node, (Symbol, FunctionAt)):
-                found |= _list_declared_facts(declarations.find(node.name))
+                found |= _list_declared_facts(
+                    declarations.find(node.declared if isinstance(node, FunctionAt) else node.name)
+                )
     return frozenset(found)
 
 

@@ -6,7 +6,6 @@ That of the target's blocks is exp(-U) (ma2015recipe, Eq. 1); an author may clai
 from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Function
-from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
@@ -22,7 +21,7 @@ def has_auxiliaries(dynamics: Dynamics) -> bool:
     if potential is None or all(block.name in potential.of for block in dynamics.declarations.blocks):
         return False
     claimed = dict(dynamics.claims.marginal or ())
-    stated = FunctionAt(potential.name, potential.of, potential.shape)
+    stated = potential.value
     return not any(claimed.get(block, stated) != stated for block in potential.of)
 
 
@@ -36,7 +35,7 @@ def marginal(subject: Subject) -> Answer:
     potential = _find_potential(subject.dynamics)
     if potential is None:
         return Answer(Undecided(("no function is declared as the potential",)))
-    stated = FunctionAt(potential.name, potential.of, potential.shape)
+    stated = potential.value
     where = subject.place("H")
     return replace(decide_marginal_law(subject, frozenset(potential.of), stated, where), where=where)
 
