@@ -242,7 +242,7 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     state = tuple(symbol for block in program.blocks if block.name not in held for symbol in names.block(block))
     every = [(shift, entry) for shift in program.shifts for entry in _name_entries(names, shift)]
     own = [k for k, (shift, _) in enumerate(every) if shift.block.name not in held]
-    gradients = (symbol for name in sorted(names.gradients) for symbol in names.gradient(name))
+    gradients = (symbol for name in sorted(names.program.gradients) for symbol in names.gradient(name))
     symbols = (*state, *(step.next[k] for k in own), *gradients)
     inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in step.covariance for x in line)])
     slopes = lines_of(gradient, [f"grad U[{k}]" for k in range(len(gradient))], state, inverses)

@@ -5,7 +5,7 @@ number; `check_canonical` reports what breaks them. Tests call it after every pa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from recipe_compiler.formula.declaration import Block
@@ -179,14 +179,14 @@ def _gradient_at_a_value(program: Program) -> Iterator[str]:
     if gradient is None:
         yield from (f"{evaluation.new} is evaluated without a gradient" for evaluation in program.evaluations)
         return
-    if gradient.block not in program.blocks:
-        yield f"the gradient is by {gradient.block.name}, which is no block"
-    known = [gradient.block.name]
+    alike = [block.name for block in program.blocks if replace(block, name=gradient.block.name) == gradient.block]
+    yield from (f"the gradient is by {name}, which is no block" for name in gradient.places if name not in alike)
+    known = list(gradient.places)
     for statement in program.statements:
         match statement:
             case Evaluate(at, new) if at not in known:
                 yield f"{new} is evaluated at {at}, expected one of {', '.join(known)}"
-            case Shift(block, _, new) if block == gradient.block:
+            case Shift(block, _, new) if block.name in gradient.places:
                 known.append(new)
             case _:
                 pass

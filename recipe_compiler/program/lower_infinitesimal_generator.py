@@ -61,9 +61,11 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
     )
     given = given_at_state(program, prepare.outputs)
     gradient = replace(gradient, name="full_gradient", inputs=inputs_of(gradient, given, program))
-    if any(gradient.outputs[0].name in names_of(moment.value) for moment in stated.moments):
-        names = tuple(array.name for array in gradient.inputs)
-        body = (Invoke(gradient.name, names, (gradient.outputs[0].name,)), *body)
+    read = frozenset[str]().union(*(names_of(moment.value) for moment in stated.moments))
+    for block, name in reversed([*stated.gradient.places.items()]):
+        if name in read:
+            names = (block if array.name == stated.gradient.block.name else array.name for array in gradient.inputs)
+            body = (Invoke(gradient.name, tuple(names), (name,)), *body)
     outputs = tuple(_array(moment) for moment in stated.moments)
     says = (
         f"L phi at one state, for phi = {', '.join(moment.says for moment in stated.moments)}.",

@@ -52,7 +52,7 @@ def places(program: Program) -> Iterator[TensorPlace]:
         yield from _of_cycle(program.cycle, program, state)
     if program.infinitesimal_generator is not None:
         gradient = program.infinitesimal_generator.gradient
-        known = state | {gradient.name: gradient.block.shape.sizes}
+        known = state | dict.fromkeys(gradient.places.values(), gradient.block.shape.sizes)
         for moment in program.infinitesimal_generator.moments:
             yield TensorPlace(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
             yield TensorPlace(moment.name, moment.value, moment.value.free, known)

@@ -147,6 +147,13 @@ class Gradient:
     """What that function is given after the array it writes: the block, parameters, data, and the batch."""
     recursion: Recursion | None = None
     """Of a sum over rows that are not independent: parts are then given the states and their adjoints."""
+    others: tuple[tuple[str, str], ...] = ()
+    """Other blocks that U is taken at, as in U(x) + b U(y), with the names of its gradients there."""
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The blocks of the state that it is taken at, its own first, to its names there."""
+        return {self.block.name: self.name, **dict(self.others)}
 
     @property
     def stacked(self) -> bool:
@@ -719,6 +726,15 @@ class Program:
     def evaluations(self) -> tuple[Evaluate, ...]:
         """Where the gradient is evaluated, in order."""
         return tuple(statement for statement in self.statements if isinstance(statement, Evaluate))
+
+    @property
+    def gradients(self) -> Mapping[str, str]:
+        """The names of all values of the gradient, to those that it has at the state which a step is given."""
+        if self.gradient is None:
+            return {}
+        places = self.gradient.places
+        of = {**{name: name for name in places}, **{shift.new: shift.block.name for shift in self.shifts}}
+        return {name: name for name in places.values()} | {e.new: places[of[e.at]] for e in self.evaluations}
 
     @property
     def noises(self) -> tuple[Noise, ...]:

@@ -111,6 +111,7 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
     return replace(
         gradient,
         block=_block(gradient.block, names),
+        others=tuple((_name(block, names), array) for block, array in gradient.others),
         given=tuple(_name(name, names) for name in gradient.given),
         parts=tuple(_part(part, names) for part in gradient.parts),
         count=None if gradient.count is None else _size(gradient.count, names),

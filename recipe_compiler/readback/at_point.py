@@ -5,7 +5,7 @@ point, to 80 digits. The second engine differentiates H there by the chain rule,
 inverse, or of a determinant, as a function of all symbols is many times as long as they are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -14,6 +14,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates, posi
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.readback.energy import read_sum
 from recipe_compiler.readback.names import PRECISION, Names
@@ -69,12 +70,12 @@ def same_rest(module: Module, here: Names, derivation: Derivation, names: Mappin
 
 def _at_the_state(rate: Tensor, here: Names) -> Tensor:
     """Return a rate in which every gradient is that at the state."""
-    program = here.program
+    gradients = here.program.gradients
 
     def moved(atom: Atom) -> Atom:
         match atom:
-            case Component(name, at, ()) if program.gradient is not None and name in here.gradients:
-                return Component(program.gradient.name, at)
+            case Component(name, at, ()) if name in gradients:
+                return Component(gradients[name], at)
             case _:
                 return atom
 
@@ -88,6 +89,25 @@ def _potential(here: Names, derivation: Derivation) -> Scalar:
     if potential is None:
         raise CompilerError("H - U of dynamics without a potential")
     return component(potential, (), declarations, here.sizes)
+
+
+def taken_at(derivation: Derivation, here: Names, names: Mapping[str, str]) -> Iterator[tuple[Function, Block, str]]:
+    """Yield the potential with its block and the array of its gradient, then those at other blocks."""
+    declarations, gradient = derivation.dynamics.declarations, here.program.gradient
+    for function in declarations.functions if gradient is not None else ():
+        if gradient is not None and function.value.declared == derivation.dynamics.potential:
+            block = next(block for block in declarations.blocks if block.name == function.of[0])
+            yield function, block, gradient.places[names.get(block.name, block.name)]
+
+
+def potential_gradients(derivation: Derivation, here: Names, names: Mapping[str, str]) -> dict[Scalar, Scalar]:
+    """Return the symbols of the gradients with the derivatives of the abstract potential they stand for."""
+    found: dict[Scalar, Scalar] = {}
+    for function, block, array in taken_at(derivation, here, names):
+        U = component(function, (), derivation.dynamics.declarations, here.sizes)
+        slopes = (sp.diff(U, z) for z in coordinates(block, here.sizes))
+        found |= dict(zip(here.gradient(array), slopes, strict=True))
+    return found
 
 
 def _there(here: Names, derivation: Derivation, names: Mapping[str, str]) -> tuple[System, dict[Scalar, Scalar]]:
@@ -104,13 +124,7 @@ def _there(here: Names, derivation: Derivation, names: Mapping[str, str]) -> tup
                 numbers[symbol] = here.component(names.get(parameter.name, parameter.name), at)
     for block, own in zip(declarations.blocks, here.program.blocks, strict=True):
         numbers |= dict(zip(coordinates(block, here.sizes), here.block(own), strict=True))
-    if here.program.gradient is not None:
-        U = _potential(here, derivation)
-        block = next(b for b, own in zip(declarations.blocks, here.program.blocks, strict=True)
-                     if own.name == here.program.gradient.block.name)  # fmt: skip
-        numbers |= {
-            sp.diff(U, z): slope for z, slope in zip(coordinates(block, here.sizes), here.gradient(), strict=True)
-        }
+    numbers |= {slope: number for number, slope in potential_gradients(derivation, here, names).items()}
     return system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), numbers
 
 

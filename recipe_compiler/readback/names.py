@@ -108,12 +108,6 @@ class Names:
         """Return symbols for grad U (or its estimate) at the state, or for another value of it, entry by entry."""
         return list(_gradient(self, value))
 
-    @property
-    def gradients(self) -> frozenset[str]:
-        """The names under which values of grad U stand in tensors."""
-        own = {self.program.gradient.name} if self.program.gradient else set[str]()
-        return frozenset(own | {evaluation.new for evaluation in self.program.evaluations})
-
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
         return _component(self, name, at)
@@ -248,7 +242,7 @@ class Names:
                 return _coordinates(self, name)[integers(at)]
             case Component("eps", (), ()):
                 return self.eps
-            case Component(name, at, ()) if name in self.gradients:
+            case Component(name, at, ()) if name in self.program.gradients:
                 return self.gradient(name)[integers(at)[0] if at else 0]
             case Component(name, at, ()) if name in self.propagators:
                 return self.propagated(name, integers(at))

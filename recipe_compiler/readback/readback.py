@@ -19,7 +19,7 @@ import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import drift as second_drift
 from recipe_compiler.algebra.dynamics.system import residual, system
-from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
+from recipe_compiler.algebra.scalars.symbols import positions
 from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
 from recipe_compiler.derive import stationarity
 from recipe_compiler.derive.recipe import Derivation
@@ -31,7 +31,7 @@ from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
-from recipe_compiler.readback.at_point import same_drift, same_rest
+from recipe_compiler.readback.at_point import potential_gradients, same_drift, same_rest, taken_at
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
@@ -401,8 +401,8 @@ def _first_order(step: ReadStep, here: Names, derivation: Derivation, names: Map
     old = [here.block(block)[k] for block, k in coordinates_]
     still = {new: here.block(block)[k] for new, (block, k) in zip(step.next, places, strict=True)}
     still |= at_rest(here)
-    for value in here.gradients:
-        still |= dict(zip(here.gradient(value), here.gradient(), strict=True))
+    for value, start in program.gradients.items():
+        still |= dict(zip(here.gradient(value), here.gradient(start), strict=True))
     values = [value.xreplace(still) for value in step.values]
     transforms = transforms_of(here)
     images = [shift.image for shift in program.shifts for _ in here.block(shift.block)]
@@ -445,7 +445,7 @@ def _first_order(step: ReadStep, here: Names, derivation: Derivation, names: Map
         raise CompilerError("a derivation without D and Q")
     back = {new: old for old, new in names.items()}
     there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes)
-    abstract = _potential_gradient(derivation, here)
+    abstract = potential_gradients(derivation, here, names)
     known = here.inverses_written_out([*f, *(entry for row in two_D for entry in row)])
     drift = tuple(relabelled(entry.xreplace(known), back).xreplace(abstract) for entry in f)
     D = tuple(tuple(relabelled(entry.xreplace(known), back) / 2 for entry in row) for row in two_D)
@@ -472,7 +472,7 @@ def _same_generator(module: Module, here: Names, derivation: Derivation, names: 
         return
     read = read_moments(module, here)
     back = {new: old for old, new in names.items()}
-    abstract = _potential_gradient(derivation, here)
+    abstract = potential_gradients(derivation, here, names)
     found = {place: sp.Integer(0) + value for place, value in read.items()}
     known = here.inverses_written_out(found.values())
     phis = {place: relabelled(phi, back) for place, phi in polynomials(generator, here).items()}
@@ -482,26 +482,15 @@ def _same_generator(module: Module, here: Names, derivation: Derivation, names: 
     same_full_gradient(module, generator.gradient, here.for_gradients)
 
 
-def _potential_gradient(derivation: Derivation, here: Names) -> dict[Scalar, Scalar]:
-    """Return the symbols of the gradient with the derivatives of the abstract potential they stand for."""
-    declarations = derivation.dynamics.declarations
-    potential = next((f for f in declarations.functions if f.role == "potential"), None)
-    if potential is None:
-        return {}
-    U = component(potential, (), declarations, here.sizes)
-    block = next(block for block in declarations.blocks if block.name == potential.of[0])
-    return {symbol: sp.diff(U, z) for symbol, z in zip(here.gradient(), coordinates(block, here.sizes), strict=True)}
-
-
 def _derived(derivation: Derivation, here: Names, names: Mapping[str, str]) -> tuple[list[Scalar], list[list[Scalar]]]:
     """Return the derived drift and 2D over all coordinates, in the symbols of the program."""
     blocks = derivation.dynamics.declarations.blocks
-    potential = derivation.dynamics.potential
+    arrays = {function.name: array for function, _, array in taken_at(derivation, here, names)}
 
     def leaf(atom: Atom) -> Scalar | None:
         match atom:
-            case Component(name, (), (Coordinate(_, at),)) if name == potential:
-                return here.gradient()[next((k for k in at if isinstance(k, int)), 0)]
+            case Component(name, (), (Coordinate(_, at),)) if name in arrays:
+                return here.gradient(arrays[name])[next((k for k in at if isinstance(k, int)), 0)]
             case _:
                 return here.atom(atom)
 

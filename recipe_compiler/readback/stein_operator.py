@@ -1,6 +1,7 @@
 """The emitted generator at small sizes, and L phi by the second engine, from D, Q and H entry by entry."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -35,15 +36,25 @@ def read_moments(module: Module, names: Names) -> Entries:
     generator = module.program.infinitesimal_generator
     if generator is None:
         return {}
-    gradient = np.array(names.gradient(), object)
-    reader = Reader(module.text, matrices=matrices_of(names), fills={"full_gradient": lambda _: gradient})
+    reader = Reader(module.text, matrices=matrices_of(names))
     lowered, values = _prepared(module, names, reader)
+    reader.fills["full_gradient"] = lambda given: _gradient_at(lowered, generator.gradient, names, given)
     arrays = _read(reader, lowered.generator, values)
     return {
         (moment.name, at if moment.phi.free else ()): array[at]
         for moment, array in zip(generator.moments, arrays, strict=True)
         for at in np.ndindex(array.shape)
     }
+
+
+def _gradient_at(
+    lowered: LoweredInfinitesimalGenerator, gradient: Gradient, names: Names, given: list[Any]
+) -> np.ndarray:
+    """Return the symbols of the gradient by the block whose value it is given."""
+    at = dict(zip((array.name for array in lowered.gradient.inputs), given, strict=True)).get(gradient.block.name, ())
+    values = {block.name: names.block(block) for block in names.program.blocks}
+    own = (name for block, name in gradient.places.items() if np.array_equal(np.asarray(at, object), values[block]))
+    return np.array(names.gradient(next(own, "")), object)
 
 
 def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
@@ -89,11 +100,13 @@ def _read(reader: Reader, procedure: Procedure, values: dict[str, object]) -> tu
 
 def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return L phi as the Program states it."""
+    exact, own = generator.gradient.places, names.program.gradient
+    arrays = {name: own.places[block] if own is not None else "" for block, name in exact.items()}
 
     def leaf(atom: Atom) -> Scalar | None:
         match atom:
-            case Component(name, at, ()) if name == generator.gradient.name:
-                return names.gradient()[integers(at)[0] if at else 0]
+            case Component(name, at, ()) if name in arrays:
+                return names.gradient(arrays[name])[integers(at)[0] if at else 0]
             case _:
                 return names.atom(atom)
 

@@ -219,8 +219,7 @@ def _check_asked(
     for evaluation, asked in zip(evaluations, reader.asked, strict=True):
         if len(asked) != count:
             raise CompilerError(f"the emitted step gives the gradient {len(asked)} arguments, expected {count}")
-        start = _value_of(module, given, gradient.block.name)
-        at = values.get(evaluation.at, start)
+        at = values.get(evaluation.at) or _value_of(module, given, evaluation.at)
         stated = {**given, **(dict(zip(own, at, strict=True)) if kernel.scalars(gradient.block.name) else {own[0]: at})}
         for name, value in zip(inputs, asked[before : count - work], strict=True):
             if not np.array_equal(np.asarray(value, object), np.asarray(stated[name], object)):

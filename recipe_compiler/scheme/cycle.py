@@ -279,6 +279,7 @@ def rest_of(derivation: Derivation) -> Tensor:
                 return False
 
     rest = Tensor(H.free, tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1)))
-    if len(rest.terms) != len(H.terms) - 1 or potential in names_of(rest):
+    others = {f.name for f in derivation.dynamics.declarations.functions if f.value.declared == potential}
+    if len(rest.terms) != len(H.terms) - 1 or others & names_of(rest):
         raise unsupported(f"acceptance by an H that is not {potential} and a rest without it", "state H as such a sum")
     return rest

@@ -19,6 +19,7 @@ from recipe_compiler.scheme.euler import euler, sequential_euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.setting import SchemeSetting
+from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
@@ -261,6 +262,12 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
     minibatch = build.variant == "minibatch"
     potential = build.dynamics.potential or "U"
     gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
+    gradient = _at_other_blocks(gradient, build, declared)
+    if gradient.others and minibatch:
+        problem = (
+            f"found {potential} at {', '.join(gradient.places)}, expected it at one block: a batch makes noise of all"
+        )
+        raise ModelError([Fault(build.source.place("variant"), "variant", problem, "write `variant: full`")])
     if build.control:
         with placed(build.source, "minibatch"):
             gradient = with_control_variates(gradient, build.control)
@@ -294,7 +301,15 @@ def _of_target(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | 
 
 def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None) -> Gradient:
     """Return grad U of all data, whatever the steps take."""
-    return target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
+    exact = target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
+    return _at_other_blocks(exact, build, declared)
+
+
+def _at_other_blocks(gradient: Gradient, build: Build, declared: frozenset[str]) -> Gradient:
+    """Return the gradient with names for it at the other blocks where the dynamics have U."""
+    functions = (f for f in build.dynamics.declarations.functions if f.home)
+    blocks = [f.of[0] for f in functions if f.value.declared == build.dynamics.potential]
+    return replace(gradient, others=tuple((block, fresh(f"{gradient.name}_{block}", declared)) for block in blocks))
 
 
 def _potential_block(build: Build) -> Block:

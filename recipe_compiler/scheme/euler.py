@@ -45,11 +45,10 @@ def _assembled(
     matrices over z. A `sequential` step reads blocks that were shifted before at their new values. That 2D - eps B_hat
     is positive semidefinite is not decided here.
     """
-    gradient, block = setting.gradient.name, setting.gradient.block
     B_hat: Matrix | None = None
     if setting.V is not None and not setting.V.is_zero:
-        B_hat = noise_covariance(derivation, block.name, setting.V)
+        B_hat = noise_covariance(derivation, setting.gradient.block.name, setting.V)
     draws = noises(derivation, B_hat)
-    moves = shifts(derivation, gradient, order, setting.declared, draws, sequential=sequential)
-    statements = (*draws, *evaluated(moves, gradient, block, sequential=sequential))
+    moves = shifts(derivation, setting.gradient, order, setting.declared, draws, sequential=sequential)
+    statements = (*draws, *evaluated(moves, setting.gradient.places, sequential=sequential))
     return setting.program(scheme, derivation, statements)

@@ -7,7 +7,7 @@ from recipe_compiler.derive.recipe import Derivation, generator
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment
-from recipe_compiler.scheme.shifts_and_noise import fresh, with_gradient
+from recipe_compiler.scheme.shifts_and_noise import arrays_of, fresh, with_gradient
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
 
@@ -50,7 +50,7 @@ def moments(
         array = fresh(f"L_{name}", frozenset(taken))
         taken.add(array)
         value = c.rename(generator(derivation, phi), moves)
-        stated = with_gradient(value, derivation.dynamics.potential, gradient.name, {})
+        stated = with_gradient(value, arrays_of(derivation, gradient), {})
         found.append(Moment(array, says, c.rename(phi, moves), stated))
     return InfinitesimalGenerator(gradient, tuple(found))
 

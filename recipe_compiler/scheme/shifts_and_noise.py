@@ -6,7 +6,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
-from recipe_compiler.program.program import Evaluate, Noise, Shift, Statement
+from recipe_compiler.program.program import Evaluate, Gradient, Noise, Shift, Statement
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 Matrix = tuple[tuple[Tensor, ...], ...]
@@ -21,7 +21,7 @@ def fresh(name: str, declared: frozenset[str]) -> str:
 
 def shifts(
     derivation: Derivation,
-    gradient: str,
+    gradient: Gradient,
     order: tuple[str, ...],
     declared: frozenset[str],
     draws: tuple[Noise, ...],
@@ -32,8 +32,7 @@ def shifts(
 
     grad U in a drift becomes the component of `gradient`, the array that is computed for it.
     """
-    declarations = derivation.dynamics.declarations
-    potential = derivation.dynamics.potential
+    declarations, gradients = derivation.dynamics.declarations, arrays_of(derivation, gradient)
     drifts = {block.name: drift for block, drift in zip(declarations.blocks, derivation.drift, strict=True)}
     blocks = {block.name: block for block in declarations.blocks}
     noise = {block.name: draw.name for draw in draws for block in draw.blocks}
@@ -41,15 +40,24 @@ def shifts(
     found: list[Shift] = []
     for name in order:
         new = fresh(f"{name}_new", declared)
-        rate = with_gradient(drifts[name], potential, gradient, done)
+        rate = with_gradient(drifts[name], gradients, done)
         found.append(Shift(blocks[name], name, new, rate, noise.get(name, "")))
         if sequential:
             done[name] = new
     return tuple(found)
 
 
-def with_gradient(drift: Tensor, potential: str | None, gradient: str, done: Mapping[str, str]) -> Tensor:
+def arrays_of(derivation: Derivation, gradient: Gradient) -> Mapping[str, str]:
+    """Return the names of the potential, and of it at other blocks, to those of the arrays of its gradients."""
+    functions = derivation.dynamics.declarations.functions
+    own = (f for f in functions if f.value.declared == derivation.dynamics.potential)
+    return {f.name: gradient.places[f.of[0]] for f in own}
+
+
+def with_gradient(drift: Tensor, gradients: Mapping[str, str], done: Mapping[str, str]) -> Tensor:
     """Return a drift with grad U as the component of an array, and with the updated names of the blocks in `done`.
+
+    `gradients` are the arrays of U, and of U at other blocks, by these names.
 
     Raises:
         ModelError: the drift contains U itself, or a derivative of U beyond the first.
@@ -57,9 +65,9 @@ def with_gradient(drift: Tensor, potential: str | None, gradient: str, done: Map
 
     def rule(atom: Atom) -> Atom:
         match atom:
-            case Component(name, (), (Coordinate(_, at),)) if name == potential:
-                return Component(gradient, at)
-            case Component(name, _, by) if name == potential:
+            case Component(name, (), (Coordinate(_, at),)) if name in gradients:
+                return Component(gradients[name], at)
+            case Component(name, _, by) if name in gradients:
                 raise _needs(name, len(by))
             case Coordinate(block, at):
                 return Coordinate(done.get(block, block), at)
@@ -75,25 +83,28 @@ def _needs(potential: str, order: int) -> ModelError:
     return ModelError([Fault(Place(""), "drift", problem, "supported are dynamics whose drift holds grad U alone")])
 
 
-def evaluated(moves: tuple[Shift, ...], gradient: str, block: Block, *, sequential: bool) -> tuple[Statement, ...]:
-    """Return the shifts with the evaluation of the gradient before the first that needs it, at the value it needs.
+def evaluated(moves: tuple[Shift, ...], gradients: Mapping[str, str], *, sequential: bool) -> tuple[Statement, ...]:
+    """Return the shifts with each gradient, by its block, evaluated before the first that needs it, where it does.
 
     Raises:
         ModelError: one shift needs it at the old value of its block, another at the new one.
     """
-    now = block.name
-    places: list[str] = []
-    for move in moves:
-        if gradient in names_of(move.rate):
-            places.append(now)
-        if sequential and move.block == block:
-            now = move.new
-    if len(set(places)) > 1:
-        problem = f"found an order that needs {gradient} at both the old and the new {block.name}"
-        hint = f"put {block.name} last, or use the scheme euler"
-        raise ModelError([Fault(Place(""), "scheme.order", problem, hint)])
-    first = next((k for k, move in enumerate(moves) if gradient in names_of(move.rate)), len(moves))
-    return (*moves[:first], *(Evaluate(at, gradient) for at in places[:1]), *moves[first:])
+    found: list[Statement] = list(moves)
+    for block, gradient in gradients.items():
+        now, places = block, list[str]()
+        for move in moves:
+            if gradient in names_of(move.rate):
+                places.append(now)
+            if sequential and move.block.name == block:
+                now = move.new
+        if len(set(places)) > 1:
+            problem = f"found an order that needs {gradient} at both the old and the new {block}"
+            hint = f"put {block} last, or use the scheme euler"
+            raise ModelError([Fault(Place(""), "scheme.order", problem, hint)])
+        if places:
+            first = next(move for move in moves if gradient in names_of(move.rate))
+            found.insert(found.index(first), Evaluate(places[0], gradient))
+    return tuple(found)
 
 
 def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:

@@ -13,7 +13,7 @@ from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Evaluate, Heat, Noise, Program, Shift, Statement
 from recipe_compiler.scheme.setting import SchemeSetting
-from recipe_compiler.scheme.shifts_and_noise import correlated, fresh, with_gradient
+from recipe_compiler.scheme.shifts_and_noise import arrays_of, correlated, fresh, with_gradient
 from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
@@ -56,7 +56,9 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
             made = made.heated(before, piece)
     carried = _is_carried(made.statements, setting)
     needed = [own for own in (less.propagators if less else ()) if own not in made.statements]
-    statements = (*needed, *_evaluated(made.statements, setting, carried=carried))
+    statements = (*needed, *made.statements)
+    for block, gradient in setting.gradient.places.items():
+        statements = tuple(_evaluated(statements, block, gradient, setting.declared, carried=carried))
     _check_batches(scheme, setting, statements)
     return setting.program(scheme.name, derivation, statements, carried=carried)
 
@@ -160,8 +162,7 @@ class _Made:
 
     def _at_newest(self, tensor: Tensor, solved: Mapping[str, str] = MappingProxyType({})) -> Tensor:
         """Return a tensor at the newest values, or at those that are solved for."""
-        potential = self.derivation.dynamics.potential
-        return with_gradient(tensor, potential, self.setting.gradient.name, {**self.newest, **solved})
+        return with_gradient(tensor, arrays_of(self.derivation, self.setting.gradient), {**self.newest, **solved})
 
     def _name(self, block: Block) -> str:
         done = sum(isinstance(s, Shift) and s.block == block for s in self.statements)
@@ -170,9 +171,13 @@ class _Made:
 
 
 def _is_carried(statements: tuple[Statement, ...], setting: SchemeSetting) -> bool:
-    """Whether a step ends with the gradient at the state that it leaves behind, and the next begins with it."""
-    roles = [role for statement in statements if (role := _role(statement, setting))]
-    return bool(roles) and roles[0] is roles[-1] is GradientUse.NEEDS
+    """Whether a step ends with the gradient at the state that it leaves behind, and the next begins with it.
+
+    One gradient alone is carried on.
+    """
+    own = setting.gradient
+    roles = [role for statement in statements if (role := _role(statement, own.block.name, own.name))]
+    return bool(roles) and roles[0] is roles[-1] is GradientUse.NEEDS and not own.others
 
 
 class GradientUse(StrEnum):
@@ -182,27 +187,28 @@ class GradientUse(StrEnum):
     MOVES = "moves the block that it depends on"
 
 
-def _role(statement: Statement, setting: SchemeSetting) -> GradientUse | None:
+def _role(statement: Statement, block: str, gradient: str) -> GradientUse | None:
     match statement:
-        case Shift(rate=own) if setting.gradient.name in names_of(own):
+        case Shift(rate=own) if gradient in names_of(own):
             return GradientUse.NEEDS
-        case Shift(block=block) if block == setting.gradient.block:
+        case Shift(block=moved) if moved.name == block:
             return GradientUse.MOVES
         case _:
             return None
 
 
-def _evaluated(statements: tuple[Statement, ...], setting: SchemeSetting, *, carried: bool) -> Iterator[Statement]:
-    """Yield the statements with the gradient evaluated before each that needs a value which is not known."""
-    gradient = setting.gradient.name
-    roles = [_role(statement, setting) for statement in statements]
+def _evaluated(
+    statements: tuple[Statement, ...], block: str, gradient: str, declared: frozenset[str], *, carried: bool
+) -> Iterator[Statement]:
+    """Yield the statements with the gradient by a block evaluated before each that needs a value which is not known."""
+    roles = [_role(statement, block, gradient) for statement in statements]
     count = sum(known is False for known, _ in _known(roles, carried=carried))
-    at, value, done = setting.gradient.block.name, gradient, 0
+    at, value, done = block, gradient, 0
     for statement, (known, role) in zip(statements, _known(roles, carried=carried), strict=True):
         if known is False:
             done += 1
             ending = "_new" if carried and done == count else f"_v{done}" if count > 1 else ""
-            value = fresh(f"{gradient}{ending}", setting.declared)
+            value = fresh(f"{gradient}{ending}", declared)
             yield Evaluate(at, value)
         yield _with_value(statement, gradient, value)
         if role is GradientUse.MOVES and isinstance(statement, Shift):
