@@ -121,7 +121,6 @@ def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
 def refreshes(derivation: Derivation) -> tuple[str, ...]:
     """Return `r ~ N(0, M)` as text for every block that has such a law under exp(-H) given the others."""
     declarations, c = derivation.dynamics.declarations, derivation.calculus
-    potential = derivation.dynamics.potential
-    held = {name for f in declarations.functions if f.name == potential for name in f.of}
+    held = declarations.blocks_of(derivation.dynamics.potential)
     laws = (conditional_law(derivation, block.name) for block in declarations.blocks if block.name not in held)
     return tuple(f"{law.block.name} ~ N(0, {matrix_form(c, PLAIN, law.covariance)})" for law in laws if law)

@@ -127,6 +127,10 @@ class Declarations:
                     return declaration
         return None
 
+    def blocks_of(self, function: str | None) -> frozenset[str]:
+        """Return the blocks that a function is one of, wherever formulas have it."""
+        return frozenset(block for f in self.functions if f.value.declared == function for block in f.of)
+
     @property
     def ends_in_order(self) -> tuple[Compare, ...]:
         """The condition a < b for every `interval(a, b)` and `circle(a, b)`, which otherwise is empty."""

@@ -18,7 +18,8 @@ def suggest_maps(source: Source, dynamics: Dynamics) -> str:
     known = {p.name for p in dynamics.declarations.parameters}
     rate = next((name for name in RATES if name in names and name not in known), "")
     decay = next((name for name in DECAYS if name in names and name not in known), "")
-    momenta = [b.name for b in dynamics.declarations.blocks if b.name not in _list_positions(dynamics)]
+    positions = dynamics.declarations.blocks_of(dynamics.potential)
+    momenta = [b.name for b in dynamics.declarations.blocks if b.name not in positions]
     velocity = next((name for name in VELOCITIES if name in names and name not in (rate, decay)), "")
     if not (rate and decay and velocity) or len(momenta) != 1:
         return ""
@@ -26,10 +27,6 @@ def suggest_maps(source: Source, dynamics: Dynamics) -> str:
     damping = DECAYS[decay].format(f"{friction}*eps" if friction else "eps")
     stands = f"--map '{velocity}=eps*{momenta[0]}' --map '{rate}=eps**2' --map '{decay}={damping}'"
     return f"if {velocity} is the step size times {momenta[0]} (the published form of SGHMC): {stands}"
-
-
-def _list_positions(dynamics: Dynamics) -> set[str]:
-    return {name for f in dynamics.declarations.functions if f.role == "potential" for name in f.of}
 
 
 def _find_friction(dynamics: Dynamics) -> str:

@@ -63,7 +63,7 @@ def open_parameters(build: Build) -> tuple[Open, ...]:
 def _role(build: Build, parameter: Parameter) -> ParameterRole:
     bound = bind(build)
     blocks = bound.declarations.blocks
-    potential = {name for f in bound.declarations.functions if f.role == "potential" for name in f.of}
+    potential = bound.declarations.blocks_of(bound.potential)
     own = [n for n, block in enumerate(blocks) if block.name in potential]
     size = [blocks[n].shape.sizes[0] for n in own if blocks[n].shape.sizes]
     square = list(parameter.shape.sizes) == size * 2

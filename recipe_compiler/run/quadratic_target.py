@@ -89,7 +89,7 @@ def with_quadratic_target(program: Program, gradient: Gradient, hessian: str, sh
         mapped=False,
         data=(),
         parameters=parameters,
-        gradient=Gradient(gradient.name, block, (part,), None, minibatch=False),
+        gradient=Gradient(gradient.name, block, (part,), None, minibatch=False, others=gradient.others),
         infinitesimal_generator=None,
         energies=None,
     )

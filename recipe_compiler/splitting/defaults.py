@@ -38,18 +38,19 @@ def choose_default_selections(derivation: Derivation) -> Selections:
     Raises:
         ModelError: the dynamics declare no potential; or a part moves several of the blocks that are left.
     """
-    potential = derivation.dynamics.potential
-    if potential is None:
+    declared = derivation.dynamics.declarations
+    position = declared.blocks_of(derivation.dynamics.potential)
+    if not position:
         problem = "found no potential, expected one: the pieces A, B and O are made around it"
         hint = "state the pieces: `pieces: {A: {Q: all, H: [r]}, ...}`"
         raise ModelError([Fault(derivation.dynamics.source.place("functions"), "scheme.pieces", problem, hint)])
-    position = {name for f in derivation.dynamics.declarations.functions if f.name == potential for name in f.of}
+    potential = [f.name for f in declared.functions if f.value.declared == derivation.dynamics.potential]
     found: dict[str, list[Selection]] = {"A": [], "B": [], "O": []}
     if any(not entry.is_zero for row in derivation.D for entry in row):
         found["O"].append(Selection(D=None))
-    if any(part.summand == potential for part in _list_moving_parts(derivation)):
-        found["B"].append(Selection(Q=None, H=(potential,)))
-    left = [part for part in _list_moving_parts(derivation) if part.summand != potential]
+    if kicks := {part.summand for part in _list_moving_parts(derivation)}.intersection(potential):
+        found["B"].append(Selection(Q=None, H=tuple(name for name in potential if name in kicks)))
+    left = [part for part in _list_moving_parts(derivation) if part.summand not in potential]
     found["A"] += [_select_part(part) for part in left if part.moved & position]
     for part in [part for part in left if not part.moved & position]:
         joined = (*found["O"], _select_part(part))

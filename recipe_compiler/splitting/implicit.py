@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.splitting.flow import Change, Flow, NoRow
@@ -161,7 +161,7 @@ def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Generalis
     if len(piece.moved) != 2 or piece.is_noisy:
         noise = " with noise" if piece.is_noisy else ""
         return NoRow(f"it moves {', '.join(piece.moved)}{noise}, and the generalised leapfrog two blocks without noise")
-    potential = _find_position_blocks(declarations, derivation.dynamics.potential)
+    potential = declarations.blocks_of(derivation.dynamics.potential)
     position = next((name for name in piece.moved if name in potential), piece.moved[0])
     momentum = next(name for name in piece.moved if name != position)
     (block,) = (block for block in declarations.blocks if block.name == position)
@@ -176,14 +176,9 @@ def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Generalis
 
 def _has_gradient_drift(derivation: Derivation, piece: Piece, block: Block) -> bool:
     """Whether the drift of a block takes the gradient of the potential, and moves what that depends on."""
-    potential = derivation.dynamics.potential
-    drift = piece.drift[derivation.dynamics.declarations.blocks.index(block)]
-    held = _find_position_blocks(derivation.dynamics.declarations, potential)
-    return block.name in held and potential in names_of(drift)
-
-
-def _find_position_blocks(declarations: Declarations, potential: str | None) -> frozenset[str]:
-    return frozenset(name for function in declarations.functions if function.name == potential for name in function.of)
+    declarations, potential = derivation.dynamics.declarations, derivation.dynamics.potential
+    of = [f.name for f in declarations.functions if f.value.declared == potential and block.name in f.of]
+    return not names_of(piece.drift[declarations.blocks.index(block)]).isdisjoint(of)
 
 
 def _make_zero_matrix(derivation: Derivation) -> Matrix:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from recipe_compiler.derive.marginal import blocks_in, integrate
 from recipe_compiler.formula.build import multiply
-from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.declaration import Declarations, Function
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
@@ -26,6 +26,7 @@ from recipe_compiler.verify.core.build_values import (
     list_rounded_builds,
     sharpen_kinds,
 )
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 FINITE = " has a finite integral"
@@ -108,29 +109,40 @@ def _decide_build(build: Build, bound: Dynamics) -> Answer:
     if not rests_on:
         return of_dynamics
     other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
-    share = _find_potential_factor(build, bound) if other else Fraction(1)
-    if share is None or share <= 0 or (share != 1 and not _is_plain(build.target)):
+    shares = _find_potential_factors(build, bound) if other else (Fraction(1),)
+    if not shares or any(share <= 0 or (share != 1 and not _is_plain(build.target)) for share in shares):
         reason = f"assumed, but not shown by the target: {'; '.join(other)}"
         return Answer(Undecided((reason,)), where=of_dynamics.where)
     if build.target.gradient is not None:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, gradient_given(build.target.gradient))))
-    if share == 1:
-        posterior = _accept_stated_integral(build, bound, _decide_by_data(build, _decide_at_values(build)))
-    else:
-        scaled = replace(build, target=_scale_target(build.target, share))
-        posterior = _decide_at_values(scaled)
+    own, proofs = of_dynamics.decision, list[Proved]()
+    for share in shares:
+        posterior = _decide_posterior(build, bound, share)
+        if not isinstance(posterior.decision, Proved):
+            return _leave_posterior(build, bound, posterior)
+        proofs.append(posterior.decision)
+    both = {fact for fact in own.given if fact not in rests_on}.union(*(proof.given for proof in proofs))
+    by = proofs[0].by + (AT_VALUES if other and AT_VALUES not in proofs[0].by else "")
+    data = dict.fromkeys((f"target: {k}", v) for proof in proofs for k, v in proof.data)
+    proof = Proved(by, tuple(sorted(both)), (*own.data, *data))
+    return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
+
+
+def _decide_posterior(build: Build, bound: Dynamics, share: Fraction) -> Answer:
+    """Decide that exp(-share U) of a build's target has a finite integral."""
+    if share != 1:
+        return _decide_at_values(replace(build, target=_scale_target(build.target, share)))
+    return _accept_stated_integral(build, bound, _decide_by_data(build, _decide_at_values(build)))
+
+
+def _leave_posterior(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
+    """Return what is said of exp(-H) where the integral of the target is open or infinite."""
     match posterior.decision:
-        case Proved(by, given, data):
-            own = of_dynamics.decision
-            both = (*(fact for fact in own.given if fact not in rests_on), *given)
-            by += AT_VALUES if other and AT_VALUES not in by else ""
-            proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
-            return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
         case Refuted() if not _is_potential_alone(build, bound):
             reason = "exp(-U) has no finite integral, and other terms of H depend on its blocks"
             return Answer(Undecided((reason,)), where=posterior.where)
-        case Refuted() | Undecided() as decision:
+        case decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
 
 
@@ -149,31 +161,45 @@ def _decide_at_values(build: Build) -> Answer:
     return replace(found, decision=Undecided((reason,)))
 
 
-def _find_potential_factor(build: Build, bound: Dynamics) -> Fraction | None:
-    """Return k where H holds the potential U as k U at the values of the build, None where it does not, or has none."""
-    stages = Stages(build, bound)
-    valued = stages.valued or stages.declared
-    if valued.derivation is None or bound.potential is None:
-        return None
-    U = Component(bound.potential)
-    of_potential = [term for term in valued.derivation.H.terms if any(atom == U for atom, _ in term.factors)]
-    whole = len(of_potential) == 1 and of_potential[0].factors == ((U, Fraction(1)),)
-    return of_potential[0].coefficient if whole else None
+def _find_potential_factors(build: Build, bound: Dynamics) -> tuple[Fraction, ...]:
+    """Return each k where H holds the potential as k U at the values of the build, of all blocks that it is taken at.
+
+    None at all where it is no such summand at one, or two share a block: the integral is then no product of theirs.
+    """
+    subject, potentials = _potentials_in(build, bound)
+    if subject.derivation is None:
+        return ()
+    found: list[Fraction] = []
+    for function in potentials:
+        U = Component(function.name)
+        own = [term for term in subject.derivation.H.terms if any(atom == U for atom, _ in term.factors)]
+        if len(own) != 1 or own[0].factors != ((U, Fraction(1)),):
+            return ()
+        found.append(own[0].coefficient)
+    blocks = [block for function in potentials for block in function.of]
+    return tuple(dict.fromkeys(found)) if len({*blocks}) == len(blocks) else ()
 
 
 def _is_potential_alone(build: Build, bound: Dynamics) -> bool:
     """Whether all in H but U is free of the blocks of U, once others are integrated over: else it may confine them."""
-    stages = Stages(build, bound)
-    subject = stages.valued or stages.declared
-    if subject.derivation is None or bound.potential is None:
+    subject, potentials = _potentials_in(build, bound)
+    if subject.derivation is None or not potentials:
         return False
     declarations = subject.dynamics.declarations
-    c, U = calculus(declarations), Component(bound.potential)
-    theta = {name for function in declarations.functions if function.name == bound.potential for name in function.of}
+    c, values = calculus(declarations), {Component(function.name) for function in potentials}
+    theta = {block for function in potentials for block in function.of}
     others = [block for block in declarations.blocks if block.name not in theta]
     energy = integrate(c, subject.derivation.H, others).energy
-    rest = [term for term in energy.terms if all(atom != U for atom, _ in term.factors)]
+    rest = [term for term in energy.terms if all(atom not in values for atom, _ in term.factors)]
     return not theta & blocks_in(c, c.collect(rest, ()))
+
+
+def _potentials_in(build: Build, bound: Dynamics) -> tuple[Subject, list[Function]]:
+    """Return the dynamics at a build's values, if any, and the potential at all blocks that they have it at."""
+    stages = Stages(build, bound)
+    subject = stages.valued or stages.declared
+    functions = subject.dynamics.declarations.functions
+    return subject, [function for function in functions if function.value.declared == bound.potential]
 
 
 def _is_plain(target: Target) -> bool:

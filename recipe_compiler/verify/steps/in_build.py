@@ -92,7 +92,7 @@ def gradients_in(split: Split) -> Answer:
     potential.
     """
     dynamics = split.derivation.dynamics
-    blocks = {name for f in dynamics.declarations.functions if f.name == dynamics.potential for name in f.of}
+    blocks = dynamics.declarations.blocks_of(dynamics.potential)
     if not blocks:
         return Answer(Undecided(("there is no potential",)))
     kicks = tuple(p.name for p in split.pieces if any(dynamics.potential in names_of(f) for f in p.drift))

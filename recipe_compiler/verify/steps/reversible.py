@@ -150,7 +150,7 @@ def _list_flips(split: Split) -> Iterator[Flip]:
     """
     derivation = split.derivation
     c, declarations = derivation.calculus, derivation.dynamics.declarations
-    held = {name for f in declarations.functions if f.name == derivation.dynamics.potential for name in f.of}
+    held = declarations.blocks_of(derivation.dynamics.potential)
     centres = {
         block.name: find_centre(c, block, slope)
         for block, slope in zip(declarations.blocks, derivation.grad_H, strict=True)
