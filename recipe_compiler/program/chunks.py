@@ -45,11 +45,11 @@ SHAPE = (
 def chunks(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with `step` in place on a chunk of entries; the same kernel if entries depend on each other.
 
-    A step that shifts a block several times, carries its gradient on, or computes with the number of entries is left
-    unchanged. `gradient` then takes and returns the values of one entry.
+    A step that shifts a block several times, carries its gradient on, takes it at several blocks, or computes with the
+    number of entries is left unchanged. `gradient` then takes and returns the values of one entry.
     """
     size = _one_size(program)
-    once = len(program.shifts) == len(program.blocks) and not program.carried
+    once = len(program.shifts) == len(program.blocks) and len(program.evaluations) < 2 and not program.carried
     if size is None or (isinstance(size, int) and size < LEAST) or not once:
         return kernel
     procedures = (kernel.step,) if kernel.gradient is None else (kernel.step, kernel.gradient)

@@ -281,5 +281,6 @@ def rest_of(derivation: Derivation) -> Tensor:
     rest = Tensor(H.free, tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1)))
     others = {f.name for f in derivation.dynamics.declarations.functions if f.value.declared == potential}
     if len(rest.terms) != len(H.terms) - 1 or others & names_of(rest):
-        raise unsupported(f"acceptance by an H that is not {potential} and a rest without it", "state H as such a sum")
+        hint = "accept by an H with it at one block" if len(others) > 1 else "state H as such a sum"
+        raise unsupported(f"acceptance by an H that is not {potential} and a rest without it", hint)
     return rest
