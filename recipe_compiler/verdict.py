@@ -71,8 +71,12 @@ class Assumption(str):
 
 
 def declared_of(name: str, says: str) -> Assumption:
-    """Return the assumption that a declaration makes of a name: `c is positive`, `x > 0 inside its domain`."""
-    return Assumption(f"{name} {says}", Assumes.DECLARED, name)
+    """Return the assumption that a declaration makes of a name: `c is positive`, `x > 0 inside its domain`.
+
+    That of a function at other blocks, `f(y)`, is what is declared of it.
+    """
+    declared = name.partition("(")[0]
+    return Assumption(f"{declared} {says}", Assumes.DECLARED, declared)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.formula.declaration import Declarations, Function
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.lint.equation import compare_equations
 from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.lint.read import (
@@ -161,14 +161,13 @@ class TracedStep:
     def with_square_potential(self) -> "tuple[TracedStep, str] | str":
         """Return the step for the potential |theta|**2/2, where it is abstract."""
         dynamics, z = self.problem.subject.dynamics, self.problem.z
-        item = dynamics.declarations.find(dynamics.potential or "")
-        if self.problem.no_step_size or not isinstance(item, Function) or circle_blocks(dynamics.declarations):
+        potentials = [f for f in dynamics.declarations.functions if f.value.declared == dynamics.potential]
+        if self.problem.no_step_size or not potentials or circle_blocks(dynamics.declarations):
             return self.problem.no_step_size
-        call = component(item, (), dynamics.declarations, self.problem.sizes)
-        square = sympy.Add(*(x**2 for x in z if x in call.free_symbols)) / 2
-        return TracedStep(
-            self.read, lambda e: e.xreplace({call: square}).doit()
-        ), f"{item.name} = {format_expression(square)}"
+        calls = [component(item, (), dynamics.declarations, self.problem.sizes) for item in potentials]
+        squares = {call: sympy.Add(*(x**2 for x in z if x in call.free_symbols)) / 2 for call in calls}
+        says = f"{potentials[0].name} = {format_expression(squares[calls[0]])}"
+        return TracedStep(self.read, lambda e: e.xreplace(squares).doit()), says
 
     @property
     def declarations(self) -> Declarations:

@@ -143,7 +143,7 @@ def read_whole_step(problem: TracedProblem) -> WholeStep:
     own = bind_leaves(problem)
     plain = (e for name, entries in own.leaves.items() if not own.points.get(name) for e in entries)
     symbols = {own.eps, *(x for e in plain for x in e.free_symbols if isinstance(x, Symbol))}
-    visited = Visited(frozenset(symbols - set(problem.z)))
+    visited = Visited(frozenset(symbols - set(problem.z)), own.others)
     at = AtState(own, visited, {x: x for x in problem.z})
     return WholeStep(problem, own, visited, Evaluation(problem.trace.operations, at))
 

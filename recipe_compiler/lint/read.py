@@ -7,6 +7,7 @@ from functools import cached_property
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler import limits
 from recipe_compiler.algebra.dynamics import system as second
@@ -15,10 +16,11 @@ from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.positivity.region import region_at
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows, scalar
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, coordinates_of, positions
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.lint.step_definedness import is_symmetric, require_small_steps
@@ -210,7 +212,21 @@ def bind_leaves(problem: TracedProblem) -> Meaning:
                 image = (x for row in rows(given.inverse, setting) for x in row)
                 block = coordinates(given.block, sizes)
                 leaves[_name_inverse_map(given)] = tuple(sympy.diff(x, z) for x in image for z in block)
-    return Meaning(problem.z, eps, leaves, points)
+    return Meaning(problem.z, eps, leaves, points, tuple(_map_functions_elsewhere(declarations, sizes)))
+
+
+def _map_functions_elsewhere(declarations: Declarations, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
+    """Yield the coordinates of functions, and these, to others that the document has them at."""
+    elsewhere = [function for function in declarations.functions if function.home]
+    for home, of in dict.fromkeys((function.home, function.of) for function in elsewhere):
+        own, others = (coordinates_of(blocks, declarations, sizes) for blocks in (home, of))
+        found: dict[Expr, Expr] = dict(zip(own, others, strict=True))
+        there = [function for function in elsewhere if (function.home, function.of) == (home, of)]
+        for pair in ((x, y) for y in there for x in declarations.functions if x.name == y.value.declared):
+            for at in positions(pair[0].shape, sizes):
+                calls = (component(item, at, declarations, sizes).atoms(AppliedUndef) for item in pair)
+                found |= dict(zip(*calls, strict=True))
+        yield found
 
 
 def return_blocks(trace: Trace, ask: Binding) -> Trace:

@@ -49,6 +49,8 @@ class Visited:
 
     parameters: frozenset[Symbol]
     """What neither a move nor a draw changes."""
+    others: tuple[Mapping[Expr, Expr], ...] = ()
+    """As of `Meaning`: what is taken there is a function at its own coordinates, at a point that they are moved to."""
     points: list[tuple[tuple[Symbol, ...], Coordinates]] = field(
         default_factory=list[tuple[tuple[Symbol, ...], Coordinates]]
     )
@@ -79,9 +81,11 @@ class Visited:
             if not isinstance(function, AppliedUndef):
                 raise NotFollowedError(f"a derivative of {function}")
             of = tuple(x for x in function.args if isinstance(x, Symbol))
-            place = self.place(of, tuple(here[x] for x in of))
-            symbol = Symbol(f"{format_expression(call)}(x{place})", real=True, positive=call.is_positive)
-            self.opaque[symbol] = Opaque(call, place)
+            back = next((b for other in self.others if function in (b := {y: x for x, y in other.items()})), {})
+            own = replace_parts(call, back)
+            place = self.place(tuple(cast(Symbol, back.get(x, x)) for x in of), tuple(here[x] for x in of))
+            symbol = Symbol(f"{format_expression(own)}(x{place})", real=True, positive=call.is_positive)
+            self.opaque[symbol] = Opaque(own, place)
             found[call] = symbol
         return replace_parts(e, {**found, **here})
 

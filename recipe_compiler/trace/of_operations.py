@@ -3,7 +3,7 @@
 A function of the document is expanded by Taylor's formula about the state, which its smoothness allows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import cast
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.rationals import rational
@@ -34,6 +35,8 @@ class Meaning:
     """Argument to its entries."""
     points: Mapping[str, tuple[Symbol, ...]]
     """Argument that is a function to the coordinates it is one of."""
+    others: tuple[Mapping[Expr, Expr], ...] = ()
+    """Coordinates, with the functions of them, to others that the document has these functions at."""
 
 
 class TraceReading:
@@ -148,18 +151,33 @@ class TraceReading:
         """Return a function f(z) of the document, named in messages, at z + delta, by Taylor's formula about z."""
         if len(parts) != len(z):
             raise NoExpansionError(f"{name} at a point of another shape")
-        pairs = zip(parts, z, strict=True)
-        deltas = [self.S.leading(self.S.subtract(part, self.scalars.constant(x))) for part, x in pairs]
-        moved = [k for k, delta in enumerate(deltas) if delta.parts]
-        low = min((delta.low for delta in deltas), default=self.S.top)
+        deltas, low = self._away(z, parts)
+        for other, there in self._elsewhere(f, z) if low <= 0 else ():
+            deltas, low = self._away(there, parts)
+            if low > 0:
+                f, z = other, there
+                break
         if low <= 0:
             raise NoExpansionError(f"{name} at a point that is not the state in the limit eps -> 0")
+        moved = [k for k, delta in enumerate(deltas) if delta.parts]
         found, degree = [self.scalars.constant(f)], 1
         while moved and low * degree <= self.S.top:
             found += [self._taylor_term(f, z, deltas, along) for along in combinations_with_replacement(moved, degree)]
             degree += 1
         known = min([self.S.top] * bool(moved) + [delta.known for delta in deltas], default=self.S.top)
         return self.S.add(*found, Series({}, known))
+
+    def _away(self, z: tuple[Symbol, ...], parts: Sequence[Series[Poly]]) -> tuple[list[Series[Poly]], Fraction]:
+        """Return how far a point is from coordinates, and the least order of that in eps."""
+        pairs = zip(parts, z, strict=True)
+        deltas = [self.S.leading(self.S.subtract(part, self.scalars.constant(x))) for part, x in pairs]
+        return deltas, min((delta.low for delta in deltas), default=self.S.top)
+
+    def _elsewhere(self, f: Expr, z: tuple[Symbol, ...]) -> Iterator[tuple[Expr, tuple[Symbol, ...]]]:
+        """Yield a function, and what it is one of, at other coordinates that the document has all in it at."""
+        for other in self.meaning.others:
+            if {*z, *f.atoms(AppliedUndef)} <= other.keys():
+                yield cast(Expr, f.xreplace(dict(other))), tuple(cast(Symbol, other[x]) for x in z)
 
     def _taylor_term(
         self, f: Expr, z: tuple[Symbol, ...], deltas: Sequence[Series[Poly]], along: tuple[int, ...]

@@ -71,3 +71,25 @@ def test_the_kernel_contradicts_what_index_calculus_would_prove_wrongly() -> Non
     assert "not zero" in opinions(pages.Documents({"dynamics": stated}), "claimed_drift") <= {"not zero", "open"}
     right = {**stated, "claims": {"drift": {"x": "-inv(G) @ grad(U, x) + div(inv(G), x)"}}}
     assert opinions(pages.Documents({"dynamics": right}), "claimed_drift") == {"zero"}
+
+
+@pytest.mark.parametrize(
+    ("drift", "seen"),
+    [
+        ("grad(V(y, x), y) - V(y, x)*grad(f(y), y)", "zero"),
+        ("grad(V(y, x), y) - V(y, x)*grad(f(x), x)", "not zero"),
+        ("grad(V(y, x), y) - V(x, y)*grad(f(y), y)", "not zero"),
+        ("grad(V(x, y), y) - V(y, x)*grad(f(y), y)", "not zero"),
+    ],
+)
+def test_the_kernel_tells_a_function_at_other_blocks_from_itself(drift: str, seen: str) -> None:
+    stated = {
+        "state": {"x": {"shape": "d"}, "y": {"shape": "d"}},
+        "functions": {"f": {"of": "x"}, "V": {"of": ["x", "y"], "is": "positive"}},
+        "H": "f(x) + f(y)",
+        "D": [["0", "0"], ["0", "V(y, x)*I"]],
+        "Q": [["0", "0"], ["0", "0"]],
+        "claims": {"drift": {"y": drift}},
+    }
+    assert seen in opinions(pages.Documents({"dynamics": stated}), "claimed_drift")
+    assert opinions(pages.Documents({"dynamics": stated}), "stationary") == {"zero"}

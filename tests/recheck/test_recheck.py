@@ -88,6 +88,10 @@ TEXTS: dict[str, str | tuple[str, dict[str, str]]] = {
     'assume: ["1 - p - q >= 0"]\nH: 0\nD: [["p - p**2", "-p*q"], ["-p*q", "q - q**2"]]\nQ: [["0", "0"], ["0", "0"]]\n',
     "rotation": "state: {x: {shape: d}}\nparameters: {P: {shape: [d, d], is: positive definite}, "
     'S: {shape: [d, d], is: skew}}\nH: x.T @ P @ x / 2\nD: [["I"]]\nclaims: {drift: {x: "-P @ x - S @ P @ x"}}\n',
+    **{f"replicas, {at}": "state: {x: {shape: d}, y: {shape: d}}\nparameters: {K: {shape: [d, d]}}\n"
+       "functions: {U: {of: x, role: potential}, C: {of: x, shape: [d, d], is: positive definite}}\nH: U(x) + 2*U(y)\n"
+       "D: [[C(y), 0], [0, C(x)]]\nQ: [[0, K], [-K.T, 0]]\nclaims: {drift: {x: -C(y) @ grad(U, x) - "
+       f"2*K @ grad(U({at}), {at}), y: '-2*C(x) @ grad(U(y), y) + K.T @ grad(U, x)'}}}}\n" for at in "yx"},
     "spelled": """
 state: {x: {}, y: {}}
 parameters: {a: {is: positive}}
@@ -173,6 +177,8 @@ SAID: list[Any] = [
     ("sghmc", "stationary", "proved", "rechecked at sizes d = 1; d = 2; d = 3 (identically)"),
     ("equal a == b", "claimed_drift", "", "rechecked"),
     ("kinked", "stationary", "proved", "rechecked at sizes the document's (exactly, at points drawn here)"),
+    ("replicas, y", "claimed_drift", "proved", "rechecked at sizes d = 1; d = 2; d = 3"),
+    ("replicas, x", "claimed_drift", "refuted", "rechecked: exactly"),
     *(slow(*row) for row in (
         ("equal a + b == 1", "claimed_drift", "", "rechecked"),
         ("equal exp(a) == b", "claimed_drift", "", "trusted"),

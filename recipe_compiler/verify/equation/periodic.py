@@ -180,9 +180,9 @@ def _find_nonperiodic(formula: Formula, name: str, given: set[str]) -> Formula |
         case GradTilde(function):
             given.add(f"{function} is periodic in {name}")
             return None
-        case FunctionAt(function, of, _):
+        case FunctionAt(of=of, home=home):
             if name in of:
-                given.add(f"{function} is periodic in {name}")
+                given.add(f"{formula.declared} is periodic in {(home or of)[of.index(name)]}")
             return None
         case Apply(fn, (arg,), _) if fn in TURNING and _is_whole_multiple(arg, name):
             return None

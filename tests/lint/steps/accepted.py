@@ -185,3 +185,16 @@ def exchange(x, y, b, rng):  # replicas holds
     if np.log(rng.random()) < (1 - b) * (_log_density(y) - _log_density(x)):
         return y, x
     return x, y
+
+
+def exchange_of_any(x, y, U, b, rng):  # two_places proved
+    if np.log(rng.random()) < (1 - b) * (U(x) - U(y)):
+        return y, x
+    return x, y
+
+
+def walk_of_both(x, y, U, b, eps, rng):  # two_places proved
+    new, other = x + eps * rng.standard_normal(2), y + 2 * eps * rng.standard_normal(2)
+    if np.log(rng.random()) < U(x) - U(new) + b * (U(y) - U(other)):
+        return new, other
+    return x, y

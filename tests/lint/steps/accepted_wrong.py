@@ -98,6 +98,18 @@ def exchange_upside_down(x, y, b, rng):  # replicas refuted: exp(-H) changes in 
     return x, y
 
 
+def exchange_of_any_upside_down(x, y, U, b, rng):  # two_places refuted: exp(-H) changes in a step
+    if np.log(rng.random()) < (1 - b) * (U(y) - U(x)):
+        return y, x
+    return x, y
+
+
+def exchange_of_any_at_one_temperature(x, y, U, b, rng):  # two_places refuted: exp(-H) changes in a step
+    if np.log(rng.random()) < U(x) - U(y):
+        return y, x
+    return x, y
+
+
 def log_walk_without_its_jacobian(x, U, eps, rng):  # positive refuted: wrong at every small step size
     new = x * np.exp(eps * rng.standard_normal())
     return new if np.log(rng.random()) < U(x) - U(new) else x

@@ -148,3 +148,12 @@ def langevin_adjusted(theta, grad_U, h, rng):  # sgld_unit holds: step size read
 def sghmc_squared(theta, r, grad_U, C, M, h, rng):  # sghmc holds: step size read as h**2
     r = r - h**2 * grad_U(theta) - h**2 * C @ np.linalg.solve(M, r) + h * rng.multivariate_normal(0 * r, 2 * C)
     return theta + h**2 * np.linalg.solve(M, r), r
+
+
+def langevin_of_two(x, y, grad_U, b, A, K, eps, rng):  # two_places proved
+    f, g = grad_U(x), b * grad_U(y)
+    w, v = rng.standard_normal(2), rng.standard_normal(2)
+    return (
+        x - eps * (A @ f + K @ g) + np.sqrt(2 * eps) * cholesky(A) @ w,
+        y - eps * (A @ A @ g - K.T @ f) + np.sqrt(2 * eps) * A @ v,
+    )
