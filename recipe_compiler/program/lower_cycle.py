@@ -153,11 +153,17 @@ class LoweredMoves:
         def reads(procedure: Procedure | None, data: Program | None = program) -> Procedure | None:
             return procedure and replace(procedure, inputs=inputs_of(procedure, readable, data))
 
+        potential, rest = reads(self.potential), self.rest
+        if potential is not None and rest is not None and program.cycle is not None and program.cycle.potential:
+            own = program.cycle.potential
+            calls = (invoke(potential, {own.block.name: block}, (value,)) for block, value in own.others)
+            work = potential.work if own.others else ()
+            rest = replace(rest, body=(*calls, *rest.body), work=(*rest.work, *work))
         return replace(
             self,
-            potential=reads(self.potential),
+            potential=potential,
             sums=reads(self.sums),
-            rest=reads(self.rest, None),
+            rest=reads(rest, None),
             draws={place: own.reading(readable, program) for place, own in self.draws.items()},
         )
 
@@ -485,7 +491,7 @@ def _reflected(
         Accept(ACCEPT, Ref(probability), LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
         *(statement for image in move.images for statement in _taken(defined, image)),
     )
-    work = (*own.lowered.work, *called.potential.work, *called.rest.work)
+    work = tuple(dict.fromkeys((*own.lowered.work, *called.potential.work, *called.rest.work)))
     return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability), defined
 
 

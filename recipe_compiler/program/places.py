@@ -171,7 +171,8 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
             case CodeMove():
                 known |= {one.new: one.block.shape.sizes for one in move.changed}
     if cycle.rest is not None:
-        yield TensorPlace("H - U", cycle.rest, (), state)
+        values: dict[str, Axes] = {value: () for _, value in (cycle.potential.others if cycle.potential else ())}
+        yield TensorPlace("H - U", cycle.rest, (), {**state, **values})
     if cycle.potential is not None:
         yield from _of_potential(cycle.potential, program)
 

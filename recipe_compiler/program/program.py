@@ -177,6 +177,8 @@ class Potential:
     count: Size | None
     recursion: Recursion | None = None
     """What makes the states that `datum` names."""
+    others: tuple[tuple[str, str], ...] = ()
+    """Other blocks that H has U at, with the names of its values there, as H - U has them."""
 
     @property
     def stacked(self) -> bool:

@@ -184,7 +184,10 @@ def _noise(noise: Noise, names: Names) -> Noise:
 def _potential(potential: Potential, names: Names) -> Potential:
     places = tuple((_block(block, names), resized(start, names)) for block, start in potential.places)
     count = None if potential.count is None else _size(potential.count, names)
-    own = replace(potential, block=_block(potential.block, names), places=places, count=count, recursion=None)
+    others = tuple((_name(block, names), value) for block, value in potential.others)
+    own = replace(
+        potential, block=_block(potential.block, names), places=places, count=count, recursion=None, others=others
+    )
     renamed = own.mapped(lambda tensor: rename_tensor(tensor, names))
     return replace(renamed, recursion=_recursion(potential.recursion, names))
 

@@ -125,6 +125,9 @@ def _there(here: Names, derivation: Derivation, names: Mapping[str, str]) -> tup
     for block, own in zip(declarations.blocks, here.program.blocks, strict=True):
         numbers |= dict(zip(coordinates(block, here.sizes), here.block(own), strict=True))
     numbers |= {slope: number for number, slope in potential_gradients(derivation, here, names).items()}
+    for function, block, _ in taken_at(derivation, here, names):
+        if (value := here.potentials.get(names.get(block.name, block.name))) is not None:
+            numbers[component(function, (), declarations, here.sizes)] = here.potential(value)
     return system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), numbers
 
 

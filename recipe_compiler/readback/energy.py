@@ -108,7 +108,12 @@ def _same_energy(read: Scalar, here: Names, derivation: Derivation, names: Mappi
         raise CompilerError("H - U of dynamics without a potential, D or Q")
     H = system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes).H
     U = component(potential, (), declarations, here.sizes)
-    value = sp.Integer(0) + read
+    functions = {names.get(f.of[0], f.of[0]): f for f in declarations.functions if f.value.declared == potential.name}
+    values = {
+        here.potential(value): component(functions[block], (), declarations, here.sizes)
+        for block, value in here.potentials.items()
+    }
+    value = (sp.Integer(0) + read).xreplace(values)
     own = relabelled(value.xreplace(here.inverses_written_out([value])), {new: old for old, new in names.items()})
     equal(own, H - U, "H - U beside H", here)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -61,6 +62,7 @@ def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[in
     """Return what a procedure computes from state, data and constants, entry by entry, as emitted."""
     sizes = names.sizes
     reader = Reader(module.text, matrices=matrices_of(names))
+    reader.fills["potential"] = lambda given: _potential_at(module, names, given)
     made = {array.name for array in module.kernel.prepare.outputs}
     needed = any(array.name in made for array in procedure.inputs)  # flows of a large d take long, gradients few
     values = prepared(module, names, reader) if needed else stated_values(module, names)
@@ -73,6 +75,26 @@ def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[in
     for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
         values[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
     return written(procedure, values, reader.call(procedure.name, values))
+
+
+def _potential_at(module: Module, names: Names, given: list[Any]) -> Scalar:
+    """Return the symbol of U by the other block whose value it is given; it is not entered.
+
+    Raises:
+        CompilerError: it is given none.
+    """
+    cycle, own = module.program.cycle, module.kernel.potential
+    if own is None or cycle is None or cycle.potential is None:
+        raise CompilerError("the emitted text calls a potential that it has not")
+    block = cycle.potential.block.name
+    scalars = module.kernel.scalars(block) or (block,)
+    at = dict(zip((array.name for array in (*own.inputs, *own.work)), given, strict=True))
+    found = [entry for name in scalars for entry in np.asarray(at[name], object).ravel()]
+    values = {b.name: names.block(b) for b in module.program.blocks}
+    for other, its_value in names.potentials.items():
+        if found == values[other]:
+            return names.potential(its_value)
+    raise CompilerError("the emitted H - U takes U at another value than those of its Program")
 
 
 def stated_gradient(

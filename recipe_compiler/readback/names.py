@@ -108,6 +108,16 @@ class Names:
         """Return symbols for grad U (or its estimate) at the state, or for another value of it, entry by entry."""
         return list(_gradient(self, value))
 
+    @property
+    def potentials(self) -> Mapping[str, str]:
+        """Other blocks that H has U at, to the names of its values there."""
+        own = self.program.cycle.potential if self.program.cycle else None
+        return dict(own.others if own else ())
+
+    def potential(self, value: str) -> Scalar:
+        """Return what stands for a value of U at another block."""
+        return self.valued(sp.Symbol(value, real=True))
+
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
         return _component(self, name, at)
@@ -244,6 +254,8 @@ class Names:
                 return self.eps
             case Component(name, at, ()) if name in self.program.gradients:
                 return self.gradient(name)[integers(at)[0] if at else 0]
+            case Component(name, (), ()) if name in self.potentials.values():
+                return self.potential(name)
             case Component(name, at, ()) if name in self.propagators:
                 return self.propagated(name, integers(at))
             case Component(name, at, ()):

@@ -112,7 +112,7 @@ def with_cycle(
         if block.domain.name not in WITHOUT_BOUNDARY and not _is_reflected(program, block):
             hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
             raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
-    return _checked(program, replace(cycle, potential=potential, rest=rest_of(derivation)))
+    return _checked(program, replace(cycle, potential=potential, rest=rest_of(derivation, potential)))
 
 
 def _turn(moves: Sequence[Move]) -> str:
@@ -266,21 +266,31 @@ def _refresh(
     return Refresh(block, old, new, kept, noise)
 
 
-def rest_of(derivation: Derivation) -> Tensor:
-    """Return H - U as a scalar tensor. Raises ModelError if U is not a summand of H with the coefficient 1."""
-    potential = derivation.dynamics.potential
-    H = derivation.H
+def rest_of(derivation: Derivation, potential: Potential) -> Tensor:
+    """Return H - U as a scalar tensor, in which U at other blocks stands by the names of its values there.
+
+    Raises:
+        ModelError: U is not a summand of H with the coefficient 1.
+    """
+    U, H = derivation.dynamics.potential, derivation.H
+    values = {f"{U}({block})": name for block, name in potential.others}
 
     def is_U(factors: object) -> bool:
         match factors:
             case ((Component(name, (), ()), power),):
-                return name == potential and power == 1
+                return name == U and power == 1
             case _:
                 return False
 
-    rest = Tensor(H.free, tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1)))
-    others = {f.name for f in derivation.dynamics.declarations.functions if f.value.declared == potential}
-    if len(rest.terms) != len(H.terms) - 1 or others & names_of(rest):
-        hint = "accept by an H with it at one block" if len(others) > 1 else "state H as such a sum"
-        raise unsupported(f"acceptance by an H that is not {potential} and a rest without it", hint)
+    def value(atom: Atom) -> Atom:
+        match atom:
+            case Component(name, (), ()) if name in values:
+                return replace(atom, name=values[name])
+            case _:
+                return atom
+
+    terms = tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1))
+    rest = replace_atoms(Tensor(H.free, terms), value)
+    if len(terms) != len(H.terms) - 1 or not names_of(rest).isdisjoint({U, *values}):
+        raise unsupported(f"acceptance by an H that is not {U} and a rest without it", "state H as such a sum")
     return rest

@@ -262,7 +262,7 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
     minibatch = build.variant == "minibatch"
     potential = build.dynamics.potential or "U"
     gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
-    gradient = _at_other_blocks(gradient, build, declared)
+    gradient = replace(gradient, others=_others(gradient.name, build, declared))
     if gradient.others and minibatch:
         problem = (
             f"found {potential} at {', '.join(gradient.places)}, expected it at one block: a batch makes noise of all"
@@ -287,29 +287,31 @@ def _energies(
     """Return what tells of draws; None where the gradient is code, which tells no U."""
     if setting.gradient.code:
         return None
+    potential = _of_target(build, setting, sizes)
     try:
-        rest = rest_of(derivation)
+        rest = None if potential.others else rest_of(derivation, potential)
     except ModelError:  # U is no summand of H
         rest = None
-    return Energies(_of_target(build, setting, sizes), rest)
+    return Energies(potential, rest)
 
 
 def _of_target(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | None) -> Potential:
     name = build.dynamics.potential or "U"
-    return target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
+    found = target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
+    return replace(found, others=_others(found.name, build, setting.declared))
 
 
 def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None) -> Gradient:
     """Return grad U of all data, whatever the steps take."""
     exact = target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
-    return _at_other_blocks(exact, build, declared)
+    return replace(exact, others=_others(exact.name, build, declared))
 
 
-def _at_other_blocks(gradient: Gradient, build: Build, declared: frozenset[str]) -> Gradient:
-    """Return the gradient with names for it at the other blocks where the dynamics have U."""
+def _others(name: str, build: Build, declared: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """Return the other blocks that the dynamics have U at, with names for what is computed of it there."""
     functions = (f for f in build.dynamics.declarations.functions if f.home)
     blocks = [f.of[0] for f in functions if f.value.declared == build.dynamics.potential]
-    return replace(gradient, others=tuple((block, fresh(f"{gradient.name}_{block}", declared)) for block in blocks))
+    return tuple((block, fresh(f"{name}_{block}", declared)) for block in blocks)
 
 
 def _potential_block(build: Build) -> Block:

@@ -52,6 +52,10 @@ variant: full
 sizes: {{d: 2}}
 run: {{step_size: 0.7, draws: 20000, warmup: 200, thin: 4, chains: 4, seed: 1}}
 """
+EXCHANGE = (
+    "{cycle: [refresh: r, refresh: s, metropolis: {split: [B/2, A, B/2], steps: 2, flip: {r: -r, s: -s}}, "
+    "{involution: {theta: y, y: theta}}]}"
+)
 OF_FIRST = BUILD.replace("  mu:", f"  G: {{value: {G.tolist()}}}\n  mu:")
 
 
@@ -96,12 +100,22 @@ def test_an_order_that_needs_two_gradients_by_another_block_is_refused() -> None
 
 
 def test_two_temperatures_have_the_moments_of_their_gaussians() -> None:
-    """By BAOAB they are exact at every step size where U is quadratic (Leimkuhler, Matthews 2013).
+    """By BAOAB they are exact at every step size where U is quadratic (Leimkuhler, Matthews 2013)."""
+    demand_gaussians(BUILD.replace("SCHEME", "{split: [B/2, A/2, O, A/2, B/2]}"), SECOND)
 
-    Means are mu at both, covariances Sigma and Sigma/b, here within 5 standard errors of 80000 draws of which each four
-    are worth one.
-    """
-    build = document(BUILD.replace("SCHEME", "{split: [B/2, A/2, O, A/2, B/2]}"), dynamics=SECOND)
+
+def test_replicas_exchange_as_their_temperatures_allow() -> None:
+    """Parallel tempering (Geyer 1991): Hamiltonian moves of both, and theta and y exchanged, accepted by H."""
+    still, dynamics = SECOND.replace("0, A, 0", "0, 0, 0").replace("0, B]", "0, 0]").split(", A: {", 1)
+    dynamics = still + "}\n" + dynamics[dynamics.index("functions") :]
+    text = BUILD[: BUILD.index("  A:")] + BUILD[BUILD.index("  mu:") :]
+    text = text.replace("0.7", "0.9").replace("thin: 4", "thin: 2")
+    demand_gaussians(text.replace("SCHEME", EXCHANGE), dynamics)
+
+
+def demand_gaussians(text: str, dynamics: str) -> None:
+    """Demand means mu and covariances Sigma, Sigma/b, within 5 standard errors of which four draws are worth one."""
+    build = document(text, dynamics=dynamics)
     made = compile_build(build)
     draws = sample(load_text(made.name, made.text), build, build.run, Data(()))
     for name, covariance in (("theta", SIGMA), ("y", SIGMA / SHARE)):
@@ -131,12 +145,3 @@ def test_a_batch_is_refused_by_name() -> None:
     text = text.replace("run: {", "run: {batch_size: 2, ")
     with pytest.raises(ModelError, match="found U at theta, y, expected it at one block"):
         compile_build(document(text, dynamics=FIRST, **{"data.csv": "a,b\n1,2\n3,4\n5,6\n"}), allow_undecided=True)
-
-
-def test_acceptance_is_refused_by_name() -> None:
-    moves = "{cycle: [refresh: r, refresh: s, metropolis: {split: [B/2, A, B/2], flip: {r: -r, s: -s}}]}"
-    still = SECOND.replace("0, A, 0", "0, 0, 0").replace("0, B]", "0, 0]").partition(", A: {")
-    dynamics = still[0] + "}\n" + still[2][still[2].index("functions") :]
-    text = BUILD[: BUILD.index("  A:")] + BUILD[BUILD.index("  mu:") :]
-    with pytest.raises(ModelError, match="acceptance by an H that is not U and a rest without it"):
-        compile_build(document(text.replace("SCHEME", moves), dynamics=dynamics), allow_undecided=True)
