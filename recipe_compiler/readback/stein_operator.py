@@ -53,8 +53,14 @@ def _gradient_at(
     """Return the symbols of the gradient by the block whose value it is given."""
     at = dict(zip((array.name for array in lowered.gradient.inputs), given, strict=True)).get(gradient.block.name, ())
     values = {block.name: names.block(block) for block in names.program.blocks}
-    own = (name for block, name in gradient.places.items() if np.array_equal(np.asarray(at, object), values[block]))
-    return np.array(names.gradient(next(own, "")), object)
+    own = (block for block in gradient.places if np.array_equal(np.asarray(at, object), values[block]))
+    return np.array(names.gradient(_array_at(names, next(own, gradient.block.name))), object)
+
+
+def _array_at(names: Names, block: str) -> str:
+    """Return the name of the gradient of the steps at a block: its symbols stand for that of all data, too."""
+    own = names.program.gradient
+    return own.places[block] if own is not None else ""
 
 
 def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
@@ -100,8 +106,7 @@ def _read(reader: Reader, procedure: Procedure, values: dict[str, object]) -> tu
 
 def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return L phi as the Program states it."""
-    exact, own = generator.gradient.places, names.program.gradient
-    arrays = {name: own.places[block] if own is not None else "" for block, name in exact.items()}
+    arrays = {name: _array_at(names, block) for block, name in generator.gradient.places.items()}
 
     def leaf(atom: Atom) -> Scalar | None:
         match atom:
