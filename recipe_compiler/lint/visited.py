@@ -295,8 +295,8 @@ def _count_terms(e: Expr) -> int:
             return sum(_count_terms(x) for x in e.args)
         case sympy.Mul():
             return prod(_count_terms(x) for x in e.args)
-        case sympy.Pow() if isinstance(e.exp, sympy.Integer) and e.exp > 0:
-            n = int(e.exp)
+        case sympy.Pow() if isinstance(e.exp, sympy.Integer):
+            n = abs(int(e.exp))  # a denominator is multiplied out, too
             return comb(_count_terms(e.base) + n - 1, n)
         case _:
             return 1
