@@ -16,12 +16,13 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula import build as make
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Entry, Explicit, Formula, Number, Role, Symbol
-from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.lint.bind_arguments import Binding, Rows, bind_arguments
 from recipe_compiler.lint.source import Source
 from recipe_compiler.spec.bind import bind, replaced
+from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
@@ -61,6 +62,14 @@ class _Plan:
         """The name of the number of data; empty without any, or where it is a number."""
         data = self.build.target.declarations.data
         return data[0].size if data and isinstance(data[0].size, str) else ""
+
+    @property
+    def small(self) -> Build:
+        """The build at these sizes, with as many rows, without the defaults of what is named or has a value."""
+        fixed = fix_sizes(replace(_drop_defaults(self.build, self.named), sizes=tuple(self.sizes.items())))
+        declared = fixed.target.declarations
+        data = tuple(replace(field, size=self.rows) for field in declared.data)
+        return replace(fixed, target=replace(fixed.target, declarations=replace(declared, data=data)))
 
     @property
     def smaller(self) -> tuple[tuple[str, int], ...]:
@@ -141,19 +150,13 @@ def describe_stated_rows(ask: Binding, which: int) -> tuple[str, ...]:
     if ask.rows is None:
         return ()
     alike = ("all rows of the batch are the first",) if ask.rows.of_batch else ()
-    numbers = [
-        f"{name} = {', '.join(map(str, _rotate(values, which)))}, ..." for name, values in ask.rows.fields if values
-    ]
+    fields = ((name, values, which % len(values)) for name, values in ask.rows.fields if values)
+    numbers = (f"{name} = {', '.join(map(str, (*values[k:], *values[:k])))}, ..." for name, values, k in fields)
     return (*alike, *numbers)
 
 
-def _rotate(values: tuple[int, ...], which: int) -> tuple[int, ...]:
-    at = which % len(values)
-    return (*values[at:], *values[:at])
-
-
 def _state_rows(field: Symbol, values: tuple[int, ...], which: int, *, alike: bool) -> Formula:
-    height, width = _get_length(field.shape.rows), _get_length(field.shape.cols)
+    height, width = extent(field.shape, {})
 
     def entry(i: int, j: int) -> Formula:
         i = 0 if alike else i
@@ -180,7 +183,7 @@ def _has_batches(plan: _Plan) -> bool:
 
 
 def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every_potential: bool) -> _Plan:
-    target, observed, block = build.target, build.observed, _find_potential_block(bound)
+    target, observed, block = build.target, build.observed, next(iter(potential_blocks(bound)), None)
     count = target.declarations.data[0].size if target.declarations.data else None
     of_target = [size for size in target.declarations.sizes if size != count]
     own = {**find_known_sizes(build, target), **find_known_sizes(build, bound), **dict(build.sizes)}
@@ -188,7 +191,8 @@ def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every
         names = (*target.declarations.sizes, *bound.declarations.sizes)
         own |= {name: n for name, n in observed.sizes if name in names}
         own |= {count: observed.rows} if isinstance(count, str) else {}
-    whole = _count_target_coordinates(target, own)
+    sampled = tuple(block.sampled for block in target.declarations.blocks)
+    whole = _count_coordinates(sampled, own)
     if block is not None and whole is not None and isinstance(block.shape.rows, str):
         own.setdefault(block.shape.rows, whole)
     total = _count_coordinates(bound.declarations.blocks, own)
@@ -202,17 +206,8 @@ def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every
     small = {size: max(FEW, least.get(size, 1)) for size in of_target}
     others = {size: FEW for size in bound.declarations.sizes if size not in small}
     if block is not None and isinstance(block.shape.rows, str):
-        others[block.shape.rows] = _count_target_coordinates(target, small) or FEW
+        others[block.shape.rows] = _count_coordinates(sampled, small) or FEW
     return _Plan(build, bound, named, own, {**small, **others}, rows, every_potential)
-
-
-def _find_potential_block(bound: Dynamics) -> Block | None:
-    function = next((f for f in bound.declarations.functions if f.role == "potential"), None)
-    return next((b for b in bound.declarations.blocks if function is not None and (b.name,) == function.of), None)
-
-
-def _count_target_coordinates(target: Target, sizes: Sizes) -> int | None:
-    return _count_coordinates(tuple(block.sampled for block in target.declarations.blocks), sizes)
 
 
 def _count_coordinates(blocks: Sequence[Block], sizes: Sizes) -> int | None:
@@ -233,32 +228,30 @@ def _use_any_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[st
 
 def _use_target_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build with the potential of its target, and what is said of it."""
-    build, bound, target = plan.build, plan.bound, plan.build.target
+    bound = plan.bound
     reasons = tuple(_explain_unread_target(plan))
     if reasons or bound.potential is None:
         return _leave_potential_open(plan, reasons)
-    small = fix_sizes(_drop_defaults(replace(build, sizes=tuple(plan.sizes.items())), plan.named))
-    block = _find_potential_block(bind(small))
+    small = plan.small
+    block = next(iter(potential_blocks(bind(small))), None)
     potential = _write_potential(small.target, block, plan) if block is not None else Number(Fraction(0))
-    with_it = _assume_of_target(replace(small, bind=(*small.bind, (bound.potential, potential))))
-    with_it = replace(with_it, parameters=(*with_it.parameters, *_declare_rows(small.target, plan)))
+    mine = small.dynamics.declarations
+    mine = replace(mine, assume=(*mine.assume, *small.target.declarations.assume))
+    with_it = replace(
+        small,
+        dynamics=replace(small.dynamics, declarations=mine),
+        bind=(*small.bind, (bound.potential, potential)),
+        parameters=(*small.parameters, *of_all_data(replace(small.target.declarations, parameters=())).parameters),
+    )
     dynamics, said, left = _put_in_values(plan, with_it)
-    U = f"{bound.potential} is that of the target {target.name}"
+    U = f"{bound.potential} is that of the target {plan.build.target.name}"
     return _declare_named(dynamics, plan), (f"{U}{_describe_rows(plan)}", *said), left
-
-
-def _assume_of_target(build: Build) -> Build:
-    """Return a build whose dynamics assume what its target does."""
-    mine = build.dynamics.declarations
-    assume = (*mine.assume, *build.target.declarations.assume)
-    return replace(build, dynamics=replace(build.dynamics, declarations=replace(mine, assume=assume)))
 
 
 def _leave_potential_open(plan: _Plan, reasons: Sequence[str]) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build for every U, with why that of its target is not put in."""
-    small = fix_sizes(_drop_defaults(replace(plan.build, sizes=tuple(plan.sizes.items())), plan.named))
-    left = tuple(f"U of {small.target.name} is not substituted: {why}" for why in reasons)
-    return _declare_named(bind(small), plan), (), left
+    left = tuple(f"U of {plan.build.target.name} is not substituted: {why}" for why in reasons)
+    return _declare_named(bind(plan.small), plan), (), left
 
 
 def _describe_rows(plan: _Plan) -> str:
@@ -290,13 +283,6 @@ def _explain_unread_target(plan: _Plan) -> Iterator[str]:
             yield f"the step does not name its data {field.name}: {advice}"
     if _has_batches(plan) and plan.whole is None:
         yield "the number of data is not known before a run"
-
-
-def _declare_rows(target: Target, plan: _Plan) -> tuple[Parameter, ...]:
-    """Return the rows of the data that a step is given."""
-    return tuple(
-        Parameter(field.name, Shape(plan.rows, field.shape.cols), field.known) for field in target.declarations.data
-    )
 
 
 def _write_potential(target: Target, block: Block, plan: _Plan) -> Formula:
@@ -337,14 +323,9 @@ def _take_row(name: str, shape: Shape, rows: int, k: int) -> Formula:
     return Explicit((tuple(Entry(field, (k, j)) for j in range(shape.cols)),), shape)
 
 
-def _get_length(size: Size | None) -> int:
-    return size if isinstance(size, int) else 1
-
-
 def _declare_named(dynamics: Dynamics, plan: _Plan) -> Dynamics:
     """Return dynamics in which all is declared that the step names."""
-    sizes = {**plan.sizes, **({plan.count: plan.rows} if plan.count else {})}
-    theirs = of_all_data(fix_sizes(replace(plan.build, sizes=tuple(sizes.items()))).target.declarations).parameters
+    theirs = of_all_data(plan.small.target.declarations).parameters
     known = {parameter.name: parameter for parameter in (*theirs, *dynamics.declarations.parameters)}
     used = {name for formula in equation_formulas(dynamics) for name in dependence(formula).parameters} | plan.named
     used |= {name for formula in declared_formulas(dynamics.declarations) for name in dependence(formula).parameters}
