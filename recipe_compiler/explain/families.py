@@ -93,7 +93,8 @@ def _scale_places(dynamics: Dynamics, groups: Sequence[Places], rank: int, *, de
         (n,) = values
         factor = ansatz.factor(n, values)
         if rank == CURL or ansatz.constants.is_positive(factor):
-            new = [(entry, place) for entry, place in ansatz.written(values).items() if not is_zero(place)]
+            written = ansatz.written(values)
+            new = [(entry, written[entry]) for entry, old in groups[n] if not is_zero(old)]
             *first, last = [entry for entry, _ in new]
             listed = f"{', '.join(first)} and {last}" if first else last
             says = f"multiply {listed} by {ansatz.constants.text(factor)}"

@@ -145,7 +145,7 @@ class TracedStep:
         part = self.parts[ZERO]
         rows = tuple(tuple(map(self.bound, row)) for row in part.covariance)
         own = Coefficients(tuple(map(self.bound, part.mean)), rows)
-        law = invariance_at(self.problem.z, own, self.bound(self.problem.H))
+        law = invariance_at(self.problem.setting, own, self.bound(self.problem.H))
         why = "" if law.is_drawn_anew else self.problem.no_step_size
         unread = f"{why}; as it is, it changes the moved distribution" if why else ""
         conditions = tuple(list_nonzero(law.conditions))
@@ -213,7 +213,7 @@ class TracedStep:
 
     def completed(self, proof: Proved) -> Decision:
         """Return the decision where the limiting equation is right: it and H come back around every circle."""
-        part, setting = self.parts[self.unit], self.problem.subject.setting(self.problem.sizes)
+        part, setting = self.parts[self.unit], self.problem.setting
         for block in circle_blocks(self.problem.subject.dynamics.declarations):
             entries = (self.problem.H, *part.entries)
             if not all(is_zero(change) for e in entries for change in period_changes(e, block, setting)):

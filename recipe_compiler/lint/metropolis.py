@@ -113,7 +113,8 @@ def _require_preserved(proposal: Proposal) -> None:
         raise NotFollowedError("a move is accepted where the uniform draw is above the ratio, not below")
     _require_whole_space(proposal)
     drawn, visited = proposal.refreshed, proposal.visited
-    if drawn and list_nonzero(invariance_at(proposal.z, drawn.moments(proposal.z), proposal.problem.H).conditions):
+    problem = proposal.problem
+    if drawn and list_nonzero(invariance_at(problem.setting, drawn.moments(proposal.z), problem.H).conditions):
         raise NotFollowedError("what is drawn before the move does not have its distribution under exp(-H)")
     why = "a move from where it leads" + (", with any draws that are found," if proposal.hidden else "")
     for hidden in _list_draws_back(proposal):

@@ -80,7 +80,7 @@ def _list_law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
     if drawn is None:
         return ()
     try:
-        return invariance_at(proposal.z, drawn.moments(proposal.z), H).conditions
+        return invariance_at(proposal.problem.setting, drawn.moments(proposal.z), H).conditions
     except NotAffineError:
         if not drawn.forgets:
             raise

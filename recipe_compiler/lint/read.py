@@ -75,6 +75,11 @@ class TracedProblem:
         return second.state(self.subject.dynamics.declarations, self.sizes)
 
     @property
+    def setting(self) -> Setting:
+        """Return what is declared, at the fixed sizes."""
+        return self.subject.setting(self.sizes)
+
+    @property
     def H(self) -> Expr:
         """Return the energy."""
         return scalar(self.subject.dynamics.H, self.subject.dynamics.declarations, self.sizes)

@@ -1,11 +1,11 @@
 """A step that moves blocks by a fixed amount however small eps is: does it leave their law under exp(-H) as it is?
 
-Where exp(-H) is Gaussian in what is moved given the rest, with precision P, S = inv(P) and mean m, a step z' = F z + g
-+ N(0, Sigma) leaves that law as it is if and only if F m + g = m and F S F.T + Sigma = S. With grad H = P (z - m) and
-J = F - I these are E[dz] = J S grad H, which has no m, and F S F.T + Sigma - S = 0.
+Where exp(-H) is Gaussian in what is moved given the rest, on all of R^n, with precision P, S = inv(P) and mean m, a
+step z' = F z + g + N(0, Sigma) leaves that law as it is if and only if F m + g = m and F S F.T + Sigma = S. With grad H
+= P (z - m) and J = F - I these are E[dz] = J S grad H, which has no m, and F S F.T + Sigma - S = 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -13,12 +13,17 @@ import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.dynamics.system import gradient as scalar_gradient
+from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.scalars import matrices
+from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.recipe import apply_matrix, col_slots, gradient, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.inverses import grid_indices
@@ -27,6 +32,7 @@ from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import C
 from recipe_compiler.trace.tensors import with_indices
 
+RESTRICTED = "the domain or an assumption restricts {}, whose distribution under exp(-H) is no Gaussian then"
 NOT_AFFINE = "the step at eps = 0 is not affine, or its noise depends on what it moves"
 
 
@@ -57,13 +63,15 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
         declarations: of the step.
 
     Raises:
-        NotAffineError: the moved blocks are not Gaussian under exp(-H), are coupled in H, or not moved affinely.
+        NotAffineError: the moved blocks are restricted, not Gaussian under exp(-H), coupled in H, or not moved
+            affinely.
         ModelError: an H that has no entrywise meaning.
     """
     c = calculus(declarations)
     rows = zip(declarations.blocks, part.mean, part.covariance, strict=True)
     places = [a for a, (_, x, row) in enumerate(rows) if not all(y.is_zero for y in (x, *row))]
     blocks = tuple(declarations.blocks[a] for a in places)
+    _require_whole_lines(declarations, blocks)
     slopes = gradient(c, declarations.blocks, convert(H, declarations))
     own = [_conditional_covariance(c, block, slopes[a], blocks) for a, block in zip(places, blocks, strict=True)]
     S = tuple(
@@ -87,6 +95,14 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
             change = c.settled(c.add(noise[a][b], *spread, c.scale(S[a][b], -1)))
             found.append((f"the change of Cov({row.name}, {col.name}) in a step", change))
     return Invariance(tuple(block.name for block in blocks), tuple(found))
+
+
+def _require_whole_lines(declarations: Declarations, moved: Iterable[Block]) -> None:
+    """Raise NotAffineError where not every value of the moved blocks is allowed, given the others."""
+    for block in moved:
+        named = any(block.name in dependence(each).names for each in declarations.assume)
+        if named or block.constraint is not None or block.domain.name is not DomainName.REAL:
+            raise NotAffineError(RESTRICTED.format(block.name))
 
 
 def _conditional_covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]) -> Tensor:
@@ -130,32 +146,37 @@ def _require_independence(c: Calculus, tensor: Tensor, blocks: Sequence[Block], 
 
 
 def invariance_at(
-    z: tuple[Symbol, ...], part: Coefficients[Expr], H: Expr, moved: Sequence[Symbol] = ()
+    setting: Setting, part: Coefficients[Expr], H: Expr, moved: Sequence[Symbol] = ()
 ) -> Invariance[Expr]:
     """Return the same conditions at fixed sizes, by the second engine; the moved coordinates may be coupled in H.
 
     In two coordinates, F = [[0, 1], [1, 0]]/2 keeps N(0, S) with S = [[2, 1], [1, 2]] if Sigma = S - F S F.T = 3 S/4:
 
-        >>> x, y = z = sympy.symbols("x y", real=True)
+        >>> setting = Setting(Declarations((Block("x"), Block("y"))), {})
+        >>> x, y = state(setting.declarations, setting.sizes)
         >>> noise = tuple(tuple(sympy.Rational(3 * k, 4) for k in row) for row in ((2, 1), (1, 2)))
         >>> part = Coefficients((y / 2 - x, x / 2 - y), noise)
-        >>> [sympy.simplify(change) for _, change in invariance_at(z, part, (x**2 - x * y + y**2) / 3).conditions]
+        >>> [sympy.simplify(change) for _, change in invariance_at(setting, part, (x**2 - x * y + y**2) / 3).conditions]
         [0, 0, 0, 0, 0, 0]
 
     Args:
-        z: all n coordinates.
+        setting: the declarations of all n coordinates, at fixed sizes.
         part: E[dz] (n) and Cov[dz] (n x n) at eps = 0.
         H: the energy.
         moved: coordinates that may be moved; all that are, if none is given.
 
     Raises:
-        NotAffineError: H is not quadratic in what is moved, or that is not moved affinely.
+        NotAffineError: what is moved is restricted, H is not quadratic in it, or it is not moved affinely.
         NoNormalFormError: as for `algebra.zero.is_zero`.
         matrices.TooLargeError: P is too large to invert.
     """
+    z, sizes = state(setting.declarations, setting.sizes), setting.sizes
     rows = zip(z, part.mean, part.covariance, strict=True)
     places = [k for k, (x, m, row) in enumerate(rows) if x in moved or (not moved and not _all_zero((m, *row)))]
     own = tuple(z[k] for k in places)
+    _require_whole_lines(
+        setting.declarations, (b for b in setting.declarations.blocks if {*own} & {*coordinates(b, sizes)})
+    )
     mean = tuple(part.mean[k] for k in places)
     noise: Rows = tuple(tuple(part.covariance[i][j] for j in places) for i in places)
     slope, J = scalar_gradient(H, own), tuple(scalar_gradient(x, own) for x in mean)

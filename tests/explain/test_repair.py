@@ -70,6 +70,7 @@ AMONG = {
         },
     ],
     "q_entry": [{"Q[r,xi]": "r/d", "Q[xi,r]": "-r.T/d"}],
+    "q_unclaimed": [{"Q[x,y]": "0", "Q[y,x]": "0"}],
     "q_symmetric": [{"Q[theta,r]": "-I"}, {"Q[r,theta]": "-I"}],
     "d_not_symmetric": [{"D[theta,r]": "0"}, {"D[r,theta]": "I"}],
 }

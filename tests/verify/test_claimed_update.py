@@ -8,8 +8,11 @@ import sympy
 from answers import document
 from sympy import Symbol
 
+from recipe_compiler.algebra.dynamics.system import state
+from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.tensor.show import text
 from recipe_compiler.trace.density_change import density_change
 from recipe_compiler.trace.gaussian import invariance_at
@@ -181,8 +184,9 @@ def test_expectations_are_sums_over_pairings():
 
 @pytest.mark.parametrize(("F", "kept"), [((0, 0), True), ((1, 0), False)])
 def test_a_law_stays_only_if_its_mean_and_covariance_do(F, kept):
-    x, y = z = sympy.symbols("x y", real=True)
+    setting = Setting(Declarations((Block("x"), Block("y"))), {})
+    x, y = state(setting.declarations, setting.sizes)
     noise = tuple(tuple(sympy.Rational(3 * k, 4) for k in row) for row in ((2, 1), (1, 2)))
     part = Coefficients((y / 2 - x + F[0], x / 2 - y + F[1]), noise)
-    found = invariance_at(z, part, (x**2 - x * y + y**2) / 3)
+    found = invariance_at(setting, part, (x**2 - x * y + y**2) / 3)
     assert all(is_zero(e) for _, e in found.conditions) == kept

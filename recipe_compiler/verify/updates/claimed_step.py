@@ -10,7 +10,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.system import System, state
 from recipe_compiler.algebra.dynamics.system import residual as residual_at
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError, scalar
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, scalar
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, derive
@@ -211,11 +211,10 @@ class ClaimedStep:
         blocks = [block for block in self.declarations.blocks if block.name in found.moved]
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
-            z = state(self.declarations, sizes)
             own = [x for block in blocks for x in coordinates(block, sizes)]
             H = scalar(self.dynamics.H, self.declarations, sizes)
             part = self.coefficients_at(sizes, ZERO)
-            return [x for _, x in invariance_at(z, part, H, own).conditions]
+            return [x for _, x in invariance_at(Setting(self.declarations, sizes), part, H, own).conditions]
 
         none = ("moments of a step", Tensor((), ()))
         words, left = next(((words, x) for words, x in found.conditions if not x.is_zero), none)
