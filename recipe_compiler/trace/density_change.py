@@ -8,9 +8,7 @@ eps^(q-u) g) + ..., L* (g p)/p being the negative of the part eps^q (cf. Talay, 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
-from itertools import combinations_with_replacement
-from math import factorial, floor, prod
+from math import comb, factorial, floor, prod
 from typing import Protocol
 
 from sympy import Expr, Symbol
@@ -22,6 +20,9 @@ from recipe_compiler.trace.moments import Draw, Moments, amplitude, expectation
 from recipe_compiler.trace.scalars import NO_DRAW, Poly, value_of
 from recipe_compiler.trace.series import ZERO, Arithmetic, C, NoExpansionError, Series
 from recipe_compiler.trace.tensors import with_indices
+
+MOST_PRODUCTS = 1500
+"""Of entries of dz: those of degree 4 of 12 blocks."""
 
 
 class Density(Protocol[C]):
@@ -44,14 +45,14 @@ def density_change(found: Moments[C], density: Density[C], top: Fraction) -> Ser
     is (theta**2 - 1)/2: the variance of the stationary distribution is 1/(1 - eps/2), that of p is 1.
 
     Raises:
-        NoExpansionError: a moment of dz is not known as far, or the step does not become small with eps.
+        NoExpansionError: a moment of dz is not known as far, the step does not become small with eps, or it has too
+            many entries.
     """
     S = replace(found.S, top=top)
-    change = [S.series(dz.parts, dz.known) for dz in found.change]
-    low = min((dz.low for dz in change), default=top)
+    low = min((dz.low for dz in found.change), default=top)
     if low <= ZERO:
         raise NoExpansionError("a step that does not become small with eps")
-    return S.add(*(_expand_by_moments(S, change, found.draws, density, k) for k in range(1, floor(top / low) + 1)))
+    return _expand_by_moments(S, found.change, found.draws, density, floor(top / low))
 
 
 def noise_change(found: Moments[C], density: Density[C], power: Fraction) -> C:
@@ -65,17 +66,34 @@ def noise_change(found: Moments[C], density: Density[C], power: Fraction) -> C:
 
 
 def _expand_by_moments(
-    S: Arithmetic[C], change: Sequence[Series[C]], draws: Sequence[Draw[C]], density: Density[C], degree: int
+    S: Arithmetic[C], change: Sequence[Series[C]], draws: Sequence[Draw[C]], density: Density[C], most: int
 ) -> Series[C]:
-    """Return the term of the Kramers-Moyal expansion that the moments of some degree make, over p."""
-    parts: list[Series[C]] = []
-    for along in combinations_with_replacement(range(len(change)), degree):
-        factors = (S.mapped(lambda x, a=a, k=k: density.factor(x, a, k), change[a]) for k, a in enumerate(along))
-        term = expectation(S, reduce(S.multiply, factors), draws)
-        for k, a in enumerate(along):
-            term = S.mapped(lambda x, a=a, k=k: density.slope(x, a, k), term)
-        parts.append(S.scale(term, Fraction((-1) ** degree, prod(factorial(along.count(a)) for a in set(along)))))
-    return S.add(*parts)
+    """Return the terms of the Kramers-Moyal expansion that moments up to some degree make, over p.
+
+    sum_k (-1)^k/k! sum d_i1 ... d_ik (M_i1..ik p), each product of entries once, is added up from the highest degree:
+    a derivative is taken of the sum of all that it is taken of.
+    """
+    if comb(len(change) + most - 1, most) > MOST_PRODUCTS:
+        raise NoExpansionError(f"more than {MOST_PRODUCTS} products of entries")
+    products: dict[tuple[int, ...], Series[C]] = {(): S.constant(S.one)}
+    found: list[dict[tuple[int, ...], Series[C]]] = []
+    for k in range(most):
+        own = [S.mapped(lambda x, a=a, k=k: density.factor(x, a, k), dz) for a, dz in enumerate(change)]
+        products = {
+            (*along, a): S.multiply(x, own[a])
+            for along, x in products.items()
+            for a in range(along[-1] if along else 0, len(own))
+        }
+        found.append({along: expectation(S, x, draws) for along, x in products.items()})
+    sums: dict[tuple[int, ...], list[Series[C]]] = {}
+    for k, moments in reversed([*enumerate(found)]):
+        inner, sums = sums, {}
+        for along, moment in moments.items():
+            weight = Fraction((-1) ** len(along), prod(factorial(along.count(a)) for a in set(along)))
+            whole = S.add(S.scale(moment, weight), *inner.get(along, ()))
+            sloped = S.mapped(lambda x, a=along[k], k=k: density.slope(x, a, k), whole)
+            sums.setdefault(along[:k], []).append(sloped)
+    return S.add(*sums.get((), ()))
 
 
 @dataclass(frozen=True, slots=True)

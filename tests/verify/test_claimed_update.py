@@ -105,6 +105,21 @@ def test_an_euler_step_changes_a_gaussian_at_order_two():
         assert is_zero(asked.change_at(sizes, TWO) - sum(x**2 - 1 for x in z) / 2)
 
 
+def test_what_a_step_of_many_blocks_changes_is_not_looked_for():
+    """A remark that takes longer than the claim has would leave a right step undecided."""
+    names = [f"x{k}" for k in range(13)]
+    update = ", ".join(f"{x}: '{x} - eps*{x} + N(0, 2*eps)'" for x in names)
+    text = f"""
+    name: many
+    state: {{{", ".join(f"{x}: {{}}" for x in names)}}}
+    H: ({" + ".join(f"{x}**2" for x in names)})/2
+    claims: {{update: {{{update}}}}}
+    """
+    asked = claimed_step(prepare_subject(document(text)), Place(""))
+    with pytest.raises(NoExpansionError, match="more than 1500 products of entries"):
+        density_change(asked.moments, asked.density, TWO)
+
+
 HALF_KICK = "sqrt(1 - exp(-eps))*w + exp(-eps/2)*r - eps/2*A @ theta"
 
 
