@@ -104,7 +104,7 @@ class AffineStep:
     state: tuple[sp.Symbol, ...]
     """z."""
     made: tuple[Mapping[sp.Symbol, AffineForm], ...]
-    """What the step computes, in order: values made together, which may stand in each other, and gradients."""
+    """What the step computes, in order: values made together, which may occur in each other, and gradients."""
     after: tuple[sp.Symbol, ...]
     """Those that are z'."""
     noisy: tuple[sp.Symbol, ...]

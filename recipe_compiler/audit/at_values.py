@@ -32,9 +32,9 @@ class Audited:
 
     step: AffineStep
     place: int
-    """Of the potential's block among the blocks of the dynamics."""
+    """The place of the potential's block among the blocks of the dynamics."""
     theta: slice
-    """Where its coordinates stand in the state that the step moves."""
+    """The places of its coordinates in the state that the step moves."""
     K: Array
     """The Hessian of U, d x d."""
 

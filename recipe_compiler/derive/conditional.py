@@ -2,7 +2,7 @@
 
 A block b has the law exp(-E) given all others if and only if this is zero: U - E is then free of b, on a domain that is
 connected. Of shares that add up to 1 it has to be zero along the simplex only: d(U - E)/db_i - d(U - E)/db_j = 0 for
-all i and j. Of a discrete block, differences of U - E between its values take the place of the derivative.
+all i and j. For a discrete block, differences of U - E between its values replace the derivative.
 """
 
 from recipe_compiler.derive.discrete import increment_count, reduce_one_hot, substitute_category, unify_logarithms
@@ -61,7 +61,7 @@ def _potential_term(target: Target, entry: str, formula: Formula | None, way: in
 def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> Tensor:
     """Return d(U - E)/db: [n], with the free index i of the block: zero iff the law is that of b given all others.
 
-    Of N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`. Of all
+    For N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`. Of all
     shares of a simplex it is that entry less the entry with another index. Worked: with U = tau (y - mu)**2/2 + mu**2/2
     in mu, and the claim mu ~ N(tau y/(1 + tau), 1/(1 + tau)), dU/dmu = (1 + tau) mu - tau y = dE/dmu, so 0 is left.
 
@@ -102,7 +102,7 @@ def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
         block: discrete.
 
     Raises:
-        ModelError: the row stands in an inverse, a determinant or a denominator.
+        ModelError: the row occurs in an inverse, a determinant or a denominator.
     """
     declarations = of_all_data(target.declarations)
     c = calculus(declarations)
@@ -136,7 +136,7 @@ def counts_residual(target: Target, law: Law, block: Block) -> Tensor:
         block: of counts.
 
     Raises:
-        ModelError: a count stands in an inverse, a determinant or a denominator.
+        ModelError: a count occurs in an inverse, a determinant or a denominator.
     """
     declarations = of_all_data(target.declarations)
     c, own = calculus(declarations), counted(law, block)

@@ -1,6 +1,6 @@
 """Index notation of discrete blocks: rows z_n with a one at one place, sum_k z_nk = 1 and z_nk z_nl = delta_kl z_nk.
 
-Of all shares of a whole, which are no discrete block, the first of the two holds.
+For all shares of a whole, which are no discrete block, the first of the two holds.
 
 The law of a row given all others is Categorical(logits) iff U with z_n = e_j less U with z_n = e_l is logits_nl -
 logits_nj, for all places j and l; that of a count is a law iff exp of U with z_n less U with z_n + 1 in its place is
@@ -34,7 +34,7 @@ def substitute_category(c: Calculus, tensor: Tensor, block: Block, place: Index,
             the tensor: that of a datum, or the only one of a column.
 
     Raises:
-        ModelError: the block stands in an inverse or a determinant, or in a denominator.
+        ModelError: the block occurs in an inverse or a determinant, or in a denominator.
     """
 
     def entry(at: tuple[Slot, ...]) -> Tensor:

@@ -150,7 +150,7 @@ def laws(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return the gradient of the marginal energy minus the stated one, all Gaussian blocks integrated out.
 
     exp(-H) with g = grad H and P = hessian(H) in such blocks, P free of them, has the integral
-    exp(-H + g.P^-1 g/2 - logdet(P)/2), up to a constant factor. Of a mixed slope that a witness speaks of, that is
+    exp(-H + g.P^-1 g/2 - logdet(P)/2), up to a constant factor. For a mixed slope that a witness names, that is
     returned where it is a product (so that the integral is strictly convex).
     """
     d, found = page.d, list[Poly]()

@@ -1,4 +1,4 @@
-"""The language of formulas, as it stands in documents: its functions, and what SymPy prints for them."""
+"""The language of formulas in documents: its functions, and their SymPy spellings."""
 
 import ast
 import functools

@@ -1,1 +1,1 @@
-"""Existing step functions, run on symbols in a limited child process, and judged against dynamics."""
+"""Existing step functions: traced on symbols in a limited child process, and verified against dynamics."""

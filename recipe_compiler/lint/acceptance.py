@@ -1,4 +1,4 @@
-"""By what a step is accepted: from a comparison with a uniform draw u to log u < L, with probability min(1, exp(L))."""
+"""The acceptance ratio of a step: a comparison with a uniform draw u as log u < L, with probability min(1, exp(L))."""
 
 from typing import cast
 
@@ -68,7 +68,8 @@ def _take_log(e: Expr, *, is_whole: bool = False) -> Expr:
     """Return log e, of products and exponentials by their parts; `is_whole`: a bound by 1 of all of it says nothing.
 
     Raises:
-        NotFollowedError: the logarithm of what is not seen to be positive: u is never below a negative number.
+        NotFollowedError: the logarithm of an expression that is not known to be positive: u is never below a negative
+        number.
     """
     match e:
         case sympy.exp():

@@ -1,4 +1,4 @@
-"""What a build says of a step: its dynamics, with the target's U in the place of U where the step has its own gradient.
+"""The dynamics that a build verifies a step against, with the target's U for U where the step has its own gradient.
 
 A step that is given U, or a derivative of it, is judged for every U. Any other one computes what its target is, and is
 judged by that one: U = -log_prior - (N/n) sum_n log_likelihood_n of the n rows that it is given, n = N in a build of
@@ -221,13 +221,13 @@ def _count_coordinates(blocks: Sequence[Block], sizes: Sizes) -> int | None:
 
 
 def _use_any_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
-    """Return the dynamics of a build for every U, and what is said of it."""
+    """Return the dynamics of a build for every U, with remarks and open points."""
     dynamics, said, open_ = _put_in_values(plan, plan.build)
     return _declare_named(dynamics, plan), (f"{plan.bound.potential} is any function", *said), open_
 
 
 def _use_target_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
-    """Return the dynamics of a build with the potential of its target, and what is said of it."""
+    """Return the dynamics of a build with the potential of its target, with remarks and open points."""
     bound = plan.bound
     reasons = tuple(_explain_unread_target(plan))
     if reasons or bound.potential is None:
@@ -249,7 +249,7 @@ def _use_target_potential(plan: _Plan) -> tuple[Dynamics, tuple[str, ...], tuple
 
 
 def _leave_potential_open(plan: _Plan, reasons: Sequence[str]) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
-    """Return the dynamics of a build for every U, with why that of its target is not put in."""
+    """Return the dynamics of a build for every U, with the reasons that U of its target is not substituted."""
     left = tuple(f"U of {plan.build.target.name} is not substituted: {why}" for why in reasons)
     return _declare_named(bind(plan.small), plan), (), left
 
@@ -262,7 +262,7 @@ def _describe_rows(plan: _Plan) -> str:
 
 
 def _explain_unread_target(plan: _Plan) -> Iterator[str]:
-    """Yield why the target of a build has no U that a step can be judged by."""
+    """Yield the reasons that the target of a build has no U that a step can be compared with."""
     target = plan.build.target
     if target.gradient is not None:
         yield f"its gradient is code, so U is unknown: let the step take grad_{plan.bound.potential}"
@@ -324,7 +324,7 @@ def _take_row(name: str, shape: Shape, rows: int, k: int) -> Formula:
 
 
 def _declare_named(dynamics: Dynamics, plan: _Plan) -> Dynamics:
-    """Return dynamics in which all is declared that the step names."""
+    """Return dynamics that declare everything the step names."""
     theirs = of_all_data(plan.small.target.declarations).parameters
     known = {parameter.name: parameter for parameter in (*theirs, *dynamics.declarations.parameters)}
     used = {name for formula in equation_formulas(dynamics) for name in dependence(formula).parameters} | plan.named
@@ -336,7 +336,7 @@ def _declare_named(dynamics: Dynamics, plan: _Plan) -> Dynamics:
 
 
 def _put_in_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
-    """Return the dynamics of a build at the values of what the step does not name, which they are, what is open."""
+    """Return the dynamics of a build at the values that the step does not name, with remarks and open points."""
     build = replace(_drop_defaults(build, plan.named), sizes=tuple(plan.sizes.items()))
     shapes = {p.name: p.shape for group in (bind(build), build.target) for p in group.declarations.parameters}
     fits = {name: n for name, n in plan.sizes.items() if plan.own.get(name) == n}
@@ -363,7 +363,7 @@ def _put_in_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...]
 
 
 def _drop_defaults(build: Build, named: frozenset[str]) -> Build:
-    """Return a build without the defaults of what has a value, or is any."""
+    """Return a build without defaults of parameters that have a value or that the step names."""
     valued = {name for name, _ in build.values} | named
 
     def bare(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:

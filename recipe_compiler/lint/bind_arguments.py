@@ -1,4 +1,4 @@
-"""What the arguments of a step are given: by their names, or as `--map` says."""
+"""The meaning of the arguments of a step: by their names, or by `--map`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class BoundName:
 
     @property
     def says(self) -> str:
-        """What a verdict takes for given; empty where the name says it."""
+        """The premise about it in a verdict; empty where its name says it."""
         if self.kind == "eps":
             return "" if self.name == "eps" else f"{self.name} is the step size"
         if self.kind == "normals" and self.block is not None:
@@ -95,9 +95,9 @@ class Binding:
     globals: tuple[str, ...]
     given: tuple[BoundName, ...]
     said: tuple[str, ...] = ()
-    """What of a build it is judged by."""
+    """Remarks on the part of a build that it is compared with."""
     left_open: tuple[str, ...] = ()
-    """Why nothing is decided of it."""
+    """The reasons that it stays undecided."""
     smaller: tuple[tuple[str, int], ...] = ()
     """The sizes at which it is followed, where they are smaller than those of the build."""
     meant: tuple[tuple[int, str], ...] = ()
@@ -131,7 +131,7 @@ def bind_arguments(
     Args:
         source: the step.
         dynamics: what it is judged by.
-        maps: what is said of names.
+        maps: pairs of a name and its meaning.
         numbers: sizes that stand as numbers in the dynamics.
         replaces_functions: whether functions of the file that are called like those of the document, or their
             derivatives, are replaced by these; where not, only what `maps` names is.
@@ -271,7 +271,7 @@ def _bind_linear_images(given: list[BoundName], dynamics: Dynamics) -> list[Boun
 
 
 def _bind_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
-    """Return a formula, a function of the blocks that stand in it."""
+    """Return the binding of a name to a formula, a function of the blocks in it."""
     inside = dependence(formula).blocks
     return BoundName(name, "formula", formula, tuple(b for b in dynamics.declarations.blocks if b.name in inside))
 
@@ -319,7 +319,7 @@ def _report_unknown_argument(argument: Argument, source: Source, dynamics: Dynam
 
 
 def _pass_by_name(source: Source, called: list[Argument], faults: Faults) -> None:
-    """Note an argument given by position behind one that keeps its default."""
+    """Pass by name every argument that follows one with a kept default."""
     names = {argument.name for argument in called}
     left = False
     for argument in source.arguments:
@@ -332,7 +332,7 @@ def _pass_by_name(source: Source, called: list[Argument], faults: Faults) -> Non
 
 
 def _report_unheld_blocks(given: list[BoundName], source: Source, dynamics: Dynamics, faults: Faults) -> None:
-    """Note blocks that no argument holds, or several do."""
+    """Report each block that no argument, or more than one, holds."""
     if any(item.kind == STATE for item in given):
         return
     for block in dynamics.declarations.blocks:

@@ -1,4 +1,4 @@
-"""The report on an existing step function: run on symbols, read at every size looked at, judged."""
+"""The report on an existing step function: traced, read and decided at every checked size."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,9 +29,9 @@ from recipe_compiler.verify.core.subject import Subject, prepare_subject
 from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
 
 Cases = Sequence[Trace | Untraced]
-"""What was followed of a step at each choice of sizes."""
+"""The trace of a step at each choice of sizes, or the reason that there is none."""
 
-# What was followed of a step: what it was given, how often it was run, what did not run, what it returns.
+# Text about a trace: the arguments, the runs with floats, unreached lines, the order of blocks.
 
 
 def describe_trace(ask: Binding, answer: Cases, sizes: Sequence[Sizes]) -> tuple[str, ...]:
@@ -132,8 +132,7 @@ class Lint:
 def lint(ask: Binding, judged: bool = True, seconds: float = limits.CLAIM_SECONDS) -> Lint:
     """Run a step on symbols and return what it is. Without `judged` its drift and diffusion are read, no more.
 
-    Of a step that is given rows of the data nothing is wrong but what is wrong of rows that the build allows, and of a
-    minibatch what is wrong of rows that are alike.
+    A step that takes rows of the data is refuted only by rows that the build allows, for a minibatch by equal rows.
 
     Raises:
         SpecError: the file does not run.
@@ -241,14 +240,14 @@ def _time_job(job: Callable[[MomentReader], object], read: MomentReader) -> obje
 
 
 def _collect_outcomes(found: Found, row: str) -> list[Outcome]:
-    """Return the outcomes of one row at all sizes; what did not end is not decided."""
+    """Return the outcomes of one job at all sizes, undecided where it did not end."""
     outcomes = [(at, one) for (name, at), one in found.items() if name == row]
     ends = [Outcome(at, reason=o.reason, seconds=o.seconds) if isinstance(o, Unfinished) else o for at, o in outcomes]
     return [one for one in ends if isinstance(one, Outcome)]
 
 
 def _get_equation(found: Found, at: Key, why: str) -> LimitEquation:
-    """Return the limit of small steps with what finite steps do, or why it is not read."""
+    """Return the limiting equation with the bias of finite steps, or the reason that it is not read."""
     read = found.get(("equation", at))
     said = next((one for (name, _), one in found.items() if name == "finite" and isinstance(one, tuple)), ())
     if isinstance(read, LimitEquation):
@@ -296,7 +295,7 @@ def _drop_repeated_reasons(finding: Finding, first: Finding) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _FindingContext:
-    """What findings about a step rest on, whatever is claimed of it."""
+    """What every finding about a step is made from."""
 
     ask: Binding
     subject: Subject
@@ -338,7 +337,7 @@ class _FindingContext:
         return Finding(*words, words != EQUATION, decision, for_d, held, where, seconds)
 
     def _list_mismatches(self, is_move: bool, *, is_refuted: bool) -> Iterator[str]:
-        """Yield why what is computed may not be what is meant: nothing is wrong of it then, and nothing right."""
+        """Yield why the trace may differ from what is meant: such a step is neither proved nor refuted."""
         yield from self.ask.left_open
         if self.ask.is_of_batch and is_move:
             yield OF_BATCHES
@@ -348,7 +347,7 @@ class _FindingContext:
 
 
 def _describe_held(seen: Sequence[Outcome], ask: Binding | None) -> str:
-    """Return where a claim holds, of a build at other sizes than its own, and what is special about how."""
+    """Return at which sizes a claim holds, with how it was shown."""
     how = "; ".join(by for by in dict.fromkeys(one.by for one in seen if one.holds) if by != NORMAL)
     at = "; ".join(format_sizes(dict(one.sizes)) for one in seen if one.holds)
     at = at if ask is None else format_sizes(dict(ask.smaller)) or "the rows that the step is given"
@@ -356,7 +355,7 @@ def _describe_held(seen: Sequence[Outcome], ask: Binding | None) -> str:
 
 
 def _list_reasons(seen: Sequence[Outcome], failures: Sequence[str]) -> list[str]:
-    """Return why sizes are not decided; what keeps all of them from it is said once."""
+    """Return why sizes are not decided; a reason that all share once."""
     every = dict.fromkeys(one.reason for one in seen)
     is_same = len(every) == 1 and not failures
     return [*filter(None, every)] if is_same else [f"{_format_sizes(one)}{one.reason}" for one in seen if one.reason]

@@ -1,4 +1,4 @@
-"""A step followed on symbols: its file is run in a child process, and one call is noted operation by operation."""
+"""Tracing of a step on symbols: its file runs in a child process, and one call is recorded operation by operation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ def _load_traced(ask: Binding) -> Names:
 
 
 def _follow_call(ask: Binding, sizes: Sizes, names: Names) -> Trace:
-    """Return what a call computes; where it is accepted or refused by chance, what it does either way."""
+    """Return the trace of a call; of both branches where a uniform draw accepts or rejects."""
     tape.lines.clear()
     tape.codes.clear()
     found = _follow_branch(ask, sizes, names, answer=True)
@@ -55,7 +55,7 @@ def _follow_call(ask: Binding, sizes: Sizes, names: Names) -> Trace:
 
 
 def _join_branches(one: Trace, other: Trace) -> Trace:
-    """Return both ways of a call as one trace, in which operations that they share stand once.
+    """Return both branches of a call as one trace, in which shared operations occur once.
 
     Raises:
         UntraceableError: they draw, or compare, different numbers.
@@ -95,7 +95,7 @@ def _join_branches(one: Trace, other: Trace) -> Trace:
 
 
 def _follow_branch(ask: Binding, sizes: Sizes, names: Names, *, answer: bool) -> Trace:
-    """Return what a call computes where a comparison by chance is answered so.
+    """Return the trace of a call in which a comparison with a uniform draw has the given answer.
 
     Raises:
         UntraceableError: it cannot be followed.
@@ -150,7 +150,7 @@ def _order_as_returned(trace: Trace) -> Trace:
 
 
 def _make_argument(given: BoundName, ask: Binding, sizes: Sizes) -> Any:
-    """Return what is given for an argument."""
+    """Return the symbols that are passed for an argument."""
     shape = get_array_shape(given, ask, sizes)
     match given.kind:
         case "generator":

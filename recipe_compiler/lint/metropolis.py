@@ -59,7 +59,7 @@ def decide_metropolis(read: MomentReader) -> Outcome:
 
 
 def _require_defined(step: WholeStep) -> Obligations:
-    """Return what both ways need to be defined."""
+    """Return what both branches require to be defined."""
     try:
         region = region_at(step.problem.subject.dynamics.declarations, step.problem.sizes)
         return require_every_step_size(step.problem.trace, step.plain, step.visited, region)
@@ -93,7 +93,7 @@ def _decide_proposals(step: WholeStep, found: Sequence[Proposal]) -> Outcome:
 
 
 def _has_rest_preserved(proposal: Proposal) -> bool:
-    """Whether a step would preserve exp(-H) that differs in what it leaves of coordinates which no step reads."""
+    """Whether the step preserves exp(-H) once it flips refreshed coordinates, which no later step reads."""
     turned = proposal.flip_refreshed()
     try:
         if turned is not None:

@@ -1,12 +1,12 @@
-"""Where a step that is accepted or refused does not preserve exp(-H), in exact numbers.
+"""Exact witnesses that a step with acceptance does not preserve exp(-H).
 
-Of a step whose draws are all in the state, by a point: with T where a move leads, p(z) the probability that it does and
+If all draws of a step are in the state, by a point: with T where a move leads, p(z) the probability that it does and
 G what else happens, a density pi = exp(-H) comes to
 
     (pi K)(T x) >= pi(x) p(x)/|det DT(x)| + pi(G y) (1 - p(G y)),    y = T x,
 
-in which other points that lead to y have no part: where that is above pi(y), exp(-H) is not kept. Of one whose draws
-no one sees, by a Gaussian law of one coordinate: in polar coordinates of (theta, w) the change of E theta^2 in a step
+in which other points that lead to y have no part: where that is above pi(y), exp(-H) is not preserved. If draws
+are hidden, by a Gaussian law of one coordinate: in polar coordinates of (theta, w) the change of E theta^2 in a step
 is an integral over an angle, which balls enclose.
 """
 
@@ -51,7 +51,7 @@ Refutation = tuple[str, Texts]
 
 
 def refute_proposal(proposal: Proposal) -> Refutation | None:
-    """Return how a step is seen not to preserve exp(-H), and at what; None where it is not."""
+    """Return a refutation of the claim that a step preserves exp(-H); None if none is found."""
     declarations = proposal.problem.subject.dynamics.declarations
     plain = proposal.visited.plain
     proposal = replace(proposal, to={x: plain(e) for x, e in proposal.to.items()}, log_ratio=plain(proposal.log_ratio))
@@ -94,7 +94,7 @@ def _list_law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
 
 
 def _refute_draw(proposal: Proposal, conditions: Sequence[tuple[str, Expr]]) -> Refutation | None:
-    """Return the refutation of a wrong draw, where all that follows is a flip that H does not see, as eps -> 0."""
+    """Return the refutation of a wrong draw that only flips under which H is even follow, as eps -> 0."""
     problem, visited, eps = proposal.problem, proposal.visited, proposal.meaning.eps
     if not problem.step_size or any(e.has(eps) for _, e in conditions):
         return None
@@ -346,7 +346,7 @@ class _QuadraticReader:
         if type(call).__name__ == self.potential and self.x in call.args:
             return self.x**2 / 2
         if not call.is_positive:
-            raise NoValueError("a function of which it is not known whether it may be 1")
+            raise NoValueError("a function that may not take the value 1")
         return sympy.Integer(1)
 
     def _read_symbol(self, s: Symbol) -> Expr:

@@ -1,4 +1,4 @@
-"""Which of the values that a step returns is which block: by what each is at eps = 0 without noise.
+"""The block of each value that a step returns, found from its value at eps = 0 without noise.
 
 A step of size zero without noise leaves a block where it is. A value that is then the old value of another block is
 the new one of that block: who returns `r, theta` has not returned `theta, r`. The report names another order.

@@ -1,6 +1,6 @@
-"""A step that is accepted or rejected, taken apart: what is drawn before, where it leads, what a rejected move leaves.
+"""The parts of a step with acceptance: the draws before it, the proposed point, and the state after a rejection.
 
-With w the draws that no one sees, a step z -> z' is looked at as two that follow each other:
+With w the hidden draws, a step z -> z' is looked at as two that follow each other:
 
     y = (z, some coordinates drawn anew)      read off what a rejected move leaves,
     y -> T(y, w) with probability min(1, exp(L(y, w))), else G y, signs: a flip of momenta, or nothing.
@@ -74,7 +74,7 @@ class Proposal:
     """Whether a move is accepted where log u < L, not above."""
     refreshed: Refreshed | None
     hidden: tuple[Symbol, ...]
-    """Draws that are not seen in what a rejected move leaves."""
+    """Draws on which the state after a rejection does not depend."""
     precision: Matrix
     """That of the hidden draws, whose law is exp(-w.T P w/2)."""
 
@@ -122,7 +122,7 @@ class WholeStep:
         """Return the covariances of all draws that are not zero, by pairs of them.
 
         Raises:
-            NotFollowedError: one depends on the state or on draws, or is not seen to be symmetric.
+            NotFollowedError: one depends on the state or on draws, or is not shown to be symmetric.
         """
         draws, visited, at = self.draws, self.visited, self.plain
         found: dict[tuple[Symbol, Symbol], Expr] = {(w, w): sympy.Integer(1) for w in draws}

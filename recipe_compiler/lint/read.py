@@ -1,4 +1,4 @@
-"""A trace at fixed sizes with what it is judged by: its moments, read once, and the outcome at one choice of sizes."""
+"""A trace at fixed sizes with the dynamics it is compared with: its moments, read once, and outcomes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -199,7 +199,7 @@ class MomentReader:
 
 
 def bind_leaves(problem: TracedProblem) -> Meaning:
-    """Return what the names of a trace mean."""
+    """Return the SymPy expressions of the leaves of a trace."""
     declarations, sizes = problem.subject.dynamics.declarations, problem.sizes
     eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
     setting = Setting(declarations, sizes)
@@ -265,7 +265,7 @@ def _name_inverse_map(given: BoundName) -> str:
 
 
 def decide_with_needs(read: MomentReader, look: Callable[[MomentReader], Outcome]) -> Outcome:
-    """Return what was seen, and what a proof of it needs where the document fixes the sizes."""
+    """Return the outcome of a decider, with what a proof requires where the document fixes the sizes."""
     problem = read.problem
     try:
         found = look(read)
@@ -303,5 +303,5 @@ def make_outcome(problem: TracedProblem, answer: Answer) -> Outcome:
 
 
 def list_nonzero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
-    """Return the scalars, with their words, that are not seen to vanish."""
+    """Return the scalars, with their names, whose normal form is not zero."""
     return [(words, e) for words, e in conditions if not is_zero(e)]

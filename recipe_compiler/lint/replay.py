@@ -1,4 +1,4 @@
-"""A step run with floats: what was followed of it is what it computes there, or nothing is said of it.
+"""A step run with floats: its trace must agree with what it computes there, else it stays undecided.
 
 It is called at admissible random points twice with the same arguments and draws, and then with what it returned itself.
 """
@@ -53,7 +53,7 @@ OF_RETURNED = (
 def run_with_floats(
     ask: Binding, subject: Subject, sizes: Sequence[Sizes], cases: Sequence[Trace | Untraced]
 ) -> tuple[Trace | Untraced, ...]:
-    """Return what was followed of a step at each choice of sizes, or where it does something else with floats."""
+    """Return the trace of a step at each choice of sizes, or where a run with floats differs."""
     jobs = [partial(_compare_runs, ask, subject, at, case) for at, case in zip(sizes, cases, strict=True)]
     return run_in_child(ask, _load_plain, jobs) if any(isinstance(case, Trace) for case in cases) else tuple(cases)
 
@@ -64,7 +64,7 @@ def _load_plain(ask: Binding) -> Names:
 
 
 class _OtherwiseError(Exception):
-    """What a step does with floats that was not followed, and the line of the file where it is known."""
+    """A difference between a run with floats and the trace, and the line of the file where it is known."""
 
     def __init__(self, reason: str, line: int = 0) -> None:
         super().__init__(reason)
@@ -151,7 +151,7 @@ class _Run:
         """Arguments that are used as values, not called."""
 
     def count_calls(self) -> int:
-        """Return how many calls did what was followed.
+        """Return how many calls agreed with the trace.
 
         Raises:
             NoValueError: there are no numbers at which it can be run.
@@ -203,7 +203,7 @@ class _Run:
         return 3
 
     def _make_call(self, here: _Instance, expected: _Expected, state: Mapping[str, Any] | None = None) -> list[Any]:
-        """Return what a call returns, block by block, where it is what was followed."""
+        """Return the result of a call, block by block, once it agrees with the trace."""
         outputs, covariances = expected
         StatedDraws.state(here.normal, here.uniform)
         given = {one.name: self._make_argument(one, here) for one in self.ask.given} | dict(state or {})
@@ -299,7 +299,7 @@ def _read_floats(value: Any) -> list[float]:
 
 
 def _demand_same(value: Any, expected: Sequence[arb], name: str) -> None:
-    """Refuse numbers that are not those that were followed.
+    """Refuse numbers that differ from those of the trace.
 
     Raises:
         _OtherwiseError: which, and both numbers.

@@ -1,4 +1,4 @@
-"""What a user's file shows without running it: the arguments of its step, and what it returns."""
+"""A user's file read without running it: the arguments of its step, and the values it returns."""
 
 import ast
 import os
@@ -25,7 +25,7 @@ class Source:
     """A file with a step function."""
 
     file: str
-    """Its absolute path, by which its lines are told from others."""
+    """Its absolute path, which identifies its lines."""
     shown: str
     """Its path as it was given."""
     text: str
@@ -126,7 +126,7 @@ def _list_arguments(node: ast.FunctionDef) -> Iterator[Argument]:
 
 
 def _list_own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands in a function, not in functions inside it."""
+    """Yield the nodes of a function, without those of nested functions."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             yield child

@@ -1,4 +1,4 @@
-"""What a traced step needs to be defined for small step sizes, at fixed sizes: shown, given, or left open."""
+"""Conditions under which a traced step is defined for small step sizes, at fixed sizes: shown, assumed, or open."""
 
 from collections.abc import Callable
 from fractions import Fraction

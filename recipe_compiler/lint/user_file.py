@@ -152,7 +152,7 @@ def run_file(file: str, text: str, modules: Mapping[str, ModuleType], *, exactly
 
     Args:
         file: its path.
-        text: what stands in it.
+        text: its content.
         modules: what it finds when it imports modules of these names.
         exactly: whether its numbers are exact.
     """

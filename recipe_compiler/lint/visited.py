@@ -1,7 +1,7 @@
 """A traced step evaluated at symbols, its functions of the state opaque: a number of its own at each point visited.
 
-Of grad U nothing is known but that it is the same at the same point. So the steps of a trajectory stay polynomials of
-low degree in what was met on the way, however many there are. Points are told apart by their normal forms.
+The only property of grad U that is used is that it is equal at equal points. So the steps of a trajectory stay
+polynomials of low degree in what was met on the way, however many there are. Points are compared by their normal forms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ Here = Mapping[Symbol, Expr]
 
 
 class NotFollowedError(Exception):
-    """A step of which it is not known what it keeps, and why."""
+    """The reason that it is not known what a step preserves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Visited:
         return sorted((x for x in e.free_symbols if isinstance(x, Symbol) and x in self.opaque), key=str)
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
-        """Return a power; of a sum of parameters a symbol, so that what it stands in stays a polynomial."""
+        """Return a power; for a sum of parameters a symbol, so that expressions stay polynomials."""
         plain = base.is_Add and all(x in self.parameters or x in self.powers for x in base.free_symbols)
         if not plain or not exponent.is_number or (exponent.is_Integer and exponent.is_positive):
             return expand(base**exponent)
@@ -168,7 +168,7 @@ class Visited:
         return [e, *(y for x in self.reached(e) for y in self.points[self.opaque[x].place][1])]
 
     def has_any_of(self, e: Expr, on: frozenset[Symbol]) -> bool:
-        """Whether symbols stand in an expression, or in a point that it takes a function at."""
+        """Whether an expression, or a point that it takes a function at, depends on symbols."""
         return any(not on.isdisjoint(y.free_symbols) for y in self.with_points(e))
 
 

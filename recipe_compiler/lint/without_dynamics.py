@@ -1,4 +1,4 @@
-"""Names for a step that nothing is stated about: which arguments are the state, and of what shape."""
+"""Dynamics inferred for a step without a document: which arguments are the state, and their shapes."""
 
 from collections.abc import Sequence
 from fractions import Fraction

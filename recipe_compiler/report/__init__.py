@@ -1,1 +1,1 @@
-"""The report on a document: every claim decided, and what is said beside the verdicts."""
+"""The report on a document: the verdict of every claim, caveats and explanations."""

@@ -1,4 +1,4 @@
-"""The claims that apply to dynamics, how their jobs are prepared, and what none of them asks."""
+"""The claims that apply to dynamics, how their jobs are prepared, and caveats on what no claim covers."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def _find(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynamics)
 
 
 def list_dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
-    """Return what no claim about a dynamics asks."""
+    """Return the caveats on dynamics: what no claim covers."""
     limit = " and the claimed update as eps -> 0" if claims_update(dynamics) else ""
     rows = list_applicable_claims(DYNAMICS, dynamics)
     about = f"discretisation: these verdicts concern the SDE{limit}; check a build for statements about its step"

@@ -1,4 +1,4 @@
-"""A document's report: every claim decided or undecided, under a limit, and what was not looked at.
+"""The report on a document: the verdict of every claim, under a limit of time, and caveats.
 
 Beside the verdicts about dynamics: the Q that was recovered, repairs, what is sampled instead.
 """
@@ -66,7 +66,7 @@ def explain_drift(subject: Subject) -> tuple[Explanation, ...]:
 
 
 def list_explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
-    """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
+    """Return the explanations found within the limits; each was itself proved by the claims it repairs."""
     refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
     proofs = [
         found for f in findings if f.id in list_explained_claims(Topic.CURL) and isinstance(found := f.decision, Proved)
@@ -90,7 +90,7 @@ def _prepare_explanations(
 
 
 def _list_questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
-    """Return what answers a question; imported here, since most documents leave none."""
+    """Return the functions that explain topics; imported here, since most documents need none."""
     from recipe_compiler.explain.repairs import repairs
     from recipe_compiler.explain.samples import samples_instead
 
@@ -102,7 +102,7 @@ def _list_questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
 
 
 def _explain_outcome(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[Explanation, ...]:
-    """Return what was found; of repairs, that none was."""
+    """Return the explanations found; for repairs, the remark that none was."""
     found = () if isinstance(outcome, Unfinished) else outcome
     if found or topic is not Topic.REPAIR:
         return found
@@ -137,7 +137,7 @@ def check(
 def _list_remarks(
     document: Document, findings: tuple[Finding, ...], seconds: float, *, advisory: bool
 ) -> tuple[tuple[str, ...], tuple[Explanation, ...]]:
-    """Return the caveats on a document, and what is said beside its verdicts."""
+    """Return the caveats and the explanations of a document."""
     if isinstance(document, Dynamics):
         return list_dynamics_caveats(document), list_explanations(document, findings, seconds)
     from recipe_compiler.report import in_builds  # as in `_choose_claims`

@@ -1,4 +1,4 @@
-"""The claims that apply to targets, schemes and builds, what none of them asks, and what a build samples."""
+"""The claims that apply to targets, schemes and builds, their caveats, and the bias of a build's step."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -147,13 +147,13 @@ def _list_audits(build: Build) -> Sequence[Explain]:
 
 
 def list_scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
-    """Return what no claim about a scheme asks."""
+    """Return the caveats on a scheme: what no claim covers."""
     about = "flows: these verdicts concern the word for every dynamics; check a build for the flows of its pieces"
     return (*list_unread(scheme, list_applicable_claims(SCHEMES, scheme)), about)
 
 
 def list_build_caveats(build: Build) -> tuple[str, ...]:
-    """Return what no claim about a build asks, its dynamics included."""
+    """Return the caveats on a build and its dynamics: what no claim covers."""
     bound = bind(build)
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
@@ -191,7 +191,7 @@ def _list_unused(build: Build) -> Iterator[str]:
 
 
 def _explain_data(build: Build) -> Iterator[str]:
-    """Yield why nothing is said of the data that a build names, and what looks like positions counted from 1."""
+    """Yield the caveats on data: not read, or positions that look counted from 1."""
     if isinstance(build.observed, Observed):
         fields = dict(build.observed.fields)
         shifted = () if build.data is None else build.data.from_one
@@ -204,7 +204,7 @@ def _explain_data(build: Build) -> Iterator[str]:
 
 
 def _explain_step(build: Build) -> str:
-    """Return what is not known of the step: claims about it say what one does, not where many lead."""
+    """Return the caveat on the discretisation bias: claims about a step concern one step."""
     if has_cycle(build):
         word = "; claims about pieces, flow and order concern the word inside a move" if has_word(build) else ""
         return f"discretisation bias: none if `exact` is proved (the chain preserves exp(-H) at every step size){word}"
@@ -233,7 +233,7 @@ def _find_leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
 
 
 def list_target_caveats(target: Target) -> tuple[str, ...]:
-    """Return what no claim about a target asks."""
+    """Return the caveats on a target: what no claim covers."""
     moved = [block for block in target.declarations.blocks if block.constraint is None]
     domains = [b.name for b in moved if b.domain.name not in WITHOUT_BOUNDARY]
     domains += [name for name in _list_restricted_blocks(target.declarations) if name not in domains]

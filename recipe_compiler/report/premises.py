@@ -1,4 +1,4 @@
-"""Premises: what a proof comes to where what it rests on is refuted, or open.
+"""Proofs under their premises: what follows where a premise is refuted or open.
 
 Which claims rest on which is a column of the table of claims (`Claim.rests_on`), and an assumption that a proof lists
 may be decided by a claim of a build (`verify/builds/assumed.py`). A module that decides a claim takes both for granted;

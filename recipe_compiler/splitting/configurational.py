@@ -1,4 +1,4 @@
-"""What a word of kicks, drifts and letters of O samples of a quadratic potential: has theta its own covariance?
+"""Does a word of kicks, drifts and letters of O sample the exact covariance of theta for a quadratic potential?
 
 Langevin's form is a kick dr = -W K theta dt, a drift dtheta = W^T M^-1 r dt, and letters of O, which move r only and
 keep N(0, M), whatever else they do. In theta = K^-1/2 x and r = M^1/2 y, kick and drift are dy = -G x dt and dx =
@@ -29,7 +29,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """What letters without O do to a pair: x' = a x + h b y, y' = h c x + d y."""
+    """The linear map of letters without O on a pair: x' = a x + h b y, y' = h c x + d y."""
 
     a: Polynomial = (ONE,)
     b: Polynomial = ()
@@ -37,7 +37,7 @@ class _Stretch:
     d: Polynomial = (ONE,)
 
     def then(self, role: NoiseRole, share: Fraction) -> "_Stretch":
-        """Return what they do with one more letter at their end."""
+        """Return the map with one more letter at the end."""
         s, h2 = (share,), (ZERO, ONE)
         if role is NoiseRole.DRIFT:
             a, b = (
@@ -53,7 +53,7 @@ class _Stretch:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether the letters leave everything where it is."""
+        """Whether it is the identity."""
         return self == _Stretch()
 
 
@@ -68,11 +68,11 @@ class Sample:
     n: int
     """The common denominator of the shares of O."""
     variance: Fraction
-    """Of theta, times omega^2 at M = 1: 1 under exp(-U)."""
+    """The variance of theta times omega^2 at M = 1: 1 under exp(-U)."""
 
 
 def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
-    """Whether a word keeps the covariance of theta under exp(-U), for all quadratic U, all step sizes and frictions.
+    """Whether a word preserves the covariance of theta under exp(-U), for all quadratic U, step sizes and frictions.
 
     Leimkuhler and Matthews 2013 show it for BAOAB. U = theta.T K theta/2 with any positive definite d x d matrix K, and
     the mass matrix M need not commute with it. `[B/2, A/2, O, A/2, B/2]`: from O to O, a = d = 1 - h^2/2 and v = -b/c =
@@ -81,7 +81,7 @@ def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
 
     Args:
         word: with positive shares of O.
-        roles: of every piece in it: a kick, a drift, or what moves the momentum alone and keeps its law.
+        roles: of every piece in it: a kick, a drift, or a piece that moves the momentum alone and preserves its law.
     """
     written = tuple(letters(word))
     stretches = tuple(_list_stretches(written, roles))
@@ -151,7 +151,7 @@ def _compose_letters(own: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
 
 
 def _join_ends(last: Sequence[tuple[NoiseRole, Fraction]], first: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
-    """Return what the letters around the end of a step do, from its last O to the first of the next."""
+    """Return the map of the letters around the end of a step, from its last O to the first O of the next."""
     return _compose_letters([*last, *first])
 
 

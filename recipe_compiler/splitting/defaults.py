@@ -1,4 +1,4 @@
-"""What the pieces of a recipe are if none are stated: A, B and O of Langevin dynamics, and one for each block left.
+"""Default pieces of a recipe: A, B and O of Langevin dynamics, and one for each block left.
 
 * B: Q with the summands of H that hold the potential: the kick -Q grad U.
 * A: pairs of Q with a summand that move the potential's block: its drift.

@@ -1,4 +1,4 @@
-"""What a flow is: what the table of flows gives for a piece, and what a word is turned into statements by."""
+"""The interface of flows: the table gives one for a piece, and a word becomes statements by its changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from recipe_compiler.tensor.terms import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a flow, or one of its stages, does to blocks of the state: T(z') = T(z) + eps rate + N(0, eps two_D).
+    """The effect of a flow, or of one of its stages, on blocks of the state: T(z') = T(z) + eps rate + N(0, eps two_D).
 
     T is the identity except for blocks with a transform. `rate` is a vector over the state, `two_D` a matrix over it.
     """
@@ -27,13 +27,13 @@ class Change:
     """It may depend on eps."""
     two_D: Matrix
     propagator: Propagator | None = None
-    """What has to be computed for them before the chain."""
+    """Arrays that are computed for them before the chain."""
     B_hat: Tensor | None = None
-    """What its noise gives up for that of the gradient: N(0, eps (two_D - eps B_hat))."""
+    """The covariance that its noise gives up for that of the gradient: N(0, eps (two_D - eps B_hat))."""
     implicit: bool = False
     """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
     turns: int = 0
-    """Of an implicit change: how many substitutions solve it exactly; 0 if it is solved by iteration."""
+    """How many substitutions solve an implicit change exactly; 0 if it is solved by iteration."""
     image: bool = False
     """Whether the rates are the new values themselves, free of eps; without noise."""
     transforms: Mapping[str, Transform] = field(default_factory=dict[str, Transform])
@@ -50,7 +50,7 @@ class Flow(Protocol):
 
     @property
     def says(self) -> str:
-        """The flow after a time t as a formula, with what it takes for granted."""
+        """The flow after a time t as a formula, with its assumptions."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class Flow(Protocol):
         ...
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return what it does in a share of the step, stage by stage; an exact flow has one.
+        """Return its changes in a share of the step, stage by stage; an exact flow has one.
 
         Args:
             derivation: of the dynamics.

@@ -1,4 +1,4 @@
-"""How much of its noise a word gives up for that of a minibatch gradient, so that the sample is not widened by it.
+"""The part of its noise that a word gives up for that of a minibatch gradient, so that the sample is not widened.
 
 One evaluation of the gradient has noise xi of covariance V, which every kick that uses it passes on: with the share s,
 -s eps W xi. Letters of O with the share o multiply the momentum by E(o) = exp(-o eps F). Without forces, a unit of
@@ -32,7 +32,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class NoiseRole(StrEnum):
-    """What a letter does with the noise of the gradient."""
+    """The role of a letter for the noise of the gradient."""
 
     KICK = "adds it to the momentum"
     DRIFT = "moves the position by the momentum"
@@ -42,12 +42,12 @@ class NoiseRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """What one letter of O gives up for all noise of the gradient in a step: eps^2 sum_K K B K^T, n x n."""
+    """The covariance that a letter of O gives up for gradient noise in a step: eps^2 sum_K K B K^T, n x n."""
 
     place: int
-    """Of the letter in the word, counted from 0."""
+    """The position of the letter in the word, counted from 0."""
     share: Fraction
-    """Of the step that the letter is done for."""
+    """The share of the step that the letter takes."""
     responses: tuple[Powers, ...]
     """K of every evaluation."""
 

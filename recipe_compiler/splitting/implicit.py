@@ -30,7 +30,7 @@ from recipe_compiler.splitting.substitution import count_substitutions
 ORDER = 2
 """The weak order of both."""
 EXACTLY = "implicit equations are solved exactly, and the reverse step finds the old state"
-"""Taken for granted of a numerical flow: iterations end at a tolerance."""
+"""The assumption of a numerical flow: iterations end at a tolerance."""
 MIDPOINT = "midpoint"
 GENERALISED = "generalised"
 

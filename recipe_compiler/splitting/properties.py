@@ -76,7 +76,7 @@ def _name_inner_indices(block: Block) -> tuple[Index, ...]:
 def find_centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
     """Return the m at which dH/dz_b vanishes if H is quadratic in a scalar block b; else 0.
 
-    `slope` is dH/dz_b. Of H = (xi - A)**2/2 it is A: H keeps its value when xi becomes 2 A - xi.
+    `slope` is dH/dz_b. For H = (xi - A)**2/2 it is A: H keeps its value when xi becomes 2 A - xi.
     """
     zero = c.zero()
     if block.shape.sizes:
@@ -94,8 +94,8 @@ def find_centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
 def reflect(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
     """Return T(F z), F the reflection z_b -> 2 m_b - z_b of the blocks with a centre; None if it is not known.
 
-    -xi r[i] becomes xi r[i] under r -> -r; sqrt(1 + sum_i r[i]**2) is unchanged. Not known is what becomes of a
-    function whose argument changes.
+    -xi r[i] becomes xi r[i] under r -> -r; sqrt(1 + sum_i r[i]**2) is unchanged. The effect on a function
+    whose argument changes is not known.
     """
 
     def rule(atom: Atom, exponent: Fraction) -> Tensor:

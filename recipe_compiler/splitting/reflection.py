@@ -40,7 +40,7 @@ class Reflected:
     position: str
     momentum: str
     shift: Entrywise
-    """What it is off the boundary."""
+    """The flow away from the boundary."""
     as_stated: bool = True
     may_end: bool = False
     row: str = REFLECTED

@@ -43,7 +43,7 @@ class Riccati:
     """
 
     slope: tuple[Tensor, ...]
-    """g = b + 2 c z by block of the state, with its free index; zero of what stands still."""
+    """g = b + 2 c z by block of the state, with its free index; zero for blocks that do not move."""
     discriminant: tuple[Tensor, ...]
     """b**2 - 4 a c."""
     as_stated: bool = False

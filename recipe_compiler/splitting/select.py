@@ -1,4 +1,4 @@
-"""The part of a recipe that a selection takes: D, Q and H with everything else set to zero, as formulas."""
+"""The part of a recipe that a selection chooses: D, Q and H with all other entries and summands zero."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""A word for readers: its pieces with their equations and flows, and what the word alone proves."""
+"""A word as text: its pieces with their equations and flows, and what the word alone proves."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 def format_word(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
     """Return the pieces of a word, dz = f_k dt + sqrt(2 D_k) dW with the row of their flow, and the word, as text.
 
-    Of a cycle the word is what one of its moves repeats, if one does, and the moves follow.
+    For a cycle the word is that of the move that repeats one, if any, and the moves follow.
 
     Args:
         derivation: of the dynamics.

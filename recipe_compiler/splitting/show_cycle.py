@@ -1,4 +1,4 @@
-"""A cycle for readers: each move as it is stated, and what it makes of the state z."""
+"""A cycle as text: each move as it is stated, and its effect on the state z."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -172,7 +172,7 @@ def _format_power(count: int, opened: str = "^", closed: str = "") -> str:
 
 
 def _describe_gain(pieces: Mapping[str, Piece]) -> str:
-    """Return of which letters W holds what H gains; the empty text where it is of all."""
+    """Return, as text, over which letters W sums the gain of H; empty for all letters."""
     noiseless = [name for name, piece in pieces.items() if not piece.is_noisy]
     return "" if len(noiseless) == len(pieces) else f"what H gains by {', '.join(noiseless) or 'no letter'}"
 

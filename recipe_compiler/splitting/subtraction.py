@@ -1,4 +1,4 @@
-"""How much noise the letters of a word give up for that of a minibatch gradient: B_hat by letter, or why nothing.
+"""The noise that letters of a word give up for that of a minibatch gradient: B_hat by letter, or why none does.
 
 It is derived for Langevin's form: one piece kicks one block, the momentum, by -W grad U; one moves the position by P
 times the momentum; one has noise, and multiplies the momentum by E = exp(-eps F); W, P, F and V do not depend on the
@@ -43,15 +43,15 @@ class Subtraction:
     """The momentum."""
     given_up: GivenUp
     F: Tensor
-    """Of E(o) = exp(-o eps F): n x n over the momentum, as D and B; free indices `i` and `j`."""
+    """F of E(o) = exp(-o eps F): n x n over the momentum, as D and B; free indices `i` and `j`."""
     D: Tensor
-    """Of the noise of O, N(0, int_0^t exp(-u F) 2D exp(-u F)^T du) over a time t."""
+    """D of the noise of O, N(0, int_0^t exp(-u F) 2D exp(-u F)^T du) over a time t."""
     B: Tensor
     """W V W^T: a kick of the share s adds s^2 eps^2 B."""
     B_hat: Tensor
     """The letter adds that noise less eps^2 B_hat. It depends on eps."""
     propagators: tuple[Propagator, ...]
-    """What has to be computed for B_hat before the chain."""
+    """Arrays that are computed for B_hat before the chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
     """Return what the letters of a word give up for the noise of a gradient with covariance V, or why nothing.
 
     eps**2 B_hat = eps**2 sum K B K.T with B = W V W.T, all [n, n] over the momentum, K powers of E = exp(-eps F)
-    (`find_given_up`). Of Langevin's form alone: one kick dr = -W grad U dt, one drift, one letter with noise, W, F and
+    (`find_given_up`). Only for Langevin's form: one kick dr = -W grad U dt, one drift, one letter with noise, W, F and
     V free of the state; of another form nothing is given up. (Ma, Chen, Fox 2015, Sec. 2.3, is that for one Euler
     step.)
 

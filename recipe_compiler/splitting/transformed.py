@@ -53,7 +53,7 @@ class Transformed:
     piece: Piece
     """What moves T(z): its drift and its noise."""
     flow: Entrywise
-    """Of that piece."""
+    """The flow of the transformed piece."""
     as_stated: bool = False
 
     @property
@@ -74,7 +74,7 @@ class Transformed:
 
     @property
     def may_end(self) -> bool:
-        """Whether an affine equation may lead T(z) to what is no value of T."""
+        """Whether an affine equation may lead T(z) out of the range of T."""
         return not all(own.onto for own in self.transforms.values())
 
     def keeps_inside(self, block: Block) -> bool:
@@ -134,7 +134,7 @@ def _make_zero_vector(derivation: Derivation) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class _TransformedBlock:
-    """What a transform makes of one block of a piece."""
+    """The affine equation of one block of a piece under a transform."""
 
     transform: Transform
     a: Tensor
@@ -145,7 +145,7 @@ class _TransformedBlock:
 
 
 def _find_first_transform(derivation: Derivation, piece: Piece, n: int) -> _TransformedBlock | NoRow:
-    """Return what the first transform of block n makes of a piece that leaves it affine; else why none does."""
+    """Return the affine equation of block n under the first transform that gives one; else why none does."""
     block = derivation.dynamics.declarations.blocks[n]
     reasons = [f"it has no transform of {block.name}, whose domain is {block.domain.name.value}"]
     for transform in _list_transforms(block, piece.drift[n]):
@@ -178,7 +178,7 @@ def _read_rate(atom: Atom, block: Block) -> Fraction | None:
 
 
 def _transform_block(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _TransformedBlock | NoRow:
-    """Return what a transform makes of block n, where drift and noise are what a flow of entries asks for."""
+    """Return the equation of block n under a transform if its drift is affine and its noise frozen, entry by entry."""
     c, block, moved = derivation.calculus, derivation.dynamics.declarations.blocks[n], frozenset(piece.moved)
     z = c.coordinate(block.name, *row_slots(block))
     T, first, second = _write_slopes(c, transform, z)

@@ -68,7 +68,7 @@ class Calculus:
     def component(self, name: str, *at: Slot) -> Tensor:
         """Return a component A_ij of a parameter, function or data field.
 
-        Of a matrix declared diagonal it is delta_ij A_ii.
+        For a matrix declared diagonal this is delta_ij A_ii.
         """
         if name in self.rules.diagonal and len(at) == 2:
             return self.multiply(self.delta(*at), self.atom(Component(name, (at[0], at[0]))))

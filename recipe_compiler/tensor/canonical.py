@@ -72,8 +72,8 @@ def named(rules: Rules, factors: Sequence[Factor], bound: set[Index], level: int
     """Return one group of factors with its bound indices renamed canonically; None if it equals its negative.
 
     `level` is the height of the product (`recipe_compiler.tensor.atoms.height`), `rename` gives sign and factors after
-    a renaming. Of all numberings that colour refinement leaves, the one with the least spelling is taken; after 200 the
-    best so far is, which may give equal products different names but never different products one name.
+    a renaming. Among the numberings that colour refinement leaves, the one with the least spelling is chosen; after 200
+    the best so far is, which may give equal products different names but never different products one name.
     """
     best: Named | None = None
     for count, order in enumerate(

@@ -22,7 +22,7 @@ class Index:
 
 
 Slot = Index | int
-"""What stands in an index place: an index or a literal position counted from 0."""
+"""The content of an index place: an index or a literal position counted from 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,13 @@ class Invariance(Generic[C]):
 
     moved: tuple[str, ...]
     conditions: tuple[tuple[str, C], ...]
-    """Of the mean, then of the covariance, for every row."""
+    """Conditions on the mean, then on the covariance, for every row."""
     is_drawn_anew: bool = False
-    """Whether what is moved is seen to be drawn anew, whatever it was: F = 0."""
+    """Whether the moved coordinates are drawn independently of their old values: F = 0."""
 
 
 def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declarations) -> Invariance[Tensor]:
-    """Return the conditions under which a step at eps = 0 keeps the law of the blocks it moves, for every size.
+    """Return the conditions under which a step at eps = 0 preserves the law of the blocks it moves, for every size.
 
     r' = c r + N(0, (1 - c**2) M) with H = r.T inv(M) r/2 has J = (c - 1) I and S = M: (c - 1) r = (c - 1) M inv(M) r,
     and c**2 M + (1 - c**2) M - M = 0.

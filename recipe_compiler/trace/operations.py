@@ -20,9 +20,9 @@ class Operation:
     """`number pi leaf draw uniform add mul pow min call field`."""
     parts: tuple[int, ...] = ()
     name: str = ""
-    """Of a leaf or field: the argument it belongs to; of a call: the function."""
+    """The argument that a leaf or field belongs to; the function of a call."""
     position: int = 0
-    """Of a leaf, field, draw or uniform draw."""
+    """The position of a leaf, field, draw or uniform draw."""
     value: Fraction = Fraction(0)
 
 

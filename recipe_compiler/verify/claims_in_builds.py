@@ -1,4 +1,4 @@
-"""The tables of claims about targets, schemes and builds, and what becomes of those about dynamics in a build."""
+"""The tables of claims about targets, schemes and builds, and how claims about dynamics are decided in a build."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -100,7 +100,7 @@ Decide = Callable[[BoundBuild], Answer]
 
 @dataclass(frozen=True, slots=True)
 class InBuild:
-    """What becomes of a claim about dynamics in a build."""
+    """How a claim about dynamics is decided in a build, and in which builds it applies."""
 
     decide: Callable[[Build, Dynamics], Answer]
     """What decides it instead, where target and values decide more."""
@@ -118,7 +118,7 @@ def bind_build(build: Build) -> BoundBuild:
 def decide_any_metric_first(decide: Decide, bound: BoundBuild) -> Answer:
     """Return the answer of a claim about a step, or its equation: of any matrices of their kinds, unless that is wrong.
 
-    What is refuted of some matrix says nothing of the one that is bound, of which it is then decided.
+    A refutation at some matrix does not apply to the one that is bound, which is then decided directly.
     """
     if bound.wider is None:
         return decide(bound)

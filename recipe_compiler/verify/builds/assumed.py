@@ -83,7 +83,7 @@ TAME = frozenset(("sin", "cos", "tanh", "atan", "softplus", "sigmoid", "erf", "n
 
 
 def _grows_like_a_power(formula: Formula) -> bool:
-    """Whether a formula, with all its derivatives in the blocks, is seen to grow at most like a power of them."""
+    """Whether a formula, with all its derivatives in the blocks, is shown to grow at most like a power of them."""
     if not depends_on_state(formula):
         return True
     match formula:

@@ -1,4 +1,4 @@
-"""Densities of data that are bounded at the data of a build, and data that may lie in the null set of a proof.
+"""Densities that are bounded at the data of a build, and data that may lie in the null set that a proof excludes.
 
 A density of (y - mu)/sigma over sigma that falls as an exponential is bounded, over all its rows, whatever mu and sigma
 are, where mu is a sum of functions of the state times columns of the data and y is in the span of none of these: with r
@@ -44,7 +44,7 @@ ZERO = fmpq(0)
 
 
 def explain_bound(product: Product, law: Law, rows: Rows) -> str:
-    """Return what of the data shows that a density is bounded, in words; empty where nothing does."""
+    """Return which property of the data bounds a density, in words; empty if none does."""
     row = DENSITIES[law.stated.name]
     if product.is_mixed or law.is_of_entries or not row.location:
         return ""
@@ -81,7 +81,7 @@ def _split_by_scale(row: Density, law: StatedDensity, rows: Rows) -> Iterator[Ro
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a density is of: y less what is known of its location, the size of y, and the rest of its location."""
+    """The response of a density: y less the known part of its location, the size of y, and the rest of the location."""
 
     y: Any
     size: float
@@ -89,7 +89,7 @@ class Response:
 
 
 def read_responses(row: Density, law: StatedDensity, rows: Rows) -> list[Response]:
-    """Return what a density is of, for each entry.
+    """Return the responses of a density, entry by entry.
 
     Raises:
         NotReadError: it is not read.
@@ -152,7 +152,7 @@ class VanishingResiduals:
     forms: tuple[Sum, ...]
     apart: bool
     scale: Formula | None
-    """What is the same for those that vanish together."""
+    """Equal for residuals that vanish together."""
 
     @property
     def coordinates(self) -> frozenset[Atom]:
@@ -161,7 +161,7 @@ class VanishingResiduals:
 
 
 def explain_unbounded(posterior: Posterior, left: Sequence[tuple[Product, Law]], rows: Rows) -> tuple[str, bool]:
-    """Return why densities without a bound may be infinite at the data, empty for nothing; and whether that is exact.
+    """Return why unbounded densities may be infinite at the data (empty if they are not), and whether that is exact.
 
     int prod_n h((c_n + a_n . theta)/s_n)/s_n p(theta) dtheta is bounded, whatever the scales are, if p is bounded and
     sets of residuals that vanish together, those of one scale all or none, vanish at no theta or have independent a_n:
@@ -184,7 +184,7 @@ def explain_unbounded(posterior: Posterior, left: Sequence[tuple[Product, Law]],
 
 
 class _Residuals:
-    """Residuals of densities without a bound, and of the priors of what is in them."""
+    """Residuals of unbounded densities, and of the priors of their coefficients."""
 
     def __init__(self, posterior: Posterior, rows: Rows) -> None:
         self.posterior, self.rows, self.found = posterior, rows, list[VanishingResiduals]()
@@ -219,7 +219,7 @@ class _Residuals:
         self.is_exact &= not done & beside and self.scales <= declared
 
     def _list_priors(self) -> Iterator[tuple[str, Law, Rows, bool]]:
-        """Yield the laws of blocks, those of latent blocks row by row, and whether each is one of several."""
+        """Yield the prior laws of blocks, of latent blocks row by row, and whether each is a component of a mixture."""
         for parts in self.posterior.parts:
             for (block, _), law in parts.laws.items():
                 yield block, Law(law), self.rows.take_one_row(), len(self.posterior.parts) > 1
@@ -245,7 +245,7 @@ class _Residuals:
                     raise NotReadError(f"the prior of {name} may favour some of its values")
 
     def _add_residuals(self, law: Law, rows: Rows, *, mixed: bool) -> None:
-        """Add the residuals of a law; none of a bounded one of numbers."""
+        """Add the residuals of a law; a bounded law of numbers has none."""
         row, (first, *others) = DENSITIES[law.stated.name], law.stated.arguments
         if not any(dependence(x).blocks for x in others) and self.limits.bound_law(law) == frozenset():
             return
@@ -293,7 +293,7 @@ def read_residual(response: Response, n: int) -> Sum:
 
 
 def _require_general_position(row: Density, law: Law, rows: Rows) -> None:
-    """Raise NotReadError where data of a density of other arguments are seen to be special: equal, 0, in a plane."""
+    """Raise NotReadError if the data of a density of another form are not in general position: equal, 0, in a plane."""
     first, *others = law.stated.arguments
     entries = [one for line in rows.entries(first) for one in line]
     values = [fill_column(one.get((), ZERO), rows.count) for one in entries]
@@ -315,7 +315,7 @@ def _require_general_position(row: Density, law: Law, rows: Rows) -> None:
 
 
 def _group_by_coordinates(found: Sequence[VanishingResiduals]) -> list[list[VanishingResiduals]]:
-    """Return residuals by what they share coordinates with."""
+    """Return residuals in groups that share coordinates."""
     parts: list[list[VanishingResiduals]] = []
     for one in found:
         own = [part for part in parts if any(one.coordinates & other.coordinates for other in part)]
@@ -364,7 +364,7 @@ def _join_names(found: Sequence[VanishingResiduals]) -> str:
 
 
 def _is_general_on_zeros(lines: Matrix, others: Matrix, width: int, clear: float) -> bool:
-    """Whether no dependent ones of other residuals vanish together where independent ones do, nearly."""
+    """Whether no dependent residuals among the others vanish, up to rounding, where independent ones do."""
     (A, c), (B, d) = (
         np.split(np.array(one, dtype=float).reshape(-1, width + 1), [width], axis=1) for one in (lines, others)
     )

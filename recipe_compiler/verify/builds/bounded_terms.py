@@ -194,7 +194,7 @@ def _is_zero(formula: Formula, declared: Declarations) -> bool:
 
 
 def _list_entries(column: Formula, left: Iterable[Formula]) -> Iterator[Formula]:
-    """Yield the column, what is seen to be an entry of it, and itself at a position."""
+    """Yield the column, the formulas that are its entries, and the column at a position."""
     yield column
     if isinstance(column, Explicit):
         yield from (entry for row in column.rows for entry in row)

@@ -1,7 +1,7 @@
 """Is what is sampled of blocks that lie in sets the law of the blocks as they are declared? For all data.
 
 With b = g(u), exp(-V(b)) db = exp(-U(u)) du iff J = V(g(u)) - U(u) is the logarithm of what volume g makes of du, up to
-a constant. V stands in both, so it is decided of g and J alone, of every block by itself:
+a constant. V occurs on both sides, so g and J alone decide it, block by block:
 
 - an increasing column is the running sum, of determinant 1, of what is moved entry by entry: g_k' dJ/du_k = g_k'';
 - shares are y/sum(y) with y = exp(u), and dy = s**(K - 1) ds db with s = sum(y): J is sum log b but for a function of

@@ -1,4 +1,4 @@
-"""Do chains of a build run off to infinity? What is assumed of how U grows is decided from the target's formulas."""
+"""Is the SDE of a build non-explosive? Assumptions about the growth of U are decided from the target's formulas."""
 
 from dataclasses import replace
 from fractions import Fraction

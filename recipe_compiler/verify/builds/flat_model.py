@@ -1,4 +1,4 @@
-"""Coefficients without a proper law: what they stand in, of the prior and at the rows of the data."""
+"""Where coefficients without a proper prior occur: in the prior and in the likelihood at the rows of the data."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The integral is finite, by facts of the data: each in words, and how it was decided."""
+    """Proof that the integral is finite: facts of the data in words, each with how it was decided."""
 
     facts: tuple[tuple[str, str], ...]
 
@@ -51,7 +51,7 @@ class Infinite:
 
 @dataclass(slots=True)
 class FlatModel:
-    """What flat coefficients stand in: rows of the data with locations of one scale, and other summands."""
+    """Where flat coefficients occur: in locations of rows of the data with one scale, and in other summands."""
 
     target: Target
     rows: Rows
@@ -59,20 +59,20 @@ class FlatModel:
     coefficients: tuple[Block, ...]
     scale: Block | None
     power: Fraction
-    """k, where the prior of the scale holds k log sigma."""
+    """k of a term k log sigma in the log prior of the scale."""
     is_exact: bool
-    """Whether nothing was left out that depends on what is flat."""
+    """Whether every term that depends on a flat coefficient was read."""
     located: list[tuple[StatedDensity, Rows]] = field(default_factory=list[tuple[StatedDensity, Rows]])
     summands: list[tuple[Fraction, Formula, Rows]] = field(default_factory=list[tuple[Fraction, Formula, Rows]])
 
     @property
     def flat_blocks(self) -> tuple[Block, ...]:
-        """What has no proper law."""
+        """The blocks without a proper prior."""
         return (*self.coefficients, *([self.scale] if self.scale else ()))
 
     @property
     def flat(self) -> frozenset[str]:
-        """The names of what has no proper law."""
+        """The names of the blocks without a proper prior."""
         return frozenset(block.name for block in self.flat_blocks)
 
     @property
@@ -86,18 +86,18 @@ class FlatModel:
         ]
 
     def text_of(self, direction: Sequence[fmpq]) -> str:
-        """Return a direction as its coordinates that move."""
+        """Return the nonzero coordinates of a direction as text."""
         return ", ".join(
             f"{_name_coordinate(atom, self)} = {x}" for atom, x in zip(self.atoms, direction, strict=True) if x
         )
 
     def has_flat_block(self, formula: Formula) -> bool:
-        """Whether something flat is in a formula."""
+        """Whether a formula depends on a flat block."""
         return not self.flat.isdisjoint(dependence(formula).blocks)
 
 
 def read_model(target: Target, rows: Rows) -> FlatModel | None:
-    """Return what has no proper law; None where that is nothing, or more than coefficients and one scale."""
+    """Return the model of flat coefficients and at most one flat scale; None without any, or where more is flat."""
     prior = prior_products(target, target.stated.densities)
     parts = split_prior(prior[0], target.declarations) if len(prior) == 1 else None
     if parts is None or parts.absorbed:
@@ -127,7 +127,7 @@ def read_model(target: Target, rows: Rows) -> FlatModel | None:
 
 
 def add_likelihood(model: FlatModel) -> bool:
-    """Add the likelihood to a model; whether all of it is read."""
+    """Add the likelihood to a model; return whether all of it was read."""
     target = model.target
     limits = Limits(target.declarations)
     for product in likelihood_products(target, target.stated.densities):
@@ -158,7 +158,7 @@ def add_likelihood(model: FlatModel) -> bool:
 
 
 def _has_flat_location(model: FlatModel, row: Density, law: StatedDensity) -> bool:
-    """Whether what is flat is in the location of a density, or is its scale, and nowhere else in it."""
+    """Whether a density depends on flat coefficients only through its location, or as its scale."""
     for name, argument in zip(row.arguments, law.arguments, strict=True):
         if name == row.scale:
             _recognise_log_scale(model, argument)
@@ -172,7 +172,7 @@ def _has_flat_location(model: FlatModel, row: Density, law: StatedDensity) -> bo
 
 
 def _recognise_log_scale(model: FlatModel, scale: Formula) -> None:
-    """Take the flat logarithm of a scale for what it is, and for no coefficient: exp(s), exp(s/2)."""
+    """Record a flat s as a log scale, not a coefficient, where the scale is exp(s) or exp(s/2)."""
     match scale:
         case Apply("exp", (arg,)) if model.scale is None:
             _, core = split_number(arg)
@@ -195,7 +195,7 @@ def list_summands(law: Law, target: Target) -> Iterator[tuple[Fraction, Formula]
 
 
 def drop_bounded_summands(model: FlatModel) -> bool:
-    """Whether summands beside locations are at most a constant; they are then left out."""
+    """Drop summands outside locations if each is bounded above; return whether all were."""
     model.is_exact = False
     declared = model.target.declarations
     return all(bounded_above(multiply(Number(c), term, term.shape), declared) for c, term, _ in model.summands)
@@ -207,7 +207,7 @@ def join_names(blocks: Sequence[Block]) -> str:
 
 
 def _name_coordinate(atom: Atom, model: FlatModel) -> str:
-    """Return a coordinate as formulas name it; a block of one by its name."""
+    """Return the name of a coordinate in formulas; that of its block if it has one entry."""
     block = next(one for one in model.coefficients if one.name == atom[0])
     match len(block.shape.sizes), block.shape.rows:
         case 0, _:

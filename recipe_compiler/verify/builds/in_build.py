@@ -76,7 +76,7 @@ def subject_at_values(build: Build) -> Subject | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ByIdentity:
-    """A build and what is bound in it, equal to themselves alone: equal ones may stand in other places."""
+    """A build and its bound dynamics, compared by identity: equal ones may come from other places of a document."""
 
     build: Build
     bound: Dynamics

@@ -1,7 +1,7 @@
 """Is a claimed law that of its block given all others? For all data, every number of them and every size.
 
 The law is exp(-E); it is right iff d(U - E)/db = 0 everywhere in the domain of b, which is connected. Its parameters
-must be those of a law for all values of the other blocks, and the domain of b that of the law. Of a discrete block the
+must be those of a law for all values of the other blocks, and the domain of b that of the law. For a discrete block the
 difference of U - E between two places of a row, or two consecutive counts, stands for the derivative; the second engine
 writes out all rows, and counts from 0 on. Of shares with the sum 1 it is the difference of two derivatives; the second
 engine puts 1 less the others for the last.

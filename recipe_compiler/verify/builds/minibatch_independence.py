@@ -144,7 +144,7 @@ def _find_moving_point(
 
 
 def _list_jets(entry: Expr, name: str) -> list[Expr]:
-    """Return a function and its derivatives, as they stand in an entry."""
+    """Return a function and its derivatives as an entry contains them."""
     calls = [call for call in entry.atoms(AppliedUndef) if type(call).__name__ == name]
     slopes = [d for d in entry.atoms(sympy.Derivative) if type(d.args[0]).__name__ == name]
     return sorted([*calls, *slopes], key=str)

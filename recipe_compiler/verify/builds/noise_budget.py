@@ -31,7 +31,7 @@ from recipe_compiler.verify.core.build_values import bind_values, list_unread_pa
 from recipe_compiler.verify.core.premises import require_values
 
 NOT_GIVEN_UP = "V is stated but not subtracted: the noise of the gradient biases the chain"
-"""Of a word for which it is not derived what O may give up."""
+"""The remark on a word for which no reduction of the noise of O is derived."""
 
 
 def noise_budget(build: Build, bound: Dynamics) -> Answer:

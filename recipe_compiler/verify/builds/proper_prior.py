@@ -57,7 +57,7 @@ class Posterior:
     data: tuple[tuple[str, str], ...]
     """What the proof consists of, by name."""
     unbounded: tuple[tuple[Product, Law], ...]
-    """The densities that are not bounded for all data, each with the product that it stands in."""
+    """The densities that are not bounded for all data, each with the product that contains it."""
     parts: tuple["Parts", ...]
     """The prior, product by product."""
     likelihood: tuple[Product, ...]
@@ -203,7 +203,7 @@ def are_densities(target: Target, unbounded: Sequence[tuple[Product, Law]]) -> b
 def find_outcome(law: Law, declared: Declarations) -> Slot | None:
     """Return the field of the data, or its entry, that a law is a density of; None where it is a density of none.
 
-    Of a y + b it is one but for a constant factor, of log(y) but for one of the data.
+    For a y + b it is one up to a constant factor, for log(y) up to a factor of the data.
     """
     row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
     if not row.proper or row.discrete or row.index or row.of_set is not None:

@@ -15,7 +15,7 @@ from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.products import Law, Product, Summands, flatten_sums, split_number
 
 Binding = Mapping[str, Formula]
-"""Names of a pattern to the formulas that stand in their place."""
+"""Names of a pattern to the formulas that they match."""
 ANY = "?"
 """What the names of a pattern begin with."""
 

@@ -1,1 +1,1 @@
-"""What every claim is decided with: the subject of a check, its sizes, its premises, identities and limits."""
+"""Tools that every claim uses: the subject of a check, its sizes, its premises, identities and limits."""

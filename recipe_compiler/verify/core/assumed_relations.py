@@ -55,8 +55,8 @@ def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
 def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
     """Return the dynamics with assumed equalities of parameters substituted, and these equalities as reasons.
 
-    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2, and the reasons are {"a == b"}. Of the two
-    names the one with fewer declared kinds is replaced; the declarations stay. Where the substituted formulas would be
+    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2, and the reasons are {"a == b"}. The name
+    with fewer declared kinds is replaced; the declarations stay. Where the substituted formulas would be
     too large, the dynamics are returned unchanged, with no reasons. Where no rational point meets the equalities, as
     of `b == exp(a)`, the names that are replaced are no longer declared: what is declared of b is then said of exp(a).
     """

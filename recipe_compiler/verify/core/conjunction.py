@@ -61,12 +61,12 @@ def conjoin_each(found: Sequence[Obligation]) -> Answer:
 
 
 def name_those_with(found: Mapping[str, Answer], among: str = "", unsaid: Mapping[str, str] = NONE) -> Answer:
-    """Return the answer that names what has a property, and what has not; undecided where that of one is open.
+    """Return the answer that names which have a property and which have not; undecided where one is open.
 
     Args:
         found: the answer about the property, by name.
         among: added after the names of those that have it.
-        unsaid: those about which nothing is said, with the reason.
+        unsaid: those that are not decided, with the reason.
     """
     given = tuple(sorted({fact for answer in found.values() for fact in answer.decision.given}))
     undecided = {name: answer.decision for name, answer in found.items() if isinstance(answer.decision, Undecided)}

@@ -48,7 +48,7 @@ class Identity:
     everywhere: Tensor
     entries: Scalars
     residual: str = ""
-    """Of what a rule says to vanish, and not the index calculus: what is shown where the second engine refutes it."""
+    """The residual that a refutation shows, for an identity of a rule instead of the index calculus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _SecondEngineResult:
-    """What the second engine saw."""
+    """The sizes at which all entries vanish, the first witness, and the reasons that sizes are open."""
 
     vanished_at: tuple[Sizes, ...]
     failed: tuple[Identity, Sizes, Witness] | None
     open: tuple[str, ...]
 
     def extend(self, other: "_SecondEngineResult") -> "_SecondEngineResult":
-        """Return what was seen here and, after that, elsewhere."""
+        """Return this result followed by that at further sizes."""
         return _SecondEngineResult((*self.vanished_at, *other.vanished_at), other.failed, (*self.open, *other.open))
 
 
@@ -150,7 +150,7 @@ def _find_powers(left: list[Identity]) -> dict[str, int]:
 
 
 def _evaluate_at_sizes(question: Question, where: Iterable[Sizes]) -> _SecondEngineResult:
-    """Ask the second engine at every size up to the first certain failure: where all vanishes, and what fails."""
+    """Evaluate the entries by the second engine at every size, up to the first witness against one."""
     vanished: list[Sizes] = []
     notes: list[str] = []
     for sizes in where:

@@ -1,4 +1,4 @@
-"""What a claim reads, and what that needs, whatever the claim: a value at every admissible point, and such points.
+"""Obligations that every claim shares: the formulas it reads have a value at every admissible point, and one exists.
 
 A formula that has no value somewhere says nothing there, true or false: nothing is proved of it. This is required of
 every claim in one place, beside what each requires itself (smoothness, null sets, finite integrals).
@@ -89,7 +89,7 @@ def require_defined(
 
 
 def _require_domain_ends(declarations: Declarations) -> Obligations:
-    """Return what the ends of domains need, which every claim is about: that they exist is not to be seen from them."""
+    """Return the obligations of the ends of domains, which every claim shares."""
     blocks = tuple(replace(block, domain=Domain()) for block in declarations.blocks)
     bounds = (bound for block in declarations.blocks for bound in block.domain.bounds)
     return require_values(bounds, replace(declarations, blocks=blocks))

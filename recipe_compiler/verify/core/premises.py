@@ -1,4 +1,4 @@
-"""What a verdict rests on: the declarations that were used, and one exact point that satisfies all of them."""
+"""Premises of a verdict: the declarations used, and one exact point that satisfies all of them."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What every child process is held to: it ends with its parent, at its limits, and when it sleeps.
+"""Limits of child processes: one ends with its parent, at its limits, and when it sleeps.
 
 Limits are processor time, which other programs on the machine do not use up. The wall clock decides only whether a
 child works at all.

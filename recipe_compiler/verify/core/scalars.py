@@ -1,4 +1,4 @@
-"""Where the engines meet: what the index calculus derived, written out at fixed sizes in the second engine's names."""
+"""Tensors of the index calculus written out at fixed sizes in the names of the second engine."""
 
 from collections.abc import Mapping
 from itertools import product

@@ -1,4 +1,4 @@
-"""At which sizes the second engine looks: 1, 2, 3 in all combinations, from the smallest size the formulas allow."""
+"""The sizes that the second engine checks: 1, 2, 3 in all combinations, from the smallest that formulas allow."""
 
 from collections.abc import Mapping
 from itertools import product

@@ -1,7 +1,7 @@
 """Deciding under a limit that holds: the work runs in a child process, which is ended when it takes too long.
 
 One child does all jobs in order and sends each result as it is made. If one job does not end, the system ends the
-child, that job is unfinished, and a new child goes on with the next. What the jobs share is prepared first, under the
+child, that job is unfinished, and a new child continues with the next. What the jobs share is prepared first, under the
 same limit: where that does not end, none of them is tried again. Seconds are processor time: a busy machine changes
 when an answer comes, and not which.
 """
@@ -27,7 +27,7 @@ from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, die_with_parent, limit_process
 
 OWN_FILES = str(Path(__file__).parents[2])
-"""Where the files of this program are: a fault is told by the last place among them."""
+"""The folder of this program: a fault is reported at the last place inside it."""
 
 _HAS_TIMER = hasattr(signal, "setitimer")
 """Whether the system counts processor time for us; where not, the limits are of the wall clock."""
@@ -52,7 +52,7 @@ class Work(Generic[T]):
 
 
 class _Message(Enum):
-    """What a child says, each with a result and the processor time that it has taken so far."""
+    """A message of a child, sent with a result and its processor time so far."""
 
     READY = "what the jobs share is there"
     FAULTY = "the document means nothing: errors do not travel between processes, their faults do"
@@ -94,7 +94,7 @@ def time_job(job: Callable[[], Finding]) -> Finding:
 
 
 def _run_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[list[T | Unfinished], bool, float]:
-    """Return what one child makes of the jobs from `first` on, whether they could be prepared, and the time it took.
+    """Return the results of the jobs from `first` on by one child, whether they could be prepared, and its time.
 
     The last result says why it ended early.
     """
@@ -130,7 +130,7 @@ def _run_child(work: Work[T], first: int, seconds: float, left: float) -> tuple[
 
 
 def _receive(receiver: Any, child: BaseProcess, limit: float) -> tuple[_Message | None, Any, float]:
-    """Return the next that a child says; nothing where it says no more, and why."""
+    """Return the next message of a child; where there is none, an `Unfinished` that says why."""
     try:
         if _wait_for_message(receiver, child, limit):
             return receiver.recv()
@@ -143,7 +143,7 @@ def _receive(receiver: Any, child: BaseProcess, limit: float) -> tuple[_Message 
 
 
 def _wait_for_message(receiver: Any, child: BaseProcess, limit: float) -> bool:
-    """Wait for a child that works; return whether it has something to say, or has ended."""
+    """Wait for a child that works; return whether it has sent a message, or has ended."""
     if not _HAS_TIMER:
         return receiver.poll(limit)
     watch = Watch(child.pid or 0)

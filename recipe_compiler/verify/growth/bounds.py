@@ -70,7 +70,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What confines a block z: a lower bound c |z|**degree - C of the sum of these terms, c > 0."""
+    """The growth of terms in a block z: their sum is at least c |z|**degree - C, c > 0."""
 
     degree: Fraction
     terms: tuple[Term, ...]
@@ -307,7 +307,7 @@ class Terms:
         return found
 
     def _is_outweighed(self, term: Term, degrees: Mapping[str, Fraction], besides: Mapping[str, Fraction]) -> bool:
-        """Whether what grows outweighs a term, or a large multiple of |z_b|**besides[b] does."""
+        """Whether confining terms dominate a term, or a large multiple of |z_b|**besides[b] does."""
         bound = self.bound(term.factors)
         share = None if bound is None else bound.compute_share(degrees)
         if bound is None or share is None:

@@ -233,7 +233,7 @@ def _has_positive_largest_exponential(c: Calculus, groups: dict[Order, list[tupl
 
 
 def _compute_factor(c: Calculus, growth: Growth, rest: Tensor) -> Tensor:
-    """Return what multiplies the order in a term."""
+    """Return the factor of the order in a term."""
     return c.scale(c.multiply(rest, growth.scale), growth.sign)
 
 
@@ -317,7 +317,7 @@ def _find_polynomial_growth(c: Calculus, arg: Tensor, y: Coordinate, *, far: boo
 
 
 def _collect_powers(c: Calculus, arg: Tensor, y: Coordinate) -> dict[Fraction, Tensor]:
-    """Return what multiplies the powers of y in a sum; nothing where y occurs in other ways."""
+    """Return the coefficients of the powers of y in a sum; nothing where y occurs in other ways."""
     found: dict[Fraction, list[Term]] = {}
     for term in arg.terms:
         others = tuple(f for f in term.factors if f[0] != y)

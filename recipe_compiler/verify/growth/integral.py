@@ -69,7 +69,7 @@ class Finiteness:
     needed: tuple[EndCondition, ...] = ()
     """Conditions not shown without which the integral is infinite."""
     names: frozenset[str] = frozenset()
-    """Of a part: the blocks it is about."""
+    """The blocks that a part is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def list_end_conditions(
 
 
 def _find_condition(c: Calculus, name: str, found: LeadingOrder | None, *, far: bool) -> EndCondition | None:
-    """Return what an end needs; None where a finite end needs nothing."""
+    """Return the condition for convergence at an end; None where a finite end has none."""
     if found is None or found.order < LOGARITHM:
         return EndCondition(name, c.zero(), holds=False, boundary=True) if far else None
     least = found.factor
@@ -333,7 +333,7 @@ def _group_coupled_blocks(terms: Terms, blocks: tuple[Block, ...], signed: list[
 def _decide_groups(
     terms: Terms, groups: list[tuple[Block, ...]], every: list[Term], signed: list[Term]
 ) -> list[Finiteness]:
-    """Decide every group by itself; those of which nothing is known are looked at together, too."""
+    """Decide every group separately, and those left open together, too."""
     parts = [_decide_group(terms, group, every, signed) for group in groups]
     open_ = [group for group, part in zip(groups, parts, strict=True) if part.reasons and not part.needed]
     if len(open_) < 2:

@@ -1,1 +1,1 @@
-"""What happens far out: Lyapunov functions, currents through infinity, Feller's test."""
+"""Behaviour at infinity: Lyapunov functions, currents through infinity, Feller's test."""

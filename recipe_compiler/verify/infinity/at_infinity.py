@@ -1,4 +1,4 @@
-"""What is integrable against exp(-H) towards infinity: no current goes through it, and no solution runs off.
+"""Integrability against exp(-H) at infinity: it excludes currents through infinity and explosion.
 
 With T_s the mass that solutions started from p = exp(-H) have kept at time s, T_s = u_s p with 0 <= u_s <= 1 and, for
 cut-off functions psi_n of |z|/n, by parts
@@ -9,7 +9,7 @@ So if |D|/(1 + |z|)**2 and |J|/(1 + |z|) have finite integrals against p, nothin
 finite, and p is the law at all times (Stannat 1999, Proposition 1.10; Bogachev, Krylov, Roeckner, Shaposhnikov 2015,
 Chapter 5). A current that is not integrable may go through infinity.
 
-What passes from end to end of a line, or through infinity, is no stationary law: refuted if shown, else left open.
+A current from end to end of a line, or through infinity, contradicts stationarity: refuted if shown, else open.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 
 
 def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
-    """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at.
+    """Return the answer about stationarity that a proof of the Fokker-Planck equation gives, with flux at infinity.
 
     R = 0 says int L phi p dz = 0 for phi of compact support: it does not see what passes through infinity. Refuted
     where a current J p goes along a line from end to end and exp(-H) is a law. Undecided where J or D has a term as
@@ -76,7 +76,7 @@ def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation 
 
 
 def _has_current_and_boundary(of: Equation) -> bool:
-    """Whether something moves where there are ends that it need not be steep at to go through."""
+    """Whether there is a current and a boundary: such a current need not be steep to cross it."""
     ends = list_blocks_with_boundary(of.subject.dynamics.declarations)
     return bool(ends) and not all(entry.is_zero for entry in of.current)
 
@@ -134,7 +134,7 @@ def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
     """Return whether int |term|/(1 + |z|)**weight exp(-H) dz < oo is shown, given that int exp(-H) dz is finite.
 
-    It is asked of each term of D with the weight 2, and of J with the weight 1 (Stannat 1999, Proposition 1.10).
+    Each term of D has the weight 2, each term of J the weight 1 (Stannat 1999, Proposition 1.10).
 
     Exponentials exp(a) in the term are moved into the energy, H - a, which must still grow like a power, or be
     integrable with the remaining powers; a bounded quotient needs nothing more. For H = x**2/2 the term x exp(x**2/4)

@@ -1,4 +1,4 @@
-"""What carries solutions to infinity in finite time, or mass through it: steep drifts, currents on a line, steep noise.
+"""What makes an SDE explosive, or carries mass through infinity: steep drifts, currents on a line, steep noise.
 
 Where x . f >= c |x|**r - C with r > 2, and |D| <= C (1 + |x|)**q with q < r, the bounded V = -(1 + |x|**2)**(1 - r/2)
 has an L V that is bounded away from 0 far out: from there V would rise without end unless x reaches infinity in finite

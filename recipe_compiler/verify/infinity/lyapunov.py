@@ -7,8 +7,8 @@ are |z|**2 (or its logarithm), H, and H beside |z|**2, and before all of them wh
 L W is bounded by c (1 + W) term by term: by what W outweighs, or by what is negative in L W itself. A product of powers
 is at most a small share of sum_b |z_b|**g_b plus a constant where its share sum_b s_b / g_b is below 1, and a multiple
 of it where that is 1 (weighted inequality of the means). y . X is at most C |y|**2 + k |X|**2, for every k > 0: it is
-outweighed where L W holds a negative multiple of |X|**2. What abstract functions make of it, and is not seen to be
-bounded, is named as a premise.
+outweighed where L W holds a negative multiple of |X|**2. Terms of abstract functions that are not shown to be
+bounded become premises.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ class GrowthBound:
 
 
 def bound_generator(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
-    """Return how L W compares with c (1 + W), where L W is the sum of `parts` with any positive weights.
+    """Return which terms of L W, the sum of `parts` with any positive weights, c (1 + W) does not bound, and premises.
 
     Term by term, c depending on the parameters but not on z. What is nonpositive in L W is dropped, or used up: a
     product with the powers s_b is outweighed where sum_b s_b/g_b <= 1 for W >= sum_b |z_b|**g_b (< 1 where the g_b come
@@ -147,7 +147,7 @@ def _compute_share(growth: Bound | None, degrees: Mapping[str, Fraction]) -> Fra
 def _is_outweighed(
     terms: Terms, term: Term, weight: Weight, stronger: Mapping[str, Fraction], found: GrowthBound
 ) -> bool:
-    """Whether a term is at most c (1 + W), or less than what falls in L W."""
+    """Whether a term is at most c (1 + W), or dominated by negative terms of L W."""
     falls = terms.find_falling_logarithm(term)
     growth = terms.bound(f for f in term.factors if f is not falls)
     if growth is None:
@@ -162,7 +162,7 @@ def _is_outweighed(
 
 
 def _is_compensated(terms: Terms, term: Term, weight: Weight, falling: Sequence[Term]) -> bool:
-    """Whether a term is y . X with |y|**2 at most c (1 + W), and a negative multiple of |X|**2 falls."""
+    """Whether a term is y . X with |y|**2 at most c (1 + W), and L W contains a negative multiple of |X|**2."""
     for factor in term.factors:
         atom, exponent = factor
         if not isinstance(atom, Coordinate) or exponent != 1 or weight.degrees.get(atom.block, ONE) < TWO:
@@ -326,7 +326,7 @@ def _drop_positive_factor(terms: Terms, abstract: Tensor) -> Tensor:
 
 
 def _propose_function(terms: Terms, W: Formula, says: str) -> LyapunovFunction:
-    """Return a function by itself; of what abstract functions make up it is taken for granted that it grows."""
+    """Return a function as a candidate; its abstract part is assumed to grow."""
     found = find_lower_bound(terms, convert(W, terms.declarations), {})
     if isinstance(found, str):
         return LyapunovFunction(says, (W,), Weight({}, "1"), open=found)

@@ -1,4 +1,4 @@
-"""That solutions stay finite by a Lyapunov function: the one of those tried that takes the least for granted."""
+"""Non-explosion by a Lyapunov function: of the candidates tried, the one with the fewest premises."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ FACTORS = (1, 16, 256)
 
 @dataclass(frozen=True, slots=True)
 class NonExplosionProof:
-    """Why solutions stay finite: the certificate, what it takes for granted, and what is still open."""
+    """A proof that the SDE is non-explosive: the certificate, its premises, and the terms that are open."""
 
     by: str = ""
     data: tuple[tuple[str, str], ...] = ()
@@ -51,7 +51,7 @@ class NonExplosionProof:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How much is taken for granted: the number of bounds on L W, and of assumptions that W goes to infinity."""
+        """The number of premises: of bounds on L W, and of assumptions that W goes to infinity."""
         of_W = [premise for premise in self.premises if GROWS in premise or LOW in premise]
         return len(self.premises) - len(of_W), len([premise for premise in of_W if GROWS in premise])
 

@@ -42,7 +42,7 @@ def normalisable(subject: Subject) -> Answer:
     Without it there is no law to keep; Theorem 1 of Ma, Chen, Fox (2015) takes it for granted. Tried in turn: growth
     (`decide_finite`), first as written and then with Gaussian blocks integrated out; a refutation by exact parameters;
     leading forms of polynomials at fixed sizes; the pieces of a `where`; the entries of a block, each as a block. Both
-    engines must read the same H and the same precisions. Of an abstract potential U it is assumed that int exp(-U) <
+    engines must read the same H and the same precisions. An abstract potential U is assumed to have int exp(-U) <
     oo; the assumption is listed, and a build decides it. What stays undecided beside an abstract potential is not
     required of the dynamics.
 

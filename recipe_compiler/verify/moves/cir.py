@@ -39,7 +39,7 @@ PRESERVES = "its flow is reversible for Gamma(shape, rate), entry by entry (Cox,
 
 
 def cir(cycle: Cycle, move: Cir) -> Answer:
-    """Decide that the flow dg = (a - b g) dt + sqrt(2 g) dW keeps the law of its block under exp(-H) given all others.
+    """Decide that the flow dg = (a - b g) dt + sqrt(2 g) dW preserves the conditional law of its block under exp(-H).
 
     It rests on: that law is Gamma(a, b) (`check_conditional_law`), which the flow keeps by the theorem above. With
     an estimate A of the shape from a minibatch, E[A] = a has to be shown as well; then the mean a/b is exact and the

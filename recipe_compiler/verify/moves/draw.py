@@ -5,7 +5,7 @@ unbounded variable. With H = U(theta) + K, and K free of theta, the law of theta
 is exp(-U), and that of b given all others the one that `laws` of the target claims. A draw of b and u = g^-1(b) keeps
 exp(-H), since the law of all others is what it was (Gelfand, Smith 1990; Geman, Geman 1984).
 
-Of an H whose K depends on theta, as one with a metric does, the law of b is another: exp(-E) exp(-K).
+If K depends on theta, as with a metric, the law of b is another: exp(-E) exp(-K).
 
 Rows z_n with the law Categorical(logits) given all others are drawn by slices, too: u_n ~ Uniform(0, w[z_n]), then z_n
 with the probability exp(logits_k)/w_k among the places with w_k > u_n. Given all others z_n and u_n have the density
@@ -55,7 +55,7 @@ OF_A_BATCH = "a conditional distribution needs all data: `variant: full`"
 
 
 def draw(cycle: Cycle, move: Draw) -> Answer:
-    """Decide that a draw keeps the law of its block under exp(-H) given all others: at once, or by slices.
+    """Decide that a draw preserves the law of its block under exp(-H) given all others: at once, or by slices.
 
     pi(b, rest) = pi(rest) p(b | rest) is kept by b' ~ p(b | rest), pi = exp(-H) (Geman and Geman 1984; Gelfand and
     Smith 1990). By slices, rows z_n with the law Categorical(logits_n) are drawn by u_n ~ Uniform(0, w[z_n]), then z_n

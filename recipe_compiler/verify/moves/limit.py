@@ -30,7 +30,7 @@ ENOUGH = 2
 
 
 def decide_limit_of_cycle(cycle: Cycle, move: Move) -> Answer:
-    """Decide that a cycle keeps the law exp(-H) as eps -> 0, although this move preserves it only in that limit.
+    """Decide that a cycle preserves exp(-H) as eps -> 0, although this move preserves it only in that limit.
 
     With L the generator of the move and P the mean over the others, T: proved beside moves that leave alone what it
     moves, if it has definite noise in all of that (P L P forgets in 1/eps steps); and beside draws and refreshes, where

@@ -1,6 +1,6 @@
 """Is a block drawn anew from its law under exp(-H) given all others? Then b' = c b + N(0, (1 - c^2) S) keeps exp(-H).
 
-Of H = b.T P b/2 + what does not hold b, P positive definite and a function of the others alone, that law is N(0, P^-1).
+For H = b.T P b/2 + terms free of b, P positive definite and a function of the others, that law is N(0, P^-1).
 With b ~ N(0, S) the mean of b' is 0 and its covariance c^2 S + (1 - c^2) S = S, for every |c| < 1 (Horowitz 1991).
 """
 

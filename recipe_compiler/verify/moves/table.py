@@ -163,7 +163,7 @@ def exact(cycle: Cycle) -> Answer:
 
 
 def _join_answers(found: list[Obligation]) -> Answer:
-    """Return the answer of all moves: the guilty one is named, and its own claim says why."""
+    """Return the conjunction of the answers about moves; a refutation names the move."""
     for what, answer in found:
         if isinstance(answer.decision, Refuted):
             return Answer(Refuted(f"{what}, does not preserve exp(-H)", answer.decision.witness), answer.for_d)
@@ -182,7 +182,7 @@ def _name_move(cycle: Cycle, place: int) -> str:
 
 
 def _decide_move(cycle: Cycle, move: Move) -> Answer:
-    """Return the answer about a move at every step size; what is open is left to a claim of its own to say."""
+    """Return the answer about a move at every step size; where it is open, a reference to the claim about it."""
     row = KINDS[type(move)]
     found = row.keeps(cycle, move)
     is_told = row.tends is not None and is_proved(row.tends(cycle, move))

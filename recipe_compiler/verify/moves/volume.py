@@ -1,7 +1,7 @@
 """Does what moves a piece without noise keep volume? An exact flow does where div f_k = 0; a numerical one need not.
 
 * The generalised leapfrog is symplectic where f_k = -Q grad h with a constant Q that couples its two blocks alone
-  (Hairer, Lubich, Wanner 2006, Thm. VI.3.3): J Q J.T = Q. Of an invertible Q that is |det J| = 1.
+  (Hairer, Lubich, Wanner 2006, Thm. VI.3.3): J Q J.T = Q. For an invertible Q this gives |det J| = 1.
 * The implicit midpoint has J = (1 - t A/2)^-1 (1 + t A/2), A = df_k/dz half way. In one and two dimensions det J = 1
   where tr A = 0, in more it need not be: in three det(1 + t A/2) - det(1 - t A/2) = t tr A + t**3 det(A)/4. Where
   A Q + Q A.T = 0 with a constant, invertible Q, A is similar to -A.T, and it is (Thm. VI.4.2).

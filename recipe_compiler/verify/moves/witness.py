@@ -1,7 +1,7 @@
 """Exact points against proofs: values of energies, where proofs take slopes, and pi K - pi of a Metropolis move.
 
-Of a Metropolis move without noise words of shifts are looked at, z + t f with f free of what it moves: rational where f
-is, with |det| = 1. The U and the values of the build come first; where they are not few numbers and formulas, or
+For a Metropolis move without noise, words of shifts are tried, z + t f with f free of the moved blocks: rational where
+f is, with |det| = 1. The U and the values of the build come first; where they are not few numbers and formulas, or
 numbers grow too long, some U does. What a word of a part of the target moves is that part in either case.
 """
 

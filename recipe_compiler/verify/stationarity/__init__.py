@@ -1,1 +1,1 @@
-"""Does exp(-H) stay what it is, and do solutions live for ever?"""
+"""Is exp(-H) stationary, and is the SDE non-explosive?"""

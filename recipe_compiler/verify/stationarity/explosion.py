@@ -1,4 +1,4 @@
-"""Do solutions run off to infinity in finite time? Proved by a Lyapunov function, refuted on a line."""
+"""Is the SDE non-explosive? Proved by a Lyapunov function, refuted on a line."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -80,7 +80,7 @@ def _decide_explosion(of: Equation) -> Answer:
 
 
 def _refute_on_line(of: Equation) -> Answer | None:
-    """Return that solutions reach infinity along a line, on which exp(-H) has a finite integral."""
+    """Return the refutation by a line along which solutions reach infinity where exp(-H) has a finite integral."""
     if not isinstance(normalisable(of.subject).decision, Proved):
         return None
     current = find_line_current(of)
@@ -92,7 +92,7 @@ def _refute_on_line(of: Equation) -> Answer | None:
 
 
 def prove_by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
-    """Return the proof that almost every start stays finite, by integrals against exp(-H); otherwise what is missing.
+    """Return the proof that almost every start stays finite, by integrals against exp(-H); else the open terms.
 
     int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo, with J = f - div D + D grad H, keep
     almost every start finite where exp(-H) has a finite integral and zero residual (Stannat 1999, Proposition 1.10).

@@ -71,7 +71,7 @@ def _assign_roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...
     """Return the role of every piece (kick, drift, friction with noise), with the facts used.
 
     B moves r by -W grad U, A moves theta by W^T dH/dr, both without noise, W constant and dH/dr linear in r; Q is skew.
-    All else moves other blocks than theta, and preserves exp(-H): so it keeps the law of r whatever theta is.
+    All other pieces move other blocks than theta and preserve exp(-H), hence the law of r given theta.
 
     Raises:
         _OtherFormError: the pieces have another form.

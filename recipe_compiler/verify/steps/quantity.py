@@ -21,7 +21,7 @@ from recipe_compiler.verify.core.subject import once_at_sizes
 from recipe_compiler.verify.steps.split import NOTHING, Split
 
 LABELS = "ijkl"
-"""Of the indices of the first, second, ... block that a quantity is over."""
+"""Labels of the indices of the first, second, ... block that a quantity is over."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

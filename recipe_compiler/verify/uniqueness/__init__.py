@@ -1,1 +1,1 @@
-"""Is exp(-H) the only stationary law? Noise and its brackets, surfaces, the faces of the domain."""
+"""Is exp(-H) the unique invariant distribution? Noise and its brackets, surfaces, the faces of the domain."""

@@ -257,7 +257,7 @@ class EquationAtFace:
 
 @dataclass(slots=True)
 class _Findings:
-    """What is known of the faces: in words, from which declarations, under which rule of reflection."""
+    """Findings about the faces: in words, the declarations used, and exponents as data."""
 
     says: list[str] = field(default_factory=list[str])
     given: set[str] = field(default_factory=set[str])
@@ -395,7 +395,7 @@ def _describe_reach(at: EquationAtFace, e: Expr, rows: dict[tuple[str, int], Row
 def _decide_reflection(
     at: EquationAtFace, e: Expr, left: list[tuple[tuple[str, int], RowSize]], reach: str, found: _Findings
 ) -> Decision | None:
-    """Decide a face that something of the flux reaches, by the rule of reflection that keeps the law."""
+    """Decide a face with a nonzero flux, by the rule of reflection that preserves exp(-H)."""
     subject, face = at.subject, at.face
     reversed_: list[str] = []
     conditions: list[Expr] = []

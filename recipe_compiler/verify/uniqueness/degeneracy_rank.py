@@ -66,8 +66,8 @@ def list_nonzero_entries(subject: Subject) -> Iterator[MatrixEntry]:
 def decide_constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry], Pivot | None]) -> Pivots:
     """Decide that the linear equations D n = 0 and Q n = 0 for n have the same rank at every state, block by block.
 
-    n is a vector over z. A block of n is zero where an equation holds it alone with a nonsingular entry. Of what is
-    left, an equation that is constant, or that has a nonsingular entry in a block of its own, has the same rank
+    n is a vector over z. A block of n is zero where an equation holds it alone with a nonsingular entry. Among
+    the rest, an equation that is constant, or that has a nonsingular entry in a block of its own, has the same rank
     everywhere; any other leaves the question open, by name. With D[r,r] = C and Q[theta,r] = -K(theta), both
     nonsingular, n = 0 is the only solution at every state.
 

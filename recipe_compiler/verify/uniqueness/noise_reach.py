@@ -1,6 +1,6 @@
 """Noise that reaches every direction: in linear equations, and by minors of brackets.
 
-Of dz = A z dt + sqrt(2D) dW noise reaches all of z if [D, A D, A**2 D, ...] has full rank: the columns of D are
+For dz = A z dt + sqrt(2D) dW noise reaches all of z if [D, A D, A**2 D, ...] has full rank: the columns of D are
 constant fields, and so are their brackets with the linear part; Hoermander's condition is Kalman's, and one exact rank
 is that of every state.
 

@@ -1,4 +1,4 @@
-"""Another stationary law, exactly: something the dynamics never change, where noise does not reach it."""
+"""Another invariant distribution, exactly: by a conserved quantity that noise does not reach."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -60,7 +60,7 @@ def find_other_law(subject: Subject, hint: str) -> Answer | None:
 
 
 def _list_conserved(dynamics: Dynamics, s: System, sizes: Sizes) -> Iterator[Conserved]:
-    """Yield what never changes: parts of H without noise, and combinations of coordinates that are on no circle."""
+    """Yield conserved quantities: parts of H without noise, and combinations of coordinates that are on no circle."""
     declarations = dynamics.declarations
     for part in conserved_energies(s):
         where = ", ".join(str(s.z[k]) for k in part.coordinates)

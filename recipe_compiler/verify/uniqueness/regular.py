@@ -114,8 +114,8 @@ def _decide_regular(subject: Subject, of: Represented | None, reasons: frozenset
 def _decide_entry(subject: Subject, place: MatrixEntry, of: Represented | None) -> Decision:
     """Decide that an entry is Lipschitz, and look for a zero of it that chains do not cross.
 
-    A Q that was found is one of many: what is rough in it may not be in another, and without a Q no zero is told to be
-    crossed or not.
+    A Q that was found is one of many: another may be smooth where it is rough, and without a Q it is not known which
+    zeros are crossed.
     """
     kinks = require_lipschitz((place.formula,), subject.dynamics.declarations)
     given = tuple(sorted(kinks.given))

@@ -1,4 +1,4 @@
-"""Is exp(-H) the only stationary law of dz = f dt + sqrt(2D) dW? Yes where noise, or its brackets, reach all of z.
+"""Is exp(-H) the unique invariant distribution of dz = f dt + sqrt(2D) dW? Yes where D and its brackets span all of z.
 
 exp(-H) is a law, stationary and positive everywhere. Where the columns of D and their brackets with b = -Q grad H +
 div Q span all directions at *every* state (Hoermander), the semigroup sends bounded functions to continuous ones
@@ -47,7 +47,7 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class SpanningProof:
-    """How a proof ended: its certificate, or what is missing."""
+    """The certificate of a proof that brackets span all directions, or the reasons that it is open."""
 
     by: str = ""
     data: tuple[tuple[str, str], ...] = ()
@@ -119,7 +119,7 @@ def _prove_linear(subject: Subject) -> SpanningProof | None:
 
 
 def _list_boundaries(subject: Subject) -> list[str]:
-    """Return what keeps the state from being all of a space without edges."""
+    """Return the reasons that the state space has a boundary or may be disconnected."""
     declarations = subject.dynamics.declarations
     names = [block.name for block in list_blocks_with_boundary(declarations)]
     found = [f"{', '.join(names)} has a boundary, and behaviour there also decides uniqueness"] if names else []
@@ -128,13 +128,13 @@ def _list_boundaries(subject: Subject) -> list[str]:
 
 
 def _list_unproved_premises(subject: Subject) -> list[str]:
-    """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
+    """Return the premises on D, Q and H, without which exp(-H) need not be stationary, that are not proved."""
     needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:3]
     return [f"not shown: {says}" for says, decide in needed if decide(subject).verdict is not Verdict.PROVED]
 
 
 def _suggest_refresh(derivation: Derivation) -> str:
-    """Return which refresh brings in the noise that D lacks; empty where D is not zero."""
+    """Return the advice to add refreshes where D = 0; empty otherwise."""
     if any(not entry.is_zero for row in derivation.D for entry in row):
         return ""
     laws = refreshes(derivation)

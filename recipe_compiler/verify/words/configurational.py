@@ -18,7 +18,7 @@ ON_LINE = "the distribution of its steps on the line, in rational numbers"
 def claimed_configurational(scheme: Scheme) -> Answer:
     """Decide that the kept draws have Cov theta = inv(K) where exp(-U) has, for all K, M, C, stable steps and sizes d.
 
-    Of the pieces A, B and O of Langevin dynamics, by `splitting/configurational.py`; the theory says how. BAOAB and
+    For the pieces A, B and O of Langevin dynamics, by `splitting/configurational.py` (see the theory). BAOAB and
     ABOBA are exact (Leimkuhler, Matthews 2013). Refuted at d = 1, K = M = 1 by the law of the chain at a rational step
     size and friction: OBABO has omega**2 Var theta = 1/(1 - eps**2 omega**2/4).
     """
