@@ -76,7 +76,9 @@ class Kind(StrEnum):
 
 
 OF_PARAMETERS = tuple(kind for kind in Kind if kind is not Kind.INTEGER)
-OF_DATA = (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO, Kind.INTEGER)
+SIGNS = (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)
+"""What is declared of every entry, of a diagonal matrix of those on its diagonal."""
+OF_DATA = (Kind.REAL, *SIGNS, Kind.INTEGER)
 """The kinds that a field of the data may be of: each is about every number in it."""
 OF_ROW_STATES = (Kind.REAL, Kind.POSITIVE)
 """The kinds that a state of a recursion may be of: what is claimed of every entry of it before every row."""

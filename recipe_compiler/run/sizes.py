@@ -7,7 +7,7 @@ import numpy as np
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Declarations, Parameter
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, nearest
 from recipe_compiler.spec.build_checks import given_by_data, is_stacked
@@ -99,7 +99,7 @@ def _misfits(parameter: Parameter, value: Array, sizes: Mapping[str, int]) -> li
         return [f"{entry}: found {_shape(value.shape)}, expected {_shape(expected)}: declared {parameter.shape}"]
     if not np.isfinite(value).all():
         return [f"{entry}: found a value that is not finite"]
-    signs = {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO} if Kind.DIAGONAL in parameter.kinds else set[Kind]()
+    signs = SIGNS if Kind.DIAGONAL in parameter.kinds else ()
     kinds = [k for k in parameter.kinds if not _KINDS[k](np.diag(value) if k in signs else value)]
     return [f"{entry}: found a value that is not {kind.value}, as declared" for kind in kinds]
 

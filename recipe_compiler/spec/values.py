@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.formula.declaration import Parameter
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import exact, found
 from recipe_compiler.spec.model import Value
@@ -77,8 +77,7 @@ def shape_problem(rows: Rows, shape: Shape, sizes: Table[str, int]) -> str:
 def kind_problem(rows: Rows, parameter: Parameter) -> str:
     """Return why a value is not of the kinds declared, the empty string if it is; decided exactly."""
     for kind in parameter.kinds:
-        of_entries = kind in (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)
-        own = of_entries and Kind.DIAGONAL in parameter.kinds  # what is said of entries, is said of the diagonal
+        own = kind in SIGNS and Kind.DIAGONAL in parameter.kinds  # what is said of entries, is said of the diagonal
         problem = _not_of_kind(tuple((row[k],) for k, row in enumerate(rows)) if own else rows, kind, parameter.name)
         if problem:
             return f"{problem}, expected {parameter.name} {kind.value}"

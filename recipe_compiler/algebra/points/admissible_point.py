@@ -31,7 +31,7 @@ from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare
-from recipe_compiler.formula.shapes import DomainName, Kind, Shape
+from recipe_compiler.formula.shapes import SIGNS, DomainName, Kind, Shape
 from recipe_compiler.formula.show import text
 
 # Rational points inside the domains of blocks.
@@ -341,5 +341,4 @@ def _has_declared_kinds(item: Parameter | Datum | Block | Function, values: Rows
     exact = tuple(tuple(fraction(x) for x in row if isinstance(x, sympy.Rational)) for row in values)
     diagonal = Kind.DIAGONAL in kinds and len(item.shape.sizes) == 2
     own = tuple((row[k],) for k, row in enumerate(exact)) if diagonal else exact
-    signs = {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}
-    return not any(violates_exactly(own if kind in signs else exact, kind) for kind in kinds)
+    return not any(violates_exactly(own if kind in SIGNS else exact, kind) for kind in kinds)

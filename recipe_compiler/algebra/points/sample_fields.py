@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 from recipe_compiler.algebra.scalars import matrices
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import fraction
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import SIGNS, Kind
 
 Draw = Callable[[], Expr]
 """Makes one real entry: a number, or a polynomial in the coordinates."""
@@ -101,7 +101,7 @@ def matrix(n: int, m: int, kinds: tuple[Kind, ...], style: int, draw: Draw) -> R
     if Kind.DIAGONAL in kinds:
         zero = sympy.Integer(0)
         return tuple(tuple(signed(draw, kinds) if i == j else zero for j in range(m)) for i in range(n))
-    entry_kinds = tuple(kind for kind in kinds if kind in {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO})
+    entry_kinds = tuple(kind for kind in kinds if kind in SIGNS)
     B: Rows = tuple(tuple(signed(draw, entry_kinds) for _ in range(m)) for _ in range(n))
     if Kind.SKEW in kinds:
         negative: Rows = tuple(tuple(-x for x in row) for row in matrices.transpose(B))
@@ -117,7 +117,7 @@ def matrix(n: int, m: int, kinds: tuple[Kind, ...], style: int, draw: Draw) -> R
 
 def _refuse_contradictions(kinds: tuple[Kind, ...]) -> None:
     """Raise NoInstanceError for skew together with a symmetric, definite, diagonal or signed kind."""
-    others = {Kind.PD, Kind.PSD, Kind.SYMMETRIC, Kind.DIAGONAL, Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}
+    others = {Kind.PD, Kind.PSD, Kind.SYMMETRIC, Kind.DIAGONAL, *SIGNS}
     if Kind.SKEW in kinds and others & set(kinds):
         raise NoInstanceError("skew together with " + ", ".join(sorted(others & set(kinds))))
 

@@ -11,7 +11,7 @@ from math import lcm
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from recipe_compiler import limits
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Column = tuple[Fraction, ...]
@@ -20,8 +20,6 @@ BITS = 40
 
 Row = tuple[Fraction, ...]
 Numbers = tuple[tuple[Fraction, ...], ...]
-SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO})
-"""Kinds that are about entries; of a diagonal matrix, about those on its diagonal."""
 
 
 def negative_direction(a: Matrix) -> Column | None:
@@ -168,15 +166,11 @@ def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
     [[2, 1], [1, 1]] is positive definite, [[0, 1], [-1, 0]] skew, diag(1, 0) diagonal, nonnegative and semidefinite.
     """
     if len(shape.sizes) < 2 or len(numbers) != len(numbers[0]):
-        return _first_kind_satisfied(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)) or (Kind.REAL,)
+        return _first_kind_satisfied(numbers, SIGNS) or (Kind.REAL,)
     if not violates_exactly(numbers, Kind.DIAGONAL):
         diagonal = diagonal_of(numbers)
         definite = _first_kind_satisfied(numbers, (Kind.PD, Kind.PSD))
-        return (
-            Kind.DIAGONAL,
-            *_first_kind_satisfied(diagonal, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)),
-            *definite,
-        )
+        return (Kind.DIAGONAL, *_first_kind_satisfied(diagonal, SIGNS), *definite)
     if not violates_exactly(numbers, Kind.SKEW):
         return (Kind.SKEW,)
     if not violates_exactly(numbers, Kind.SYMMETRIC):

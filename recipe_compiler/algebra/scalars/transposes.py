@@ -5,7 +5,7 @@ The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diag
 
 from fractions import Fraction
 
-from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, kinds_shown
+from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
 from recipe_compiler.formula.build import add, apply, multiply, parts, power, rebuild
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
@@ -28,7 +28,7 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import SIGNS, Kind
 
 ONE, MINUS_ONE, HALF = Number(Fraction(1)), Number(Fraction(-1)), Number(Fraction(1, 2))
 SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})

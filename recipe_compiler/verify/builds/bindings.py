@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, Numbers, diagonal_of, violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import Numbers, diagonal_of, violates_exactly
 from recipe_compiler.formula.declaration import Entries, Function, Parameter
 from recipe_compiler.formula.expression import Apply, Formula, Identity, Multiply, Number
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import SIGNS, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Value
