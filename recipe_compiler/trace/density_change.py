@@ -13,6 +13,7 @@ from typing import Protocol
 
 from sympy import Expr, Symbol
 
+from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
@@ -20,9 +21,6 @@ from recipe_compiler.trace.moments import Draw, Moments, amplitude, expectation
 from recipe_compiler.trace.scalars import NO_DRAW, Poly, value_of
 from recipe_compiler.trace.series import ZERO, Arithmetic, C, NoExpansionError, Series
 from recipe_compiler.trace.tensors import with_indices
-
-MOST_PRODUCTS = 1500
-"""Of entries of dz: those of degree 4 of 12 blocks."""
 
 
 class Density(Protocol[C]):
@@ -73,8 +71,8 @@ def _expand_by_moments(
     sum_k (-1)^k/k! sum d_i1 ... d_ik (M_i1..ik p), each product of entries once, is added up from the highest degree:
     a derivative is taken of the sum of all that it is taken of.
     """
-    if comb(len(change) + most - 1, most) > MOST_PRODUCTS:
-        raise NoExpansionError(f"more than {MOST_PRODUCTS} products of entries")
+    if comb(len(change) + most - 1, most) > limits.ENTRIES:
+        raise NoExpansionError(f"more than {limits.ENTRIES} products of entries")
     products: dict[tuple[int, ...], Series[C]] = {(): S.constant(S.one)}
     found: list[dict[tuple[int, ...], Series[C]]] = []
     for k in range(most):

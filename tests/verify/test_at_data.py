@@ -12,6 +12,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 from some import some
 
+from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
@@ -137,5 +138,5 @@ def test_no_more_rows_are_nonzero_than_at_every_state(seed, monkeypatch):
         whole = rank_of([line[:-1] for line in lines]) == width - 1
         assert count_nonzero_rows(exact, width) == (len(lines) - together if whole else 0), lines
         with monkeypatch.context() as few:
-            few.setattr("recipe_compiler.verify.from_data.ranks.MOST_MINORS", 20)
+            few.setattr(limits, "DATA", 20)
             assert count_nonzero_rows(exact, width) <= len(lines) - together, lines

@@ -116,7 +116,7 @@ def test_what_a_step_of_many_blocks_changes_is_not_looked_for():
     claims: {{update: {{{update}}}}}
     """
     asked = claimed_step(prepare_subject(document(text)), Place(""))
-    with pytest.raises(NoExpansionError, match="more than 1500 products of entries"):
+    with pytest.raises(NoExpansionError, match="more than 600 products of entries"):
         density_change(asked.moments, asked.density, TWO)
 
 
