@@ -101,7 +101,7 @@ def least_positive_root(coefficients: tuple[int, ...]) -> LeastRoot | None:
             return least
         bits *= 2
         if bits > limits.MOST_BITS:
-            raise ArithmeticError("roots of different factors are not told apart")
+            raise ArithmeticError("roots of different factors could not be separated")
 
 
 def _isolate_positive_roots(factor: fmpz_poly, bits: int) -> list[tuple[Fraction, Fraction]]:
