@@ -48,6 +48,7 @@ class Material:
             yield from filter(self.is_new, self._list_products(shape, level))
 
     def _list_products(self, shape: Shape, level: int) -> Iterator[Formula]:
+        """Yield products of some depth that have a shape: of two candidates, times scalars."""
         if level == 1:
             everything = [formula for formulas in self.by_shape.values() for formula in formulas]
             if shape.rows == shape.cols is not None:

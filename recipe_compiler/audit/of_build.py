@@ -128,7 +128,7 @@ def _explain_conservative(found: Audited, F: Array, rest: Array, eps: float, sta
 
 
 def _report_rows(block: str, law: Figures) -> Iterator[tuple[str, str]]:
-    """Yield the rows of the report on the potential's block: what is reported, and its value."""
+    """Yield the rows of the report on the potential's block: name and value."""
     yield f"sd of {block} over that of exp(-U)", _list_numbers(law.factors, lambda x: f"{x:.5f}")
     yield "effective temperature tr(S Hess U)/d", f"{law.temperature:.5f}"
     yield f"steps per effective draw of {block}", _list_numbers(law.times, lambda x: f"{x:.4g}")

@@ -82,7 +82,7 @@ def _row_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
 
 
 def _guess_q_terms(dynamics: Dynamics) -> Iterator[DriftTerm]:
-    """Yield what an unknown Q may contribute: div(A, b), factors A of claimed terms; grad(H_k, b), Q = I."""
+    """Yield possible contributions of an unknown Q: div(A, b), factors A of claimed terms; grad(H_k, b), Q = I."""
     blocks = dynamics.declarations.blocks
     stated = dict(dynamics.claims.drift or ())
     for row in blocks:

@@ -117,7 +117,7 @@ def _prove_constant(matrix: Formula, judge: Judge) -> Definite | None:
 
 
 def _prove_by_kinds(matrix: Formula, judge: Judge) -> Definite | None:
-    """Return what the kinds of a name say, or those that the numbers of a matrix are of."""
+    """Return the definiteness that the kinds of a name, or of the numbers of a matrix, imply."""
     if not isinstance(matrix, ex.Symbol | ex.FunctionAt | ex.Explicit):
         return None
     kinds = kinds_of(matrix, judge.declarations)

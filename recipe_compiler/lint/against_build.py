@@ -156,6 +156,7 @@ def describe_stated_rows(ask: Binding, which: int) -> tuple[str, ...]:
 
 
 def _state_rows(field: Symbol, values: tuple[int, ...], which: int, *, alike: bool) -> Formula:
+    """Return an explicit array for the rows of a field: allowed values in turn, or entries of the field."""
     height, width = extent(field.shape, {})
 
     def entry(i: int, j: int) -> Formula:
@@ -183,6 +184,7 @@ def _has_batches(plan: _Plan) -> bool:
 
 
 def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every_potential: bool) -> _Plan:
+    """Return the plan of a build: its own sizes where the state is small, else small ones."""
     target, observed, block = build.target, build.observed, next(iter(potential_blocks(bound)), None)
     count = target.declarations.data[0].size if target.declarations.data else None
     of_target = [size for size in target.declarations.sizes if size != count]

@@ -182,7 +182,7 @@ def bind_arguments(
 
 
 def _bind_by_name(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName | None:
-    """Return what a name stands for by itself."""
+    """Return the binding that a name has without `--map`; None where it has none."""
     declarations = dynamics.declarations
     item = declarations.find(name)
     match item:

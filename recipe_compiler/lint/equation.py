@@ -106,7 +106,7 @@ def _compare_limit(read: MomentReader) -> Outcome:
 
 
 def _find_scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
-    """Return what the limit is of the equation of D and Q in the first entry where neither is zero, 1 if no number.
+    """Return the ratio of the limit to the equation of D and Q in the first entry where both are nonzero, or 1.
 
     Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
     """

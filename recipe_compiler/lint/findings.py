@@ -216,7 +216,7 @@ Found = Mapping[tuple[str, Key], object]
 
 
 def _list_limit_jobs(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row]:
-    """Return what is looked at of a step with a limit."""
+    """Return the jobs for a step with a limit."""
     rows: list[Row] = [("equation", read_equation, _choose_shown_sizes(sizes))]
     if judged:
         rows += [("step", decide_stationary_of_mean if ask.is_of_batch else decide_stationary, at) for at in sizes]
@@ -226,7 +226,7 @@ def _list_limit_jobs(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> l
 
 
 def _list_acceptance_jobs(sizes: Sequence[Sizes]) -> list[Row]:
-    """Return what is looked at of a step that is accepted or refused."""
+    """Return the jobs for a step with acceptance."""
     return [("step", decide_metropolis, at) for at in sizes]
 
 
@@ -286,7 +286,7 @@ def _list_failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple
 
 
 def _drop_repeated_reasons(finding: Finding, first: Finding) -> Finding:
-    """Return a finding without the reasons that another one is undecided for, too."""
+    """Return a finding that refers to another one where both are undecided for the same reasons."""
     mine, its = finding.decision, first.decision
     if not isinstance(mine, Undecided) or not isinstance(its, Undecided) or mine.tried != its.tried:
         return finding

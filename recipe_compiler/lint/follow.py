@@ -178,6 +178,7 @@ def _make_argument(given: BoundName, ask: Binding, sizes: Sizes) -> Any:
 
 
 def _arrange(flat: Sequence[Node], shape: tuple[int, ...]) -> Any:
+    """Return nodes as a traced number or array of a shape."""
     if not shape:
         return make_number(flat[0])
     found = np.empty(len(flat), dtype=object)

@@ -23,7 +23,7 @@ def invert(a: Any) -> Any:
     """
     a = _require_square(a, "inverse")
     _assume_kind("inverted", "nonsingular")
-    over = _raise_guarded(_expand_determinant(a), Fraction(-1))
+    over = _compute_guarded_power(_expand_determinant(a), Fraction(-1))
     return np.array([[x * over for x in row] for row in adjugate(a, _expand_determinant)], dtype=object).reshape(
         a.shape
     )
@@ -61,8 +61,8 @@ def factorise(a: Any, upper: bool = False) -> Any:
     found = np.full((n, n), make_number(nodes.number(Fraction(0))), dtype=object)
     for j in range(n):
         square = a[j, j] - sum(found[j, k] ** 2 for k in range(j))
-        found[j, j] = _raise_guarded(square, Fraction(1, 2))
-        over = _raise_guarded(found[j, j], Fraction(-1))
+        found[j, j] = _compute_guarded_power(square, Fraction(1, 2))
+        over = _compute_guarded_power(found[j, j], Fraction(-1))
         for i in range(j + 1, n):
             found[i, j] = (a[i, j] - sum(found[i, k] * found[j, k] for k in range(j))) * over
     return found.T if upper else found
@@ -106,8 +106,8 @@ def _is_zero(x: Any) -> bool:
     return node is not None and node.number == 0
 
 
-def _raise_guarded(x: Any, exponent: Fraction) -> Any:
-    """Return a power that NumPy stops at where it is not defined."""
+def _compute_guarded_power(x: Any, exponent: Fraction) -> Any:
+    """Return x**exponent; a base 0 is refused, as NumPy raises there."""
     base = find_node(x)
     if base is None:
         raise UntraceableError(f"a matrix that holds {type(x).__name__}")

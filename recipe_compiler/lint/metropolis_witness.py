@@ -75,7 +75,7 @@ def _refute_limit_or_none(proposal: Proposal) -> Refutation | None:
 
 
 def _list_law_conditions(proposal: Proposal) -> Sequence[tuple[str, Expr]]:
-    """Return what has to vanish for what is drawn before the move to have its law under exp(-H)."""
+    """Return the conditions, scalars that vanish, under which draws before the move have their law under exp(-H)."""
     drawn, H = proposal.refreshed, proposal.problem.H
     if drawn is None:
         return ()
@@ -223,6 +223,7 @@ class _PointReader:
         return self.value(slope(e, by)) + sum(self.value(slope(e, x)) * along for x, along in through if along)
 
     def _leaf(self, e: Expr) -> Value:
+        """Return the value of a symbol, functions at the points that they were taken at."""
         if not isinstance(e, Symbol) or e not in self.visited.opaque:
             return self.at.leaf(e)
         if e not in self.known:
@@ -230,11 +231,13 @@ class _PointReader:
         return self.known[e]
 
     def _map_point(self, x: Symbol) -> Point:
+        """Return the point that a symbol's function is taken at."""
         of, point = self.visited.points[self.visited.opaque[x].place]
         own = {z: self.value(self.visited.plain(e)) for z, e in zip(of, point, strict=True)}
         return replace(self.at, numbers={**self.at.numbers, **own})
 
     def _find_slope(self, x: Symbol, by: Symbol) -> Fraction:
+        """Return the derivative of a symbol's function through its point."""
         if (x, by) not in self.slopes:
             of, point = self.visited.points[self.visited.opaque[x].place]
             there = _PointReader(self.visited, self._map_point(x))
@@ -343,6 +346,7 @@ class _QuadraticReader:
         return e.xreplace({call: self._replace_call(call) for call in e.atoms(AppliedUndef)}).doit()
 
     def _replace_call(self, call: Expr) -> Expr:
+        """Return x**2/2 for the potential of x, and 1 for a positive function."""
         if type(call).__name__ == self.potential and self.x in call.args:
             return self.x**2 / 2
         if not call.is_positive:
@@ -350,6 +354,7 @@ class _QuadraticReader:
         return sympy.Integer(1)
 
     def _read_symbol(self, s: Symbol) -> Expr:
+        """Return the value of an opaque symbol by the quadratic potential."""
         if s not in self.known:
             of, point = self.visited.points[self.visited.opaque[s].place]
             own = self.plain(self.visited.opaque[s].call)

@@ -89,6 +89,8 @@ def _make_contiguous(x: Any, dtype: Any = None) -> Any:
 
 
 def _make_filled(value: int) -> Callable[..., Any]:
+    """Return the substitute for `zeros` and `ones`."""
+
     def make(shape: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
         return trace_array(np.full(shape, value)) if is_real(dtype) else np.full(shape, value, dtype=dtype)
 
@@ -101,6 +103,8 @@ def _make_empty(shape: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
 
 
 def _make_like(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the substitute for `zeros_like` and others."""
+
     def alike(x: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:
         own = asarray(x).dtype if dtype is None else np.dtype(dtype)
         return make(np.shape(x) if shape is None else shape, own)
@@ -148,6 +152,7 @@ def _wrap_ufunc(name: str, found: Any) -> Any:
 
 
 def _trace_linear(name: str, found: Any) -> Any:
+    """Return the traced substitute for a function of `numpy.linalg`, if there is one."""
     if name not in LINEAR or not callable(found):
         return found
 
@@ -162,6 +167,7 @@ MATHEMATICS = {row.emitted.removeprefix("math."): row.name for row in FUNCTIONS.
 
 
 def _trace_math(name: str, found: Any) -> Any:
+    """Return the traced substitute for a function of `math`, if there is one."""
     own = {**ELEMENTWISE, **MATHEMATICS}
     if name in own:
         return partial(apply, own[name])

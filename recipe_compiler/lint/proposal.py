@@ -202,7 +202,7 @@ def _list_readings(step: WholeStep, trace: Trace, left: Sequence[int], is_first:
 
 
 def _list_cuts(trace: Trace, place: int, value: Expr) -> Iterator[tuple[int, Expr]]:
-    """Yield where an operation has a value, and where what it turns has the negative of it."""
+    """Yield places of a trace with a known value: an operation, and the operand of its sign flip."""
     yield place, value
     one = trace.operations[place]
     turned = [k for k in one.parts if one.op == "mul" and trace.operations[k].value != -1]
@@ -219,7 +219,7 @@ def _compute_precision(step: WholeStep, hidden: tuple[Symbol, ...]) -> Matrix:
 
 
 def _read_refreshed(step: WholeStep, y: Mapping[Symbol, Expr]) -> Refreshed:
-    """Return what is drawn before.
+    """Return the mean and covariance of the coordinates drawn before the move.
 
     Raises:
         NotFollowedError: not in an affine way.

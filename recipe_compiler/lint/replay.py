@@ -270,6 +270,7 @@ class _Run:
     def _evaluate_entries(
         self, entries: Sequence[Expr], coordinates: Sequence[Symbol], at: Point, shape: tuple[int, ...], *point: Any
     ) -> Any:
+        """Return the entries of a function of the document at a point, in a shape."""
         numbers = [Fraction(float(x)) for argument in point for x in np.asarray(argument, dtype=float).reshape(-1)]
         here = dict(zip(coordinates, numbers, strict=True))
         return _arrange([_evaluate_at(e, at, here) for e in entries], shape)
@@ -288,6 +289,7 @@ def _evaluate_at(e: Expr, at: Point, point: Mapping[Any, Value]) -> Value:
 
 
 def _arrange(values: Sequence[Value], shape: tuple[int, ...]) -> Any:
+    """Return the midpoints of values as a float or an array of a shape."""
     numbers = [float(ball(value).mid()) for value in values]
     return np.array(numbers).reshape(shape) if shape else numbers[0]
 

@@ -69,6 +69,7 @@ def require_every_step_size(trace: Trace, at: Evaluation[Expr], visited: Visited
 
 
 def _collect_obligations(trace: Trace, shown: Shows, covariance: ShowsCovariance) -> Obligations:
+    """Return the obligations of partial operations and covariances, by deciders of each."""
     found = [(f"the {one.what} at line {one.line} is defined and smooth", shown(one)) for one in trace.partial]
     words = "the covariance of multivariate_normal is positive semidefinite"
     pairs = [*found, *((words, covariance(entries, len(own))) for own, entries in trace.groups)]

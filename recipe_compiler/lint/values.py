@@ -253,6 +253,7 @@ def find_greatest(*values: Any, **named: Any) -> Any:
 def _join_extreme(
     plain: Callable[..., Any], join: Callable[[Node, Node], Node], values: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
+    """Return the traced minimum or maximum of two numbers; Python's own for any other arguments."""
     both = [find_node(x) for x in values if not isinstance(x, np.ndarray)]
     if len(values) != len(both) or len(both) != 2 or not any(isinstance(x, Symbolic) for x in values) or named:
         return plain(*values, **named)

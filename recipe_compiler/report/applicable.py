@@ -29,18 +29,18 @@ class ApplicableClaims:
     """Those that apply as well, and are not decided."""
 
 
-def apply_to_dynamics(dynamics: Dynamics) -> ApplicableClaims:
+def find_dynamics_claims(dynamics: Dynamics) -> ApplicableClaims:
     """Return the claims that apply to dynamics by themselves."""
     claims = list_applicable_claims(DYNAMICS, dynamics)
 
     def jobs() -> Sequence[Job]:
         subject = prepare_subject(dynamics)
-        return [partial(_find, claim, subject, dynamics) for claim in claims]
+        return [partial(_decide_claim, claim, subject, dynamics) for claim in claims]
 
     return ApplicableClaims(claims, jobs)
 
 
-def _find(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynamics) -> Finding:
+def _decide_claim(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynamics) -> Finding:
     return claim.finding(state_sizes(claim, dynamics, decide_claim(get_decider(claim), subject)))
 
 
@@ -106,7 +106,7 @@ NO_FORMULA = frozenset(
 
 
 def _list_names(stated: object) -> Iterator[str]:
-    """Yield the names in what a document states, its assumptions left out."""
+    """Yield the names in the formulas of a document, its assumptions excepted."""
     if isinstance(stated, str):
         yield from re.findall(r"\w+", stated)
     elif isinstance(stated, dict):

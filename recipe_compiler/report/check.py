@@ -11,7 +11,7 @@ from recipe_compiler import limits
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.derive.show import row_texts
 from recipe_compiler.formula.show import text
-from recipe_compiler.report.applicable import ApplicableClaims, Job, apply_to_dynamics, list_dynamics_caveats
+from recipe_compiler.report.applicable import ApplicableClaims, Job, find_dynamics_claims, list_dynamics_caveats
 from recipe_compiler.report.premises import DecidedBy, apply_premises
 from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
@@ -85,6 +85,7 @@ def list_explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds
 def _prepare_explanations(
     dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]
 ) -> Sequence[Explain]:
+    """Return the jobs that explain topics."""
     subject, questions = prepare_subject(dynamics), _list_questions(findings)
     return [partial(questions[topic], subject) for topic in asked]
 
@@ -164,25 +165,21 @@ def _select_claims(what: ApplicableClaims, wanted: Callable[[Claim[Any, Any]], b
 
 
 def _choose_claims(document: Document, *, advisory: bool) -> ApplicableClaims:
-    return (
-        _list_every_claim(document)
-        if advisory
-        else _select_claims(_list_every_claim(document), lambda row: row.decides)
-    )
+    return _find_claims(document) if advisory else _select_claims(_find_claims(document), lambda row: row.decides)
 
 
-def _list_every_claim(document: Document) -> ApplicableClaims:
+def _find_claims(document: Document) -> ApplicableClaims:
     if isinstance(document, Dynamics):
-        return apply_to_dynamics(document)
+        return find_dynamics_claims(document)
     from recipe_compiler.report import in_builds  # imported here: dynamics alone do without what it brings
 
     match document:
         case Target():
-            return in_builds.apply_to_target(document)
+            return in_builds.find_target_claims(document)
         case Scheme():
-            return in_builds.apply_to_scheme(document)
+            return in_builds.find_scheme_claims(document)
         case Build():
-            return in_builds.apply_to_build(document)
+            return in_builds.find_build_claims(document)
 
 
 def _list_timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:
@@ -207,6 +204,6 @@ def _find_deciders(document: Document) -> DecidedBy:
     """Return what decides assumptions of a document: a build alone knows more than it declares."""
     if not isinstance(document, Build):
         return lambda _: False
-    from recipe_compiler.verify.builds.assumed import find_decider  # as in `_list_every_claim`
+    from recipe_compiler.verify.builds.assumed import find_decider  # as in `_find_claims`
 
     return partial(find_decider, document)

@@ -48,7 +48,7 @@ from recipe_compiler.verify.steps.in_build import check_pieces, has_word
 Explain = Callable[[], tuple[Explanation, ...]]
 
 
-def apply_to_target(target: Target) -> ApplicableClaims:
+def find_target_claims(target: Target) -> ApplicableClaims:
     """Return the claims that apply to a target by itself."""
     claims = list_applicable_claims(TARGETS, target)
 
@@ -58,7 +58,7 @@ def apply_to_target(target: Target) -> ApplicableClaims:
     return ApplicableClaims(claims, lambda: [partial(finding, claim) for claim in claims])
 
 
-def apply_to_scheme(scheme: Scheme) -> ApplicableClaims:
+def find_scheme_claims(scheme: Scheme) -> ApplicableClaims:
     """Return the claims that apply to a scheme by itself."""
     claims = list_applicable_claims(SCHEMES, scheme)
 
@@ -68,14 +68,14 @@ def apply_to_scheme(scheme: Scheme) -> ApplicableClaims:
     return ApplicableClaims(claims, lambda: [partial(finding, claim) for claim in claims])
 
 
-def apply_to_build(build: Build) -> ApplicableClaims:
+def find_build_claims(build: Build) -> ApplicableClaims:
     """Return the claims that apply to a build: those about its dynamics, target and scheme, then its own."""
     bound = bind_build(build)
-    parts = (_apply_to_its_dynamics(bound), _apply_to_its_target(bound), _apply_to_its_scheme(bound))
+    parts = (_find_dynamics_claims_of(bound), _find_target_claims_of(bound), _find_scheme_claims_of(bound))
     claims = list_applicable_claims(BUILDS, build)
 
     def job(claim: Claim[BoundBuild, Build]) -> Job:
-        return partial(_find, claim, bound, _demand_smoothness(claim, bound, partial(claim.decide, bound)))
+        return partial(_decide_claim, claim, bound, _demand_smoothness(claim, bound, partial(claim.decide, bound)))
 
     own = [job(claim) for claim in claims]
 
@@ -86,11 +86,11 @@ def apply_to_build(build: Build) -> ApplicableClaims:
     return ApplicableClaims((*(row for part in parts for row in part.rows), *claims), jobs)
 
 
-def _apply_to_its_dynamics(bound: BoundBuild) -> ApplicableClaims:
+def _find_dynamics_claims_of(bound: BoundBuild) -> ApplicableClaims:
     claims = list_claims_in_build(DYNAMICS, bound.dynamics, bound.build)
 
     def job(claim: Claim[Subject, Dynamics]) -> Job:
-        return partial(_find, claim, bound, _demand_smoothness(claim, bound, _decide_in_build(claim, bound)))
+        return partial(_decide_claim, claim, bound, _demand_smoothness(claim, bound, _decide_in_build(claim, bound)))
 
     return ApplicableClaims(claims, lambda: [job(claim) for claim in claims])
 
@@ -104,16 +104,16 @@ def _decide_in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Call
     return partial(decide_any_metric_first, decide, bound)
 
 
-def _apply_to_its_target(bound: BoundBuild) -> ApplicableClaims:
+def _find_target_claims_of(bound: BoundBuild) -> ApplicableClaims:
     claims = list_claims_in_build(TARGETS, bound.build.target, bound.build)
 
     def job(claim: Claim[Target, Target]) -> Job:
-        return partial(_find, claim, bound, partial(target_decided_in, claim.decide, bound.build))
+        return partial(_decide_claim, claim, bound, partial(target_decided_in, claim.decide, bound.build))
 
     return ApplicableClaims(claims, lambda: [job(claim) for claim in claims])
 
 
-def _apply_to_its_scheme(bound: BoundBuild) -> ApplicableClaims:
+def _find_scheme_claims_of(bound: BoundBuild) -> ApplicableClaims:
     scheme = bound.build.scheme
     claims = list_claims_in_build(SCHEMES, scheme, bound.build) if scheme.is_used else ()
 
@@ -128,7 +128,7 @@ def _demand_smoothness(claim: Claim[Any, Any], bound: BoundBuild, decide: Callab
     return partial(demand_smoothness, claim.id, bound.build, bound.dynamics, decide)
 
 
-def _find(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:
+def _decide_claim(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:
     return claim.finding(state_build_sizes(claim, bound, decide()))
 
 
@@ -170,7 +170,7 @@ def list_build_caveats(build: Build) -> tuple[str, ...]:
 
 
 def _list_unread_of_used(build: Build) -> Iterator[str]:
-    """Yield what the documents that a step uses state, and no claim about the build reads."""
+    """Yield the statements of the documents that a step uses that no claim about the build reads."""
     scheme = build.scheme
     if scheme.is_used:
         yield from list_unread(scheme, list_claims_in_build(SCHEMES, scheme, build))
@@ -180,7 +180,7 @@ def _list_unread_of_used(build: Build) -> Iterator[str]:
 
 
 def _list_unused(build: Build) -> Iterator[str]:
-    """Yield what the build, its dynamics and its target declare and no formula reads."""
+    """Yield the declarations of a build, its dynamics and its target that no formula reads."""
     if build.codes:  # a function of its author may read it
         return
     beside = (build, *(part for kind, part in build.parts.items() if kind in {"scheme", "use"}))

@@ -51,6 +51,7 @@ class _Premises:
         return self.settled[place]
 
     def _apply_premise(self, found: Finding, proof: Proved, premise: str) -> Finding:
+        """Return a finding given a claim that it rests on: undecided if refuted, with an open claim as a premise."""
         known = [*self._list_known(premise)]
         if any(one.verdict is Verdict.REFUTED for one in known):
             return self._make_undecided(found, premise)

@@ -141,6 +141,7 @@ def find_owners_of_gamma(derivation: Derivation, selections: Selections) -> dict
 
 
 def _find_owners(derivation: Derivation, selections: Selections, place: Pair) -> tuple[str, ...]:
+    """Return the pieces that state a share of Gamma; without any, those that contain it."""
     stated = [name for name, own in selections.items() if any(place in s.Gamma for s in own)]
     holding = (name for name, own in selections.items() if any(_has_share(derivation, s, place) for s in own))
     return tuple(stated or holding)

@@ -92,6 +92,7 @@ def find_riccati_flow(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
 
 
 def _write_rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction) -> Tensor:
+    """Return 1/(h(q) - s), h(q) = sqrt(q) coth(sqrt(q))."""
     eps = c.atom(Component(EPS))
     q = c.scale(c.multiply(discriminant, eps, eps), share * share / 4)
     s = c.scale(c.multiply(slope, eps), share / 2)

@@ -152,7 +152,7 @@ def _collect_laws(target: Target | None) -> Mapping[str, Law]:
 
 
 def _write_log_ratio(derivation: Derivation, move: Involution, target: Target | None, style: Style) -> str:
-    """Return what is derived of log a, the ratio of an involution; in words where its Jacobian is not found."""
+    """Return the derived log acceptance ratio of an involution; in words where its Jacobian is not found."""
     beside = () if target is None else target.declarations.parameters
     try:
         found = mapped(move, visible(derivation.dynamics.declarations, beside)).log_ratio()

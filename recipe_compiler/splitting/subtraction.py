@@ -235,7 +235,7 @@ class _FlowPowers:
 
 
 def _compute_given_up(powers: _FlowPowers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple[Propagator, ...]]:
-    """Return sum_K K B K^T, K = sum_o c_o E(o), with what its powers need."""
+    """Return sum_K K B K^T, K = sum_o c_o E(o), with the arrays that its powers use."""
     c, block = powers.derivation.calculus, powers.block
     known = {o: powers.power(o) for response in own.responses for o in response}
     needed = dict.fromkeys(propagator for _, needs in known.values() for propagator in needs)

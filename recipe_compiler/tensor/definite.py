@@ -282,7 +282,7 @@ def _is_symmetric(c: Calculus, atom: Atom) -> bool:
 
 
 def _identity_without_slots(atom: Atom) -> object:
-    """Return what an atom is apart from its slots."""
+    """Return an atom without its slots, to compare atoms."""
     match atom:
         case Inverse(of, _):
             return of

@@ -144,7 +144,7 @@ def simplified(
 
 
 def _apply_first_rule(c: Arithmetic, product: Product, free: frozenset[Index], labels: Labels) -> list[Product] | None:
-    """Return what the product becomes by the first rule that applies, None where none does."""
+    """Return the product rewritten by the first rule that applies; None where none does."""
     deltas = [atom for atom, _ in product.factors if isinstance(atom, Delta)]
     single = [Delta(index, 0) for index in indices(product.factors) if index.size == 1]
     if deltas or single:
@@ -292,7 +292,7 @@ def _orient_slots(symmetry: int, at: tuple[Slot, ...]) -> tuple[int, tuple[Slot,
 
 
 def _multiply_by_lost_sizes(product: Product) -> Product:
-    """Multiply by the size of every bound index that occurs nowhere: what is summed does not depend on it."""
+    """Multiply by the size of every bound index that occurs in no factor."""
     lost = product.bound - indices(product.factors)
     coefficient = product.coefficient
     sizes: dict[Atom, Fraction] = dict(product.factors)

@@ -203,7 +203,7 @@ class _Evaluation:
 def _memo_key(
     factors: tuple[Factor, ...], bound: Iterable[Index], at: Mapping[Index, int]
 ) -> tuple[tuple[Factor, ...], tuple[int, ...]]:
-    """Return what a sum over `bound` is kept by."""
+    """Return the key under which a sum over `bound` is cached."""
     outer = sorted(indices(factors) - set(bound), key=lambda index: index.label)
     return factors, tuple(at[index] for index in outer)
 

@@ -174,7 +174,7 @@ class TraceReading:
         return deltas, min((delta.low for delta in deltas), default=self.S.top)
 
     def _elsewhere(self, f: Expr, z: tuple[Symbol, ...]) -> Iterator[tuple[Expr, tuple[Symbol, ...]]]:
-        """Yield a function, and what it is one of, at other coordinates that the document has all in it at."""
+        """Yield an expression and its coordinates rewritten at each point where all of its functions are taken."""
         for other in self.meaning.others:
             if {*z, *f.atoms(AppliedUndef)} <= other.keys():
                 yield cast(Expr, f.xreplace(dict(other))), tuple(cast(Symbol, other[x]) for x in z)

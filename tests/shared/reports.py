@@ -135,7 +135,7 @@ def decide_here(
     They are decided in this process, which takes a third of the time that a child does, with the claims that they rest
     on; without these, as they are before their premises are looked at. What explains a report is not looked for.
     """
-    what = module._list_every_claim(document)
+    what = module._find_claims(document)
     rests_on = {row.id: row.rests_on for row in what.rows}
     claims = rests_on.keys() if claims is None else claims
     wanted, found = list(claims), set[str]()

@@ -129,7 +129,7 @@ class ScalarReading(QuotientReader):
         return g ** (numerator * least // denominator)
 
     def _read_exponential(self, rest: Expr, numerator: int, denominator: int) -> Quotient:
-        """Return exp(numerator rest/denominator), a power of some exp(t), which lies above its tangent at 0."""
+        """Return exp(numerator/denominator rest) as a power of a generator exp(t); its tangent bounds become facts."""
         least = math.lcm(self.denominators.get(("exp", rest), 1), denominator)
         t = self.of(rest).scaled(Fraction(1, least))
         g, new = self._generator(("exp", t.key), sympy.exp(rest / least), ">")

@@ -233,7 +233,7 @@ def kink_of(node: Apply) -> Formula | None:
 
 
 def _obligations_at_kink(node: Apply, demand: Demand, declarations: Declarations, guards: Guards) -> Obligations:
-    """Return what keeps a function with a kink or a jump away from it, or excuses it; the case of a datum is fixed."""
+    """Return the obligation that a function stays off its kink or jump, or the reason that it may cross it."""
     if node.fn == "where" and is_of_data(node.args[0]):
         return NONE
     kink = kink_of(node)

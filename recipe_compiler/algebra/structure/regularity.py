@@ -150,7 +150,7 @@ def _classify_root(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Frac
 
 
 def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> bool:
-    """Whether a function is continuous at a zero of what is critical in it: moduli and roots are, quotients may jump.
+    """Whether a function is continuous at a zero of its critical part: moduli and roots are, quotients may jump.
 
     A slope that is bounded on both sides is not enough: that of `atan(1/x)` is, at its jump.
     """

@@ -46,7 +46,7 @@ def is_zero_everywhere(e: Expr, apart: Apart) -> bool:
 
 
 def _split_cases(e: Expr, apart: Apart, settled: frozenset[Expr], left: int) -> Iterator[Expr]:
-    """Yield what an expression is in every case; `settled` are arguments of roots that are not zero."""
+    """Yield the values of an expression, case by case; `settled` are arguments of roots that are not zero."""
     u = _find_undecided_argument(e, settled)
     if u is None:
         if Cell(sympy.Integer(0)) not in e.atoms(Cell):  # else no point belongs to the case

@@ -40,7 +40,7 @@ def find_decider(build: Build, fact: str) -> Decided:
 
 
 def _decide_declared(build: Build, name: str) -> Decided:
-    """Domains of blocks are as declared; kinds of values and of what is bound are a claim; data are checked later."""
+    """Return True for a block, whose domain is as declared; `bindings` for a name with a value; else False."""
     documents = (build.dynamics, build.target, build.target.declared or build.target)
     blocks = {block.name for document in documents for block in document.declarations.blocks}
     known = _collect_valued_names(build)

@@ -61,7 +61,7 @@ def _list_potential_kinds(build: Build) -> list[str]:
 
 
 def _pair_assumptions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compare, Declarations, Sizes]]:
-    """Yield each assumption as bound and at the values of the build, with what is declared there."""
+    """Yield each assumption as bound and at the values of the build, with the declarations that apply."""
     pairs = ((bound, bind_values(build) or bound), (build.target, bind_target_values(build) or build.target))
     for stated, valued in pairs:
         sizes, declarations = find_known_sizes(build, stated), valued.declarations
@@ -70,13 +70,13 @@ def _pair_assumptions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, 
 
 
 def _list_assumptions(document: Dynamics | Target) -> tuple[Compare, ...]:
-    """Return what a document states under `assume`, and that the ends of its domains, as declared, are in order."""
+    """Return the assumptions of a document, with the order of the ends of its domains."""
     declared = document.declared if isinstance(document, Target) and document.declared else document
     return (*document.declarations.assume, *declared.declarations.ends_in_order)
 
 
 def _check_assumption(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
-    """Return a refutation, what is not shown, or an empty string where the assumption holds."""
+    """Return a refutation, a reason that it is open, or an empty string where the assumption holds."""
     if depends_on_state(condition.left) or depends_on_state(condition.right):
         return f"{written} restricts the state, and emitted steps do not enforce it"
     if _is_shown_by_kinds(condition, declarations):
@@ -95,7 +95,7 @@ def _check_assumption(written: str, condition: Compare, declarations: Declaratio
 
 
 def _is_shown_by_kinds(condition: Compare, declarations: Declarations) -> bool:
-    """Whether kinds alone show an assumption about scalars; what is assumed does not show itself."""
+    """Whether kinds alone show an assumption about scalars, without assumptions."""
     op, left, right = condition.op, condition.left, condition.right
     if left.shape.sizes or right.shape.sizes:
         return False

@@ -86,7 +86,7 @@ class _BoundName:
 def _refute_kinds(
     what: _BoundName, build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]
 ) -> Refuted | None:
-    """Return a refutation; note in `tried` what is neither shown nor refuted.
+    """Return a refutation of a kind; note open kinds in `tried`.
 
     Structure decides for all values and sizes; numbers are written out where it does not, and may be many.
     """
@@ -109,7 +109,7 @@ def _refute_kinds(
 
 
 def _refute_numbers(what: _BoundName, numbers: Numbers, kind: Kind, valued: Dynamics) -> Refuted | None:
-    """Decide a formula of parameters at what they are in the build."""
+    """Return a refutation by the exact value of a formula of parameters."""
     if not violates_exactly(numbers, kind):
         return None
     used = dependence(what.formula).parameters

@@ -71,7 +71,7 @@ class Limits:
         return frozenset(found)
 
     def _split_logarithms(self, summands: Iterable[tuple[Fraction, Formula]]) -> Iterator[tuple[Fraction, Formula]]:
-        """Yield summands, the logarithms of roots and of products of positive factors as those of what is in them."""
+        """Yield summands; logarithms of roots and of products of positive factors become those of the factors."""
         for c, term in summands:
             match term:
                 case Apply("log", (Apply("sqrt", (inner,)),)):

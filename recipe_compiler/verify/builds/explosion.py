@@ -69,7 +69,7 @@ def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) ->
 
 
 def _bound_below_by_square(target: Target) -> tuple[str, ...] | None:
-    """Return what it rests on that an energy is at least -c (1 + |z|**2); None where that is not seen."""
+    """Return the premises under which an energy is at least -c (1 + |z|**2); None where that is not shown."""
     if target.recursion:
         return None
     parts = list_target_parts(target)
@@ -85,7 +85,7 @@ def _bound_below_by_square(target: Target) -> tuple[str, ...] | None:
 
 
 def _prove_by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: list[str]) -> Answer:
-    """Return the proof by integrals against exp(-H), or what the target does not show."""
+    """Return the proof by integrals against exp(-H), or the terms of the target that are open."""
     shown = [f"not shown for this target: {fact}" for fact in rests_on]
     tried = found.decision.tried if isinstance(found.decision, Undecided) else ()
 

@@ -198,7 +198,7 @@ def _match_convex(core: Formula) -> tuple[str, int, Formula] | None:
 
 
 def _split_weight(term: Formula) -> tuple[Formula | None, Formula]:
-    """Return what the data alone decide of a product, and the rest."""
+    """Return the factor of a product that the data determine, and the rest."""
     match term:
         case Multiply(left, right) if not depends_on_state(left):
             weight, core = _split_weight(right)

@@ -126,7 +126,7 @@ def step_decided_in(claim: Claim, stages: Stages) -> Answer:
 
 
 def _decide_every_part(claim: Claim, parts: tuple[Subject, ...]) -> Answer:
-    """Return the answer about all of several subjects: a refutation of one, else what is open of one, else a proof."""
+    """Return the conjunction of answers about subjects: the first refutation, else the first open one, else a proof."""
     found = [_decide_part(claim, part) for part in parts]
     order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
     return min(found, key=lambda answer: order.index(answer.verdict))

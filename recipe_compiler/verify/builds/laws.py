@@ -140,7 +140,7 @@ def _compute_index_residual(target: Target, law: Law, block: Block) -> Tensor:
 
 
 def _name_residual(law: Law, block: Block) -> str:
-    """Name what vanishes, as `_make_scalar_residuals` has it."""
+    """Return the name of the residuals of `_make_scalar_residuals` in reports."""
     b = block.name
     if is_of_counts(law):
         one = f"a count of {b}" if block.shape.sizes else b
@@ -179,7 +179,7 @@ def _collect_premises(target: Target, block: Block, law: Law) -> Obligations:
 
 
 def _restate_for_one_row(given: frozenset[str], declared: Declarations) -> frozenset[str]:
-    """Return what is given, conditions on all rows said as they are of one: `y <= n` for `n - y >= 0`."""
+    """Return premises with conditions on all rows stated for one: `y <= n` for `n - y >= 0`."""
     one = with_ends(declared).assume
     every = (*(of_all_rows(condition, declared) for condition in declared.assume), *ends_of_all(declared))
     said = {text(whole): text(own) for own, whole in zip(one, every, strict=True)}
@@ -213,7 +213,7 @@ def _scalarise_entries(formula: Formula, declared: Declarations, sizes: Sizes) -
 
 
 def _make_scalar_residuals(target: Target, law: Law, block: Block) -> Scalars:
-    """Return what the second engine finds left: d(U - E)/db, of N(m, cov) cov dU/db - (b - m), of shares those less."""
+    """Return the residuals of the second engine: d(U - E)/db, or cov dU/db - (b - m) for N(m, cov), by law."""
     return lambda sizes: [
         entry
         for configuration in configurations(discrete_blocks(target.declarations), sizes)
@@ -224,7 +224,7 @@ def _make_scalar_residuals(target: Target, law: Law, block: Block) -> Scalars:
 def _list_scalar_residuals(
     target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration
 ) -> Iterator[Expr]:
-    """Yield what is left where all rows of discrete blocks stand as they are given."""
+    """Yield the residuals at given rows of discrete blocks."""
     last = _eliminate_last_shares(target, sizes)
     if is_of_rows(law) or is_of_counts(law):
         differences = _list_differences(target, law, block, sizes, configuration)
@@ -262,7 +262,7 @@ def _compute_energy_difference(target: Target, law: Law, block: Block, sizes: tu
 
 
 def _add_rows_to_witness(found: Answer, target: Target, law: Law, block: Block) -> Answer:
-    """Return an answer whose witness says how the rows of discrete blocks stand there, too."""
+    """Return an answer whose witness also states the rows of discrete blocks."""
     blocks = discrete_blocks(target.declarations)
     if not blocks or not isinstance(found.decision, Refuted):
         return found
@@ -283,7 +283,7 @@ def _add_rows_to_witness(found: Answer, target: Target, law: Law, block: Block) 
 
 
 def _declare_drawn_names(target: Target) -> Declarations:
-    """Return what a witness draws: data as data, and no discrete blocks, whose rows are written out."""
+    """Return the declarations of a witness: data as data, without discrete blocks, whose rows are written out."""
     declared, discrete = declare_all_rows(target.declarations), discrete_blocks(target.declarations)
     ends = tuple(end for block in discrete if (end := require_counts_in_range(block, declared)) is not None)
     blocks = tuple(block for block in declared.blocks if block not in discrete)

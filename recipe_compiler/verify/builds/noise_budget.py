@@ -63,7 +63,7 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
 
 
 def _decide_word(build: Build, bound: Dynamics) -> Decision:
-    """Return the decision about what the letters of a word give up; nothing where that is not derived."""
+    """Return the decision about the noise that letters of a word give up; nothing where that is not derived."""
     derivation, declarations = derive(bound), bound.declarations
     try:
         found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
@@ -100,7 +100,7 @@ def _defer_to_run(budget: Budget, name: str) -> Decision:
 
 
 def _compare_with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:
-    """Return the decision about the step size as it is stated, with what is different of the double that runs."""
+    """Return the decision at the stated step size, with the remark where the double that runs decides otherwise."""
     stated = decide(build.eps)
     runs = Fraction(build.run.eps)
     if runs == build.eps or isinstance(stated, Undecided):

@@ -204,7 +204,7 @@ def _read_matrix(tensor: Tensor, count: int, values: _Values) -> Rational:
 
 
 def _is_noise_enough(numbers: Numbers, found: Subtraction, eps: Fraction) -> bool | None:
-    """Whether what is left of the noise of every letter is positive semidefinite; None where no sign is found."""
+    """Whether the remaining noise of every letter is positive semidefinite; None where no sign is found."""
     for bits in (limits.BITS, limits.MOST_BITS):
         with ctx.workprec(bits):
             signs = {_is_semidefinite(A) for A in _list_remainders(numbers, found.given_up, eps)}
@@ -271,7 +271,7 @@ def _is_semidefinite(A: arb_mat) -> bool | None:
 
 
 def _find_negative_direction(numbers: Numbers, found: Subtraction, eps: Fraction) -> tuple[tuple[str, str], ...]:
-    """Return a direction in which what is left is negative, proposed by floats and shown by balls."""
+    """Return a direction in which the remaining noise is negative, proposed by floats and shown by balls."""
     n = len(numbers.F)
     A = _compute_remainder(numbers.F, numbers.D, numbers.B, found.given_up, eps)
     import numpy as np

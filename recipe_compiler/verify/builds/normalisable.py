@@ -137,7 +137,7 @@ def _decide_posterior(build: Build, bound: Dynamics, share: Fraction) -> Answer:
 
 
 def _leave_posterior(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
-    """Return what is said of exp(-H) where the integral of the target is open or infinite."""
+    """Return the answer about exp(-H) where the integral of the target is open or infinite."""
     match posterior.decision:
         case Refuted() if not _is_potential_alone(build, bound):
             reason = "exp(-U) has no finite integral, and other terms of H depend on its blocks"
@@ -147,7 +147,7 @@ def _leave_posterior(build: Build, bound: Dynamics, posterior: Answer) -> Answer
 
 
 def _decide_at_values(build: Build) -> Answer:
-    """Decide the target at the values of a build: proved only if it is both at the doubles and at what is written."""
+    """Decide the target at the values of a build: proved only if it is at the doubles and at the stated decimals."""
     found = target_decided_in(normalisable_target, build)
     if not isinstance(found.decision, Proved) or AT_VALUES not in found.decision.by:
         return found
@@ -224,7 +224,7 @@ def _scale_target(target: Target, share: Fraction) -> Target:
 
 
 def _decide_by_data(build: Build, general: Answer) -> Answer:
-    """Return what is decided of the target at the data of the build, by the answer for all data as declared."""
+    """Return the answer about the target at the data of the build, given that for all data as declared."""
     decision, file = general.decision, build.data
     if isinstance(decision, Proved) and decision.by != ALMOST and (file is None or not file.made):
         return general

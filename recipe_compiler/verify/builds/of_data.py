@@ -123,7 +123,7 @@ def _add_order_of_fields(target: Target, rows: Rows) -> Target:
 
 
 def _find_shared_column(build: Build, found: Posterior) -> str:
-    """Return which column of the file is both an outcome and in what its density is given; empty where none is."""
+    """Return, as text, an outcome and another field that are made of one column; empty where there are none."""
     if build.data is None:
         return ""
     slots = (find_outcome(law, found.target.declarations) for _, law in found.unbounded)
@@ -135,7 +135,7 @@ def _find_shared_column(build: Build, found: Posterior) -> str:
 
 
 def _find_source_columns(file: DataFile, names: tuple[str, ...]) -> set[str]:
-    """Return columns of the file that columns are made of."""
+    """Return the columns of the file that made columns are computed from."""
     made = {column.name: column.uses for column in file.made}
     found, left = set[str](), list(names)
     while left:
@@ -169,7 +169,7 @@ def _describe_data(observed: Observed, words: tuple[str, ...]) -> str:
 
 
 def _add_tried(general: Answer, reason: str) -> Answer:
-    """Return an answer that is open, with more of what was tried."""
+    """Return an open answer with further reasons."""
     if not isinstance(general.decision, Undecided):
         return general
     return replace(general, decision=replace(general.decision, tried=(*general.decision.tried, reason)))

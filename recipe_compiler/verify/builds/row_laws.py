@@ -61,7 +61,7 @@ def find_latent_blocks(target: Target, densities: Sequence[StatedDensity], rows:
 
 
 def _has_cycle(needed: Mapping[K, Set[K]]) -> bool:
-    """Whether some of what is needed needs itself, through others."""
+    """Whether a dependence graph has a cycle."""
     while free := {name for name, others in needed.items() if not others & needed.keys()}:
         needed = {name: others for name, others in needed.items() if name not in free}
     return bool(needed)

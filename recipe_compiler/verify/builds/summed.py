@@ -99,7 +99,7 @@ def sum_over_counts(target: Target) -> Summed:
         ways = (
             way(found, block)
             for block in _list_count_blocks(found.target)
-            for way in (_sum_named_law, _sum_claimed_law)
+            for way in (_sum_out_block, _sum_claimed_law)
         )
         fewer = next((one for one in ways if one is not None), None)
         if fewer is None:
@@ -107,8 +107,8 @@ def sum_over_counts(target: Target) -> Summed:
         found = fewer
 
 
-def _sum_named_law(found: Summed, block: Block) -> Summed | None:
-    """Return what is left without the named law of a block; None where it has none, or more is made of it."""
+def _sum_out_block(found: Summed, block: Block) -> Summed | None:
+    """Return a target with a block summed out by its named law, whose sum is 1; None if another term depends on it."""
     target, stated = found.target, found.target.stated
     # as log p, and once: summed over the data, the law of a block without rows would be a power of it
     entry = "log_likelihood" if block in of_data(target.declarations) else "log_prior"
@@ -147,7 +147,7 @@ def _list_fitting_shapes(law: StatedDensity) -> tuple[Shape, ...]:
 
 
 def _sum_claimed_law(found: Summed, block: Block) -> Summed | None:
-    """Return what is left by the law of a block given all others; None where that is not shown."""
+    """Return a target with a block summed out by its claimed conditional law; None where the law is not proved."""
     target, law = found.target, dict(found.target.laws).get(block.name)
     if law is None:
         return None
@@ -219,7 +219,7 @@ def _read_one_datum(formula: Formula, declared: Declarations) -> Formula | None:
 
 
 def _state_at_zero(target: Target, block: Block, entry: str, total: Formula) -> Stated:
-    """Return what is stated with a block put to 0; named laws in which it stood have no name there."""
+    """Return the stated densities with a block set to 0; named laws that contained it become plain terms."""
     parts: dict[str, list[Formula]] = {entry: [total]}
     for one in target.stated.densities:
         if _is_law_with_block(one, block):

@@ -139,7 +139,7 @@ def gradient(target: Target) -> Answer:
 
 
 def _assume_nonzero_variables(target: Target) -> Iterator[str]:
-    """Yield what is assumed of variables of a direction: they have none at 0, in more than one dimension never met."""
+    """Yield the assumption that variables of a direction are not 0, which has probability 0 in several dimensions."""
     for block, moved in zip(target.declarations.blocks, sampled_blocks(target), strict=True):
         if block.constraint is Constraint.UNIT_VECTOR:
             yield f"{moved.name} is never 0, where its direction is undefined"
@@ -168,7 +168,7 @@ def list_stated_formulas(target: Target) -> Iterator[Formula]:
 
 
 def _list_needs(target: Target) -> tuple[Compare, ...]:
-    """Return what the named densities need, of the blocks as they are sampled, and the domains of states."""
+    """Return the conditions of the named densities on the sampled blocks, and the domains of states."""
     replacements = {one.block.name: value(one) for one in target.transforms}
     made = (substitute(condition, replacements) for condition in target.stated.needs)
     return (*(condition for condition in made if isinstance(condition, Compare)), *in_domains(target))

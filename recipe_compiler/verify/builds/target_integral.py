@@ -93,7 +93,7 @@ def _decide_continuous(stated: Target) -> Answer:
 
 
 def _explain_open(target: Target) -> str:
-    """Return what is said where a target with sets or a recursion has no proper prior beside densities of the data."""
+    """Return the reason that a target with sets or a recursion stays open without proper priors."""
     if target.recursion:
         return f"{OPEN}, and it is not shown to be bounded, or a density of the data, beside a proper prior"
     names = ", ".join(block.name for block in constrained(target))
@@ -101,7 +101,7 @@ def _explain_open(target: Target) -> str:
 
 
 def _require_agreement(target: Target, parts: list[TargetPart], proof: Proved) -> Answer:
-    """Return a proof where both engines read the formulas alike; what it rests on is theirs if it has nothing of it."""
+    """Return a proof if both engines read the formulas alike, else the answer about that."""
     answer = decide_same_reading(target) if target.recursion else decide_agreement(target, parts)
     if not isinstance(answer.decision, Proved):
         return answer
@@ -159,7 +159,7 @@ def _list_reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _drop_bounded_parts(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[str, str]]]:
-    """Yield the parts without what only helps, all of one or some of its summands, with what is said of that.
+    """Yield the parts with one that is bounded below dropped, or a bounded summand of one, with a remark.
 
     U >= V + c, where what is left out is bounded below by c: exp(-U) <= exp(-c) exp(-V).
     """

@@ -93,7 +93,7 @@ def _has_same_rows(target: Target, composed: Target) -> bool:
 
 
 def _drop_rows(target: Target) -> Target:
-    """Return a target without what is stated of rows."""
+    """Return a target without the densities of rows."""
     declared = None if target.declared is None else _drop_rows(target.declared)
     return replace(target, log_likelihood=None, recursion=(), declared=declared)
 
@@ -115,7 +115,7 @@ def _list_identities(target: Target, composed: Target) -> Iterator[Identity]:
 
 
 def _differentiate_entrywise(c: Calculus, entry: Tensor, block: Block) -> Tensor:
-    """Return df_i/du_i of what depends on its own coordinate alone: summed over the others, which give nothing."""
+    """Return df_i/du_i of a function whose entry i depends on u_i alone."""
     cols = col_slots(block)
     return c.total(c.diff(entry, Coordinate(block.name, cols)), *cols)
 

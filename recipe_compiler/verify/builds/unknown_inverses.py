@@ -28,7 +28,9 @@ def leave_abstract(build: Build) -> Build:
     inverted = _find_inverted_functions(build.dynamics)
     declared = bind(build).declarations
     bound = tuple(
-        (name, formula) for name, formula in build.bind if name not in inverted or _has_inverse(formula, declared)
+        (name, formula)
+        for name, formula in build.bind
+        if name not in inverted or _has_written_inverse(formula, declared)
     )
     return build if bound == build.bind else replace(build, bind=bound)
 
@@ -41,8 +43,8 @@ def _find_inverted_functions(dynamics: Dynamics) -> frozenset[str]:
     return frozenset(part.name for part in of if isinstance(part, FunctionAt)) & functions
 
 
-def _has_inverse(formula: Formula, declarations: Declarations) -> bool:
-    """Whether the calculus writes the inverse of a matrix of the state, and its determinant, by its entries."""
+def _has_written_inverse(formula: Formula, declarations: Declarations) -> bool:
+    """Whether the calculus can write the inverse and the determinant of a matrix entry by entry."""
     row, col = grid_indices(formula.shape.rows or 1)
     try:
         whole = convert(Apply("inv", (formula,), formula.shape), declarations, row, col)

@@ -147,7 +147,7 @@ def _unify_all(patterns: Sequence[Formula], formulas: Sequence[Formula], binding
 
 
 def _make_law(row: Density, binding: Binding, scale: Formula) -> Law | None:
-    """Return the density of what the data alone decide of a residual; None where that is nothing."""
+    """Return the density of a residual, its terms free of the state as the outcome; None without such terms."""
     x, mu = f"{ANY}{row.arguments[0]}", f"{ANY}{row.location}"
     residual = list(flatten_sums(((Fraction(1), binding[f"{x} - {mu}"]),)))
     known = [_scale_term(c, core) for c, core in residual if not depends_on_state(core)]

@@ -109,7 +109,7 @@ def with_equal_values(found: Answer, declarations: Declarations) -> Answer:
 def _drop_replaced_names(
     declared: Declarations, replacements: Mapping[str, Formula], solved: Set[Compare]
 ) -> Declarations | None:
-    """Return declarations without replaced scalars, the signs of these said of what is put in; None for other kinds."""
+    """Return declarations without replaced scalars, their signs stated for the replacements; None for other kinds."""
     zero = Number(Fraction(0))
     said: list[Compare] = []
     for parameter in declared.parameters:
@@ -130,7 +130,7 @@ def _drop_replaced_names(
 
 
 def _solve_equality(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:
-    """Yield a parameter with what it is assumed to be equal to, that of which less is declared first.
+    """Yield a parameter with the formula that an assumption equates to it, first the one with fewer declared kinds.
 
     Where no side is a name, sums and products are solved for one: `a + b == 1` gives a = 1 - b, and `a*b == 1` with a
     positive b gives a = 1/b.
@@ -147,7 +147,7 @@ def _solve_equality(compare: Compare, declarations: Declarations) -> Iterator[tu
 
 
 def _solve_for_parameter(side: Formula, other: Formula, declarations: Declarations) -> Iterator[tuple[Symbol, Formula]]:
-    """Yield each parameter that is a term of a sum, or a factor beside one that is not zero, with what it then is."""
+    """Yield each parameter that an equation determines, as a term or beside a nonzero factor, with its value."""
     terms = side.terms if isinstance(side, Add) else (side,)
     for place, term in enumerate(terms):
         rest = add([other, *(negate(one) for one in (*terms[:place], *terms[place + 1 :]))], side.shape)

@@ -233,7 +233,7 @@ def _collect_sizes(build: Build) -> Sizes:
 
 
 def _pair_sizes(shape: Shape, value: Rational) -> Iterator[tuple[str, int]]:
-    """Yield the symbolic sizes of a shape with what they are in a value."""
+    """Yield the symbolic sizes of a shape with the lengths of a value."""
     for size, length in zip((shape.rows, shape.cols), (len(value), len(value[0])), strict=True):
         if isinstance(size, str):
             yield size, length

@@ -107,7 +107,7 @@ def _has_small_sizes(sizes: dict[str, int]) -> bool:
 
 
 def _has_names_for_sizes(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
-    """Whether names cover all large sizes of formulas: not those of a product of two, or of what is written out."""
+    """Whether all large sizes in formulas can be named: none is a product of two, or the size of an explicit array."""
     inside = [node for formula in formulas for node in nodes(formula)]
     if any(isinstance(node, Explicit) and names.keys() & set(node.shape.sizes) for node in inside):
         return False

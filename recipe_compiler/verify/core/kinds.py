@@ -92,6 +92,7 @@ def _read_rationals(values: list[list[Value]]) -> tuple[tuple[Fraction, ...], ..
 
 
 def _is_violated(values: list[list[Value]], kind: Kind) -> bool:
+    """Whether values are certainly not of a kind."""
     exact = _read_rationals(values)
     if exact is not None:
         return violates_exactly(exact, kind)

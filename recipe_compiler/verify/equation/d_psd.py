@@ -203,7 +203,7 @@ def _coupled_groups(subject: Subject) -> list[tuple[int, ...]]:
 
 
 def _prove_group(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
-    """Return a group of blocks with its proof by structure, or with what is missing."""
+    """Return a group of blocks with its proof by structure, or with the open condition."""
     matrix = tuple(tuple(D[a][b] for b in group) for a in group)
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
     names = [subject.names[a] for a in group]

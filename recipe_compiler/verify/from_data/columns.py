@@ -181,6 +181,7 @@ class Rows:
                 raise NotReadError(f"{text(formula)} is not read")
 
     def _read_power(self, base: Formula, n: Fraction) -> Entries:
+        """Return base**n, entry by entry."""
         if n.denominator > 1 or not 0 < n <= limits.POWER:
             return self._map_numbers(base, lambda x: _raise_number(x, n))
         found = own = self.entries(base)
@@ -223,7 +224,7 @@ class Rows:
                 raise NotReadError(f"{fn} is not read")
 
     def _map_numbers(self, formula: Formula, function: Callable[[Any], Any]) -> Entries:
-        """Return a function of every entry of what the data alone determine."""
+        """Apply a function to every entry; they must be determined by the data alone."""
         found = self.entries(formula)
         if any(one.keys() - {()} for line in found for one in line):
             raise NotReadError(f"a function of {text(formula)}, which holds state and data, is not read")

@@ -329,6 +329,7 @@ def _collect_powers(c: Calculus, arg: Tensor, y: Coordinate) -> dict[Fraction, T
 
 
 def _raise_growth(c: Calculus, top: Growth | None, exponent: Fraction) -> Growth | None:
+    """Return the growth of a power of a polynomial; None if its sign makes it undefined."""
     if top is None or (top.sign < 0 and exponent.denominator != 1) or (top.sign == 0 and exponent < 0):
         return None
     order = (0, top.order[1] * exponent, 0)

@@ -162,7 +162,7 @@ def decide_by_coordinates(terms: Terms, block: Block, own: list[Term], left: lis
 
 
 def _list_simplex_conditions(c: Calculus, block: Block, x: Coordinate, inner: Tensor, outer: Tensor) -> EndConditions:
-    """Return what an energy needs at the faces of a simplex, a sum over coordinates plus a function of 1 - sum x."""
+    """Return the conditions at the faces of a simplex, for a sum over coordinates plus a function of 1 - sum x."""
     c = with_distance(c)
     conditions: list[EndCondition] = []
     reasons: list[str] = []
@@ -396,7 +396,7 @@ def bound_term_below(c: Calculus, term: Term) -> Tensor | None:
 
 
 def _decide_by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term]) -> Finiteness | None:
-    """Decide by what an energy needs at infinity where it grows like a logarithm, in all coordinates of a group.
+    """Decide a group whose energy grows like a logarithm in all coordinates, by its condition at infinity.
 
     With H = sum_k K_k log(f_k) up to bounded terms, and f_k between two multiples of |z|**g_k far out, exp(-H) ~
     |z|**-sum_k(K_k g_k) in n dimensions: its integral is finite if and only if sum_k K_k g_k > n. Student's law, H =

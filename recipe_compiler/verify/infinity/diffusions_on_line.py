@@ -91,7 +91,7 @@ def _list_lines(of: Equation) -> Iterator[Line]:
 
 
 def _list_line_currents(of: Equation) -> Iterator[tuple[Line, Tensor, Tensor]]:
-    """Yield the lines on which the slope h' of H depends on x alone, too, with J = f - D' + D h' and h'."""
+    """Yield the lines on which the slope h' of H depends on x alone, with J = f - D' + D h' and h'."""
     c = of.derivation.calculus
     for line in _list_lines(of):
         force = of.derivation.grad_H[line.number]

@@ -129,7 +129,7 @@ def _negate(term: Term) -> Term:
 
 
 def _strengthen_degrees(terms: Terms, weight: Weight, falling: Sequence[Term]) -> Mapping[str, Fraction]:
-    """Return the degrees of c (1 + W) - L W: those of W, or of what falls in L W, the larger ones."""
+    """Return the degrees of c (1 + W) - L W: by block the larger of those of W and of negative terms of L W."""
     found = dict(weight.degrees)
     for block in terms.unbounded:
         own = tuple(map(_negate, falling))
@@ -291,6 +291,7 @@ def _format_norms(blocks: tuple[Block, ...]) -> str:
 
 
 def _propose_square(terms: Terms) -> LyapunovFunction:
+    """Return |z|**2 over the unbounded blocks as a candidate."""
     blocks = terms.unbounded
     weight = Weight(
         {block.name: TWO for block in blocks},

@@ -174,7 +174,7 @@ def _replace_choice(formula: Formula, node: Apply, piece: Formula) -> Formula:
 
 
 def _decide_by_entries(subject: Subject) -> Answer | None:
-    """Return what is decided with every entry as a block of its own, for blocks of few entries; None where none is."""
+    """Return the answer with every entry as its own block, for blocks of few entries; None where it is open."""
     dynamics, declarations = subject.dynamics, subject.dynamics.declarations
     apart = {b.name: b for b in declarations.blocks if b.shape != SCALAR and b.domain.name is not DomainName.SIMPLEX}
     known = all(not isinstance(n, str) for block in apart.values() for n in block.shape.sizes)

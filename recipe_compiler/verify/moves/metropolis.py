@@ -109,7 +109,7 @@ def _list_draws(cycle: Cycle) -> Iterator[tuple[str, bool]]:
 
 @lru_cache(maxsize=limits.SUBJECTS)
 def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
-    """Return the proof under the stated flip or another one; else undecided with what is missing."""
+    """Return the proof under the stated flip or another one; else the open conditions."""
     split = cycle.split
     c = split.derivation.calculus
     stated = flip(c, dict.fromkeys(move.flip, c.zero()))

@@ -171,7 +171,7 @@ class EquationAtFace:
         return not self.terms.blocks(term.factors) & names or self.terms.bound_locally(term.factors) is not None
 
     def _express_by_distance(self, term: Term) -> Tensor:
-        """Return what a coordinate near the face gives to a term of H, as a function of its distance y.
+        """Return the contribution of a term of H near the face, as a function of the distance y.
 
         Coordinates that stay inside give what is bounded. Faces that meet have independent normals, so that a product
         of powers above -1 of the distances is integrable.
@@ -433,6 +433,7 @@ def _is_positive(at: EquationAtFace, e: Expr, found: _Findings) -> bool:
 
 
 def _prove_sign(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
+    """Return the facts by which e > 0, or e >= 0, for all parameters; None if that is not shown."""
     if isinstance(e, sympy.Rational):
         return frozenset() if (e > 0 if op == ">" else e >= 0) else None
     found = scalar(e, op, region_alike(subject.dynamics.declarations, subject.sizes[0]))

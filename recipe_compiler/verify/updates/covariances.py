@@ -98,7 +98,7 @@ def _assume_declared_kind(item: ClaimedDraw, step: Step) -> set[str]:
 
 
 def _leading_conditions(item: ClaimedDraw, step: Step) -> set[str]:
-    """Return what a covariance must satisfy for small eps, unless it is valid at every step size."""
+    """Return the conditions on a covariance for small eps; none if it is valid at every step size."""
     if item.covariance is None or is_of_kind(item.covariance, item.kind, step.declarations):
         return set()
     return {f"the covariance of {item.says} is {Kind.PSD} for small eps"}
