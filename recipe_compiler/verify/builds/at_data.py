@@ -34,7 +34,6 @@ from recipe_compiler.verify.from_data.ranks import (
     are_apart,
     are_independent,
     count_nonzero_rows,
-    is_general,
     select_independent_columns,
     stack_columns,
 )
@@ -309,9 +308,10 @@ def _require_general_position(row: Density, law: Law, rows: Rows) -> None:
         numbers = [[x for line in numbers for x in line]]
     if any(0 in line or len({*line}) < len(line) for line in numbers):
         raise NotReadError(f"some {text(first)} are equal, or 0")
-    lines, width = stack_columns([*columns, *values], rows.count), len(columns) + len(values)
-    if len(values) > 1 and not is_general(lines, width, len(values), rows.clear):
-        raise NotReadError(f"some {text(first)} lie in a plane")
+    for k in range(len(values)) if len(values) > 1 else ():
+        turned = [*columns, *values[k + 1 :], *values[: k + 1]]
+        if not are_apart(stack_columns(turned, rows.count), len(turned), rows.clear):
+            raise NotReadError(f"some {text(first)} lie in a plane")
 
 
 def _group_by_coordinates(found: Sequence[VanishingResiduals]) -> list[list[VanishingResiduals]]:

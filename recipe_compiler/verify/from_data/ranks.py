@@ -4,8 +4,8 @@ What is independent by rounding alone is not used: where the data lie on a line 
 it.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
+from collections.abc import Sequence
+from itertools import combinations
 from math import ceil, comb, log2
 from typing import Any
 
@@ -127,42 +127,11 @@ def _count_zeros(rows: Matrix, rank: int, clear: float) -> int:
     return max(found, default=len(rows))
 
 
-def _list_subsets(count: int, width: int) -> Iterator[Any]:
-    """Yield the sets of some rows, many at a time."""
-    sets = combinations(range(count), width)
-    while block := list(islice(sets, 20_000)):
-        yield np.array(block)
-
-
-def is_general(rows: Matrix, width: int, free: int, clear: float = CLEAR) -> bool:
-    """Whether no `width` of rows [a c] have a . theta + c . v = 0, v != 0, nearly; False of more than are looked at.
-
-    Args:
-        rows: [a c], floats or exact.
-        width: the length of a row.
-        free: the length of c.
-        clear: the size, relatively, of what may be rounding.
-    """
-    if len(rows) < width:
-        return True
-    if comb(len(rows), width) > limits.DATA:
-        return False
-    scaled = scale_to_doubles(rows, width)
-    for block in _list_subsets(len(rows), width):
-        own = scaled[block]
-        sizes = np.linalg.svd(own, compute_uv=False)
-        singular = own[sizes[:, -1] <= clear * np.maximum(sizes[:, 0], 1e-300)]
-        for one in singular:
-            rank = np.linalg.matrix_rank(one[:, :-free], clear) if width > free else 0
-            if np.linalg.matrix_rank(one, clear) < rank + free:
-                return False
-    return True
-
-
 def are_apart(rows: Matrix, width: int, clear: float = CLEAR) -> bool:
     """Whether residuals [a c] that vanish at one theta have independent a, nearly; False of more than are looked at.
 
     With two unknowns left of those of the first rows, those of all others differ: no sets of `width` rows are made.
+    Points (u, v) of which no three are on a line are rows [1 u v], and [1 v u], that are apart.
     """
     if len(rows) * comb(len(rows), max(width - 2, 0)) > limits.DATA:
         return False
