@@ -59,7 +59,7 @@ def _expand_terms(formula: Formula, constants: bool) -> list[Formula]:
 
 
 def _multiply(left: Formula, right: Formula, shape: Shape) -> Formula:
-    """Return a product, a number before a number times something gathered, 1 left out."""
+    """Return a product with its number in front, factors 1 left out."""
     if right == build.ONE or left == build.ONE:
         return left if right == build.ONE else right
     if isinstance(left, ex.Number) and isinstance(right, ex.Multiply) and isinstance(right.left, ex.Number):

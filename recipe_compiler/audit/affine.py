@@ -287,7 +287,7 @@ def _list_in_order(
 
 
 def _held_changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[Scalar]:
-    """Yield what each shift would add to the held block, at most one number each."""
+    """Yield the change of the held block by each shift, at most one number each."""
     before = {block.name: names.block(block)[0] for block in names.program.blocks}
     shifts = (shift for shift in names.program.shifts for _ in names.block(shift.block))
     for shift, value, new in zip(shifts, step.values, step.next, strict=True):

@@ -58,7 +58,7 @@ def sandwich(c: Calculus, block: Block, K: Tensor, B: Tensor) -> Tensor:
 
 
 def _sandwich_between(c: Calculus, block: Block, K: Tensor, B: Tensor, other: Block, L: Tensor) -> Tensor:
-    """Return sum_kl K[i,k] B[k,l] L[j,l], k and l over a block, j over the other one; L has `i` for `j`, both `j`."""
+    """Return K B L^T for two blocks, entry by entry: sum_kl K[i,k] B[k,l] L[j,l]."""
     left, right = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kl")
     rows, cols = row_slots(block), col_slots(block)
     inner = c.rename(B, {**_rename_map(rows, left), **_rename_map(cols, right)})

@@ -119,7 +119,7 @@ def drift_changes(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def _describe_drift_change(ansatz: Ansatz, values: Values) -> str:
-    """Return what happens to terms, each block named once."""
+    """Return text for a change of terms, each block named once."""
     at, said = ansatz.constants, list[str]()
     order = list(entries(ansatz.dynamics))
     for n in sorted(values, key=lambda n: order.index(ansatz.parts[n].terms[0][0])):

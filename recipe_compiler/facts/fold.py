@@ -176,7 +176,7 @@ def list_factors(formula: Formula) -> list[Formula]:
 
 
 def _join_entries(domain: Domain[T], column: Formula, ask: Callable[[Formula], T]) -> T:
-    """Return the value of a column that is made of one written out, each entry looked at by itself."""
+    """Return the joint value of the entries of a written-out column."""
     rows = column.shape.rows
     if not isinstance(rows, int) or column.shape.cols is not None:
         return domain.top

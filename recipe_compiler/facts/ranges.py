@@ -398,7 +398,7 @@ def _add_bounds(a: Bound, b: Bound, infinite: float) -> Bound:
 
 
 def _multiply_bounds(a: Bound, b: Bound) -> Bound:
-    """Return a corner of a product: 0 times anything, even without a bound, is 0, reached where a 0 is reached."""
+    """Return the product of two bounds, where 0 times infinity is 0, reached where a 0 is reached."""
     zeros = [end for end in (a, b) if end.at == 0]
     return Bound(Fraction(0), all(end.open for end in zeros)) if zeros else Bound(a.at * b.at, a.open or b.open)
 

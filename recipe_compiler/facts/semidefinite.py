@@ -212,7 +212,7 @@ def _prove_kernel(matrix: Formula, judge: Judge) -> Definite | None:
 
 
 def _combine_proofs(parts: list[Definite | None], strict: Callable[[Iterator[bool]], bool]) -> Definite | None:
-    """Return what all parts together show, definite if `strict` (any or all) of them are; None if one is missing."""
+    """Return one proof from those of all parts, definite if `strict` (any or all) of them are; None if one is open."""
     found = [part for part in parts if part is not None]
     if len(found) < len(parts):
         return None
@@ -270,7 +270,7 @@ def _multiply_scalars(left: Formula, right: Formula) -> Formula:
 
 
 def _prove_by_margin(matrix: Formula, judge: Judge) -> Definite | None:
-    """Return that t I - sum s_k P_k, or c diag(a) - sum s_k a a.T, is semidefinite, as is what is added to it.
+    """Return that t I - sum s_k P_k, or c diag(a) - sum s_k a a.T, plus semidefinite terms, is semidefinite.
 
     P <= trace(P) I for semidefinite P, u u.T <= (u.T u) I and a a.T <= sum(a) diag(a) for a >= 0 (Cauchy and Schwarz:
     (a.T x)**2 = (sum_i sqrt(a_i) sqrt(a_i) x_i)**2 <= sum(a) sum_i a_i x_i**2): what is left of t or c, the margin,
@@ -345,7 +345,7 @@ MATRIX_RULES = (
 
 
 def _quadratic_form(formula: Formula, declarations: Declarations) -> tuple[Formula, Given] | None:
-    """Return s, and what P is semidefinite by, of a scalar `s x.T P x`; None of anything else."""
+    """Return s of a scalar `s x.T P x`, with the proof that P is semidefinite; None of anything else."""
     scalars, factors = scaled(formula)
     form = _prove_form(factors, _judge(declarations))
     return None if form is None else (reduce(_multiply_scalars, scalars, ex.Number(Fraction(1))), form.given)

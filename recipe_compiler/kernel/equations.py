@@ -73,7 +73,7 @@ def equation(page: Page, claim: str) -> tuple[Array, Array, Array, Array, list[P
 
 
 def _read_equation(page: Page, claim: str) -> tuple[Array, Array, Array, Array, list[Poly]]:
-    """Return what `equation` does, from the documents or from the moments of a claimed update."""
+    """Return the result of `equation`, from the documents or from the moments of a claimed update."""
     d, n = page.d, sum(map(len, page.ids.values()))
     g = page.gradient(page.scalar(d.dynamics["H"]), range(n))
     if claim == "claimed_update":

@@ -58,14 +58,14 @@ def _solve_for_draw(chance: Expr, bound: Expr, u: Symbol) -> tuple[Expr, bool]:
 
 
 def _drop_bound(e: Expr, most: int) -> Expr:
-    """Return x of min(most, x): log u is below 0, and u below 1, as it is."""
+    """Return x of min(most, x): log u is never above 0, nor u above 1."""
     if isinstance(e, Least) and most in e.args:
         return next((cast(Expr, x) for x in e.args if x != most), e)
     return e
 
 
 def _take_log(e: Expr, *, is_whole: bool = False) -> Expr:
-    """Return log e, of products and exponentials by their parts; `is_whole`: a bound by 1 of all of it says nothing.
+    """Return log e, of products and exponentials by parts; if `is_whole`, a bound of all of e by 1 is dropped.
 
     Raises:
         NotFollowedError: the logarithm of an expression that is not known to be positive: u is never below a negative

@@ -382,7 +382,7 @@ def _drop_defaults(build: Build, named: frozenset[str]) -> Build:
 
 
 def _list_build_sizes(plan: _Plan) -> tuple[tuple[int, str], ...]:
-    """Return the sizes of the build that are others where its step is followed, with their names."""
+    """Return the sizes of the build that differ from those its step is traced at, with their names."""
     found = {plan.own[name]: name for name, _ in plan.smaller if name in plan.own}
     if _has_batches(plan) and plan.build.run.batch_size not in (None, plan.rows):
         found[plan.build.run.batch_size or 0] = "batch_size"

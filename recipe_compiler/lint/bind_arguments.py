@@ -228,7 +228,7 @@ def _bind_derivative(name: str, dynamics: Dynamics) -> BoundName | None:
 
 
 def _bind_by_map(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
-    """Return what `--map name=what` means."""
+    """Return the binding that `--map name=what` states."""
     declarations = dynamics.declarations
     draw = _DRAW.fullmatch(what)
     block = next((block for block in declarations.blocks if draw and block.name == draw.group(1)), None)
@@ -258,7 +258,7 @@ def _bind_by_map(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str,
 
 
 def _bind_linear_images(given: list[BoundName], dynamics: Dynamics) -> list[BoundName]:
-    """Return what names stand for; a linear image of a block that no argument holds itself holds that block."""
+    """Return bindings in which a linear image of a block, if no argument holds the block itself, holds that block."""
     held = {one.block.name for one in given if one.block is not None and one.kind == "formula"}
     free = {block.name: block for block in dynamics.declarations.blocks if block.name not in held}
     found: list[BoundName] = []
@@ -279,7 +279,7 @@ def _bind_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
 def _list_replaced_globals(
     source: Source, dynamics: Dynamics, mapped: dict[str, str], known: set[str]
 ) -> Iterator[str]:
-    """Yield the names of the file that are replaced: those mapped, and functions that the document leaves abstract."""
+    """Yield the names of the file to replace: those mapped, and functions that are abstract in the document."""
     for name in source.names:
         if name in known or name == source.step:
             continue
@@ -365,7 +365,7 @@ def _solve_for_block(formula: Formula) -> tuple[Symbol, Formula] | None:
 
 
 def _invert_factors(formula: Formula, image: Formula) -> Formula | None:
-    """Return the block whose image is given, one factor undone after the other; None if one is not linear."""
+    """Return the block as a formula of its linear image, inverting factor by factor; None if one is not linear."""
     if isinstance(formula, Symbol) and formula.role is Role.BLOCK:
         return image
     if not isinstance(formula, ex.Multiply | ex.MatMul):

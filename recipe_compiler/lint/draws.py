@@ -47,7 +47,7 @@ class Draws:
         raise UntraceableError(f"the random draw `{name}`: only {KNOWN} can be traced")
 
     def _refuse_options(self, name: str, **asked: object) -> None:
-        """Refuse arguments of a draw that are not followed: doubles, in an array of their own, are."""
+        """Refuse options of a draw that cannot be traced."""
         dtype = asked.pop("dtype", None)
         not_followed = [key for key, value in asked.items() if value is not None]
         if dtype is not None and not (dtype is float or dtype is np.float64 or dtype in ("d", "float64")):

@@ -156,7 +156,7 @@ def _is_wrong(report: Report) -> bool:
 
 
 def _add_stated_rows(finding: Finding, said: tuple[str, ...]) -> Finding:
-    """Return a finding that, where it is a refutation, is one of stated rows."""
+    """Return a finding whose refutation, if it is one, names the stated rows."""
     decision = finding.decision
     if not isinstance(decision, Refuted):
         return finding
@@ -164,7 +164,7 @@ def _add_stated_rows(finding: Finding, said: tuple[str, ...]) -> Finding:
 
 
 def _make_undecided(finding: Finding) -> Finding:
-    """Return a finding that is undecided where it is refuted by rows that the build may not allow."""
+    """Return a finding, undecided where it is a refutation by rows that the build may not allow."""
     if not isinstance(finding.decision, Refuted):
         return finding
     return replace(finding, decision=Undecided((OF_SOME_ROWS,), given=finding.decision.given))
@@ -276,7 +276,7 @@ def _refuse_faulty_file(answer: Cases, ask: Binding) -> None:
 
 
 def _list_failures(answer: Cases, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
-    """Return why the step was not followed, the line first."""
+    """Return why the step was not traced, with the line."""
     said: dict[str, list[str]] = {}
     for at, case in zip(sizes, answer, strict=True):
         if isinstance(case, Untraced):
@@ -355,7 +355,7 @@ def _describe_held(seen: Sequence[Outcome], ask: Binding | None) -> str:
 
 
 def _list_reasons(seen: Sequence[Outcome], failures: Sequence[str]) -> list[str]:
-    """Return why sizes are not decided; a reason that all share once."""
+    """Return why sizes are not decided; a reason shared by all sizes is named once."""
     every = dict.fromkeys(one.reason for one in seen)
     is_same = len(every) == 1 and not failures
     return [*filter(None, every)] if is_same else [f"{_format_sizes(one)}{one.reason}" for one in seen if one.reason]

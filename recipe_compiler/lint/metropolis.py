@@ -131,7 +131,7 @@ def _require_preserved(proposal: Proposal) -> None:
 
 
 def _list_draws_back(proposal: Proposal) -> Iterator[Image]:
-    """Yield the draws that may lead back: w turned, or those by which the first point is the last but one."""
+    """Yield candidates for the draws of the reverse move: w negated, or those that return to the last but one point."""
     if not proposal.hidden:
         yield {}
         return
@@ -152,7 +152,7 @@ def _list_draws_back(proposal: Proposal) -> Iterator[Image]:
 
 
 def _list_visited_points(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[tuple[Expr, ...]]]:
-    """Return the coordinates whose functions a move takes, and the points that it takes them at before it ends."""
+    """Return the coordinates that functions depend on, and the points where a move evaluates them before its end."""
     visited = proposal.visited
     places = {visited.opaque[x].place for e in proposal.to.values() for x in visited.reached(e)}
     kinds = {visited.points[k][0] for k in places}

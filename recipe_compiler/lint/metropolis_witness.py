@@ -146,7 +146,7 @@ def _refute_limit(proposal: Proposal) -> Refutation | None:
 
 
 def _expand(proposal: Proposal, reading: TraceReading, e: Expr) -> Series[Poly]:
-    """Return an expression as a series, functions at the points that were visited in it."""
+    """Return an expression as a series, functions included, at the points where they were evaluated."""
     visited, known = proposal.visited, reading.scalars.known
     for x in visited.symbols(e):
         if x not in known:
@@ -248,7 +248,7 @@ class _PointReader:
 
 
 def _refute_by_gaussian(proposal: Proposal) -> Iterator[Refutation]:
-    """Yield a refutation by U = x**2/2 of one coordinate x, where one draw alone moves it and nothing else enters.
+    """Yield a refutation by U = x**2/2 of one coordinate x that a single draw moves.
 
     In the others U is delta y**2/2: as delta -> 0 their gradients vanish, and so do their parts of the ratio where they
     are translated by what does not depend on them. What a step changes of E x**2 is continuous in delta there.
@@ -268,7 +268,7 @@ def _refute_by_gaussian(proposal: Proposal) -> Iterator[Refutation]:
 
 
 def _is_translation(proposal: Proposal) -> bool:
-    """Whether every coordinate is moved by what depends on no coordinate but through functions of the document.
+    """Whether every coordinate is shifted by terms that depend on coordinates only through functions.
 
     So it is with the ratio, in which the values of U at the points that are visited come with factors of sum 0.
     """
@@ -307,7 +307,7 @@ def _compute_change_at(proposal: Proposal, at: Point, eps: Fraction, x: Symbol) 
 
 
 def _write_change(proposal: Proposal, at: Point, eps: Fraction, x: Symbol, change: arb) -> Refutation:
-    """Return the refutation by a change."""
+    """Return the refutation by a relative change of E[x**2]."""
     problem = proposal.problem
     parameters = {parameter.name for parameter in problem.subject.dynamics.declarations.parameters}
     named = [(name, value) for name, value in at.text if name in parameters]

@@ -36,7 +36,7 @@ def _list_wrong_coordinates(read: MomentReader) -> tuple[list[int], list[int]]:
 
 
 def _find_noise(trace: Trace, place: int) -> int:
-    """Return where the first draw in a value is multiplied, drawn where it is not; of no draw, the place itself."""
+    """Return the place where the first draw of a value is multiplied or drawn; the place of the value without one."""
     own = [(k, trace.operations[k]) for k in inside(trace.operations, place)]
     draws = {k for k, operation in own if operation.op == "draw"}
     products = [k for k, operation in own if operation.op == "mul" and draws.intersection(operation.parts)]

@@ -171,7 +171,7 @@ def list_proposals(step: WholeStep) -> list[Proposal]:
 
 
 def _list_readings(step: WholeStep, trace: Trace, left: Sequence[int], is_first: bool) -> Iterator[Proposal]:
-    """Yield the ways to take a step apart where some places are those of a rejected move."""
+    """Yield the readings of a step whose rejected move has the given outputs."""
     visited, z, at = step.visited, step.problem.z, step.plain
     states = {x: at.value(k) for x, k in zip(z, left, strict=True)}
     anew = [x for x in z if visited.has_any_of(states[x], frozenset(step.draws))]

@@ -184,7 +184,7 @@ class _Run:
         return replace(at, numbers={**at.numbers, self.means.eps: Fraction(self.random.uniform(0.03, 0.06))})
 
     def _make_three_calls(self, here: _Instance) -> int:
-        """Return how many calls were compared: one, again with the same numbers, and one with what that returned."""
+        """Return how many calls were compared: one, a repetition, and one with the result as input."""
         expected = self._evaluate_trace(here)
         if expected is None:
             return 0
@@ -235,7 +235,7 @@ class _Run:
     # What was followed, evaluated.
 
     def _evaluate_trace(self, here: _Instance) -> _Expected | None:
-        """Return the values that a call returns and draws from, None where doubles are not near to all it computes."""
+        """Return the values and covariances of a call by its trace; None where doubles are not accurate enough."""
         at, trace = Evaluation(self.trace.operations, _Balls(self.means, here)), self.trace
         try:
             left, right = (ball(at.value(k)) for k in trace.compared) if trace.compared else (arb(0), arb(1))
@@ -277,7 +277,7 @@ class _Run:
 
 
 def _evaluate_at(e: Expr, at: Point, point: Mapping[Any, Value]) -> Value:
-    """Return a scalar at a point; `point` holds the coordinates that are others there."""
+    """Return a scalar at a point, with the coordinates in `point` replaced."""
 
     def leaf(x: Expr) -> Value:
         if isinstance(x, Symbol):

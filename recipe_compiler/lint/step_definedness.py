@@ -78,7 +78,7 @@ def _collect_obligations(trace: Trace, shown: Shows, covariance: ShowsCovariance
 
 
 def _prove_defined(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:
-    """Return what shows that an operation is defined where eps is small, None if nothing does."""
+    """Return the facts by which an operation is defined for small eps; None if it is not proved."""
     try:
         x = reading.S.leading(reading.of(partial.argument))
     except NoExpansionError:
@@ -92,7 +92,7 @@ def _prove_defined(partial: Partial, reading: TraceReading, region: Region) -> f
 
 
 def _prove_function_defined(function: Function, x: Series[Poly], region: Region) -> frozenset[str] | None:
-    """Return what shows that an elementwise function is defined and smooth at its argument."""
+    """Return the facts by which an elementwise function is defined and smooth at its argument; None if not proved."""
     given: set[str] = set()
     for need in function.needs:
         if need.offset or need.cosine:  # the argument at eps = 0 decides, where it does not grow
@@ -111,7 +111,7 @@ def _prove_function_defined(function: Function, x: Series[Poly], region: Region)
 
 
 def _prove_leading_sign(x: Series[Poly], op: str, region: Region) -> frozenset[str] | None:
-    """Return what shows the sign of the lowest power of an expansion that no draw occurs in."""
+    """Return the facts that prove the sign of the lowest power of an expansion without draws; None if not proved."""
     if not x.parts or set(x.parts[x.low]) != {NO_DRAW}:
         return None
     return _prove_sign(value_of(x.parts[x.low]), op, region)
@@ -123,7 +123,7 @@ def _prove_sign(c: Expr, op: str, region: Region) -> frozenset[str] | None:
 
 
 def _prove_covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region: Region) -> frozenset[str] | None:
-    """Return what shows that the leading part of a covariance is one."""
+    """Return the facts by which the leading part of a covariance is positive semidefinite; None if not proved."""
     try:
         read = [reading.of(place) for place in entries]
     except NoExpansionError:
@@ -137,7 +137,7 @@ def _prove_covariance(entries: tuple[int, ...], n: int, reading: TraceReading, r
 
 
 def _prove_semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
-    """Return what shows that a symmetric matrix is positive semidefinite."""
+    """Return the facts by which a symmetric matrix is positive semidefinite; None if not proved."""
     try:
         found = semidefinite(a, region)
     except NoNormalFormError:

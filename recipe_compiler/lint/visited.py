@@ -193,7 +193,7 @@ def is_same(x: Expr, y: Expr) -> bool:
 
 
 def _is_apart(e: Expr) -> bool:
-    """Whether a value somewhere is far from zero: then the normal form is not looked at. It decides nothing else."""
+    """Whether a numeric value of an expression is far from zero, so that its normal form is not needed."""
     symbols = sorted((x for x in e.free_symbols if isinstance(x, Symbol)), key=str)
     some = {x: sympy.Rational(7 * k + 11, 5 * k + 9) for k, x in enumerate(symbols)}
     value = sympy.N(e.xreplace(some))
@@ -289,7 +289,7 @@ def expand(e: Expr) -> Expr:
 
 
 def _count_terms(e: Expr) -> int:
-    """Return how many terms an expression has, or fewer, where it is multiplied out."""
+    """Return an upper bound of the number of terms of an expression once it is multiplied out."""
     match e:
         case sympy.Add():
             return sum(_count_terms(x) for x in e.args)

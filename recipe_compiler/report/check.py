@@ -188,7 +188,7 @@ def _list_timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:
 
 
 def _decide_claims(document: Document, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
-    """Return the findings, those that did not end as undecided."""
+    """Return the findings; jobs that did not end are undecided."""
     what = _choose_claims(document, advisory=advisory)
     outcomes = run_all(Work(partial(_list_timed_jobs, document, advisory), len(what.rows)), seconds)
     findings = tuple(
@@ -201,7 +201,7 @@ def _decide_claims(document: Document, seconds: float, *, advisory: bool) -> tup
 
 
 def _find_deciders(document: Document) -> DecidedBy:
-    """Return what decides assumptions of a document: a build alone knows more than it declares."""
+    """Return the function that names what decides an assumption; only a build has one."""
     if not isinstance(document, Build):
         return lambda _: False
     from recipe_compiler.verify.builds.assumed import find_decider  # as in `_find_claims`

@@ -158,7 +158,7 @@ def _join_ends(last: Sequence[tuple[NoiseRole, Fraction]], first: Sequence[tuple
 def _compute_variance(
     written: Sequence[Letter], roles: Mapping[str, NoiseRole], h: Fraction, decay: Fraction, n: int
 ) -> Fraction | None:
-    """Return the variance of x in a chain of steps on the line; None where it has no law."""
+    """Return the stationary variance of x for a chain of steps on the line; None without one."""
     a, b, c, d = ONE, ZERO, ZERO, ONE
     p, q, r = ZERO, ZERO, ZERO  # what the noise adds to Var x, Cov(x, y) and Var y
     for letter in written:

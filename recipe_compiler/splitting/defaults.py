@@ -97,7 +97,7 @@ def _is_linear(derivation: Derivation, selections: tuple[Selection, ...]) -> boo
 
 
 def _find_moved_block(derivation: Derivation, part: _Part) -> str:
-    """Return the block that a part moves, which its piece is called by."""
+    """Return the block that a part moves, the name of its piece."""
     if len(part.moved) == 1:
         return next(iter(part.moved))
     problem = f"found Q[{','.join(part.pair)}] with {part.summand} moving {', '.join(sorted(part.moved))}, expected one"

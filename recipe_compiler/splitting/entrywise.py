@@ -124,7 +124,7 @@ def _write_phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
 
 
 def _find_decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
-    """Return a of f = b - a z for block n, and why there is none where entries depend on each other."""
+    """Return a of f = b - a z for block n, or the reason that entries depend on each other."""
     c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
     own = c.zero(*row_slots(blocks[n]))
     for m, block in enumerate(blocks):

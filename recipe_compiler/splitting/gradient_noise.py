@@ -87,7 +87,7 @@ def _format_term(o: Fraction, c: Fraction) -> str:
 
 
 def _list_evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Iterator[tuple[int, ...]]:
-    """Yield the places of the kicks that take one value of the gradient: those between two drifts, round the end."""
+    """Yield, for each evaluation of the gradient, the kicks that use it: those between two drifts, round the end."""
     moved = [place for place, letter in enumerate(written) if roles[letter.piece] is NoiseRole.DRIFT]
     start = moved[0] if moved else 0
     group: list[int] = []
@@ -105,7 +105,7 @@ def _list_evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole])
 
 
 def _sum_responses(written: Sequence[Letter], roles: Mapping[str, NoiseRole], kicks: Sequence[int]) -> Powers:
-    """Return K = sum s g(p) over kicks that pass on the noise of one evaluation."""
+    """Return K = sum s g(p) over the kicks p of one evaluation, with shares s."""
     found: dict[Fraction, Fraction] = {}
     for place in kicks:
         for o, c in _compute_response(written, roles, place).items():

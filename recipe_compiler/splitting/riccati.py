@@ -100,7 +100,7 @@ def _write_rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction
 
 
 def _find_coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor] | NoRow:
-    """Return b + 2 c z and b**2 - 4 a c of block n, both with its free index; else why there are none."""
+    """Return b + 2 c z and b**2 - 4 a c of block n, or the reason that there are none."""
     c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
     f, block, moved = piece.drift[n], blocks[n], frozenset(piece.moved)
     for other in blocks:

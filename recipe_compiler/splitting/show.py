@@ -66,7 +66,7 @@ def _write_piece_lines(derivation: Derivation, name: str, piece: Piece, flow: Fl
 
 
 def _write_equations(derivation: Derivation, piece: Piece, style: Style) -> list[tuple[str, str]]:
-    """Return the equations of the blocks that a piece moves: what is on the left of `=`, and on the right."""
+    """Return the left and right sides of the equations of the blocks that a piece moves."""
     own = replace(derivation, drift=piece.drift, D=piece.D)
     return [row for row in equation_rows(own, style) if row[1] != "0"]
 

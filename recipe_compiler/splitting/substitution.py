@@ -66,7 +66,7 @@ def _add_free_indices(c: Calculus, tensor: Tensor, indices: tuple[Index, ...]) -
 
 
 def _move_to_point(c: Calculus, block: Block, slope: Tensor, turn: int) -> Tensor:
-    """Return slopes at another point: coordinates, and functions of them, have another name there."""
+    """Return slopes at another point, with renamed coordinates and functions."""
 
     def moved(atom: Atom) -> Atom:
         match atom:

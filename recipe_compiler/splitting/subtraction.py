@@ -159,7 +159,7 @@ def _require_constants(
 
 
 def _check_friction(derivation: Derivation, decay: Piece, a: Tensor) -> None:
-    """Raise _OtherFormError where the friction is of the state; that of a thermostat takes up noise by itself."""
+    """Raise _OtherFormError if the friction depends on the state; as a thermostat it absorbs noise itself."""
     held = _name_state_in(derivation, a)
     thermostats = [b.name for b in derivation.dynamics.declarations.blocks if not b.shape.sizes]
     if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:

@@ -58,13 +58,13 @@ def without_signs(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], l
 
 
 def _list_arguments(atoms: Iterable[Atom]) -> list[Tensor]:
-    """Return what absolute values and signs are taken of, each once."""
+    """Return the arguments of absolute values and signs, each once."""
     found = [atom.args[0] for atom in atoms if isinstance(atom, Applied) and atom.fn in (ABS, SIGN)]
     return list(dict.fromkeys(found))
 
 
 def _read_exponents(powers: dict[Atom, Fraction], arg: Tensor) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the exponents of x, abs(x) and sign(x); an x that is a sum is not seen in a product."""
+    """Return the exponents of x, abs(x) and sign(x) in a product; a sum x has exponent 0."""
     own = _sole_atom(arg)
     zero = Fraction(0)
     a = zero if own is None else powers.get(own, zero)

@@ -128,7 +128,7 @@ def _swap_sign(factors: Sequence[Factor], first: Index, second: Index, rename: R
 
 
 def _first_repeated_colour(colours: Colours) -> list[Index] | None:
-    """Return the indices of the first colour that more than one has, None where all differ."""
+    """Return the indices of the first colour shared by several; None where all differ."""
     classes: dict[str, list[Index]] = {}
     for index, colour in colours.items():
         classes.setdefault(colour, []).append(index)
@@ -269,7 +269,7 @@ def _sort_and_spell(coefficient: Fraction, factors: Iterable[Factor]) -> tuple[s
 
 
 def _number_consecutively(groups: Sequence[Named], level: int) -> list[Factor]:
-    """Number the indices of all groups on, in the order of the groups' spellings."""
+    """Return the factors of all groups, in the order of their spellings, with indices numbered on from group to group."""
     found: list[Factor] = []
     offset = 0
     for group in sorted(groups, key=lambda group: group.spelling):

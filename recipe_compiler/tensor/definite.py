@@ -64,7 +64,7 @@ def is_invertible(c: Calculus, matrix: Tensor, row: Index, col: Index, nonzero: 
 
 
 def _factor_nonzero(c: Calculus, factor: Factor, nonzero: Names) -> bool:
-    """Whether a power of an atom vanishes nowhere; one of either sign must have no index that may be summed over."""
+    """Whether a power of an atom vanishes nowhere; an atom without a fixed sign must have no index."""
     atom, exponent = factor
     if factor_is_positive(c.rules, (atom, ONE)):
         return True
@@ -213,7 +213,7 @@ def _is_squared_difference(c: Calculus, term: Term, row: Index, col: Index) -> b
 
 
 def _split_by_indices(tensor: Tensor, row: Index, col: Index) -> tuple[Tensor, Tensor, tuple[Term, ...]]:
-    """Return the parts of a sum that name the row alone, the column alone, and both; what names neither is left out."""
+    """Return the terms of a sum with the row index alone, the column index alone, and both."""
     found: dict[frozenset[Index], list[Term]] = {}
     for term in tensor.terms:
         found.setdefault(frozenset({row, col} & indices(term.factors)), []).append(term)

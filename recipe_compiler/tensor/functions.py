@@ -100,7 +100,7 @@ def _function_atom(fn: str, args: tuple[Tensor, ...]) -> Tensor:
 
 
 def _are_in_normal_form(exponentials: Sequence[Factor]) -> bool:
-    """Whether exponentials are as `_apply_exp` leaves them: powers 1, and no two of them belong into one."""
+    """Whether exponentials are as `_apply_exp` leaves them: powers 1, none that could be joined."""
     if any(exponent != 1 for _, exponent in exponentials):
         return False
     if len(exponentials) == 1:

@@ -107,7 +107,7 @@ def grid_sign(c: Arithmetic, grid: Grid) -> int:
 
 @lru_cache(maxsize=limits.REMEMBERED)
 def _computed_sign(c: Arithmetic, grid: Grid) -> int:
-    """Compare a matrix with its transpose. Remembered, since the same matrices come again and again."""
+    """Return 1 or -1 if a matrix equals its transpose or its negative, else 0; cached."""
     swapped = _transpose_grid(c, grid)
     if swapped == grid.entry:
         return 1
@@ -191,7 +191,7 @@ def _find_diagonal(c: Arithmetic, grid: Grid) -> Tensor | None:
 
 
 def _without_scalars(c: Arithmetic, grid: Grid) -> tuple[Tensor | None, Tensor]:
-    """Split off what all terms of a matrix share and what has no index: None where that is 1."""
+    """Split off the factors without index that all terms of a matrix share; None where that is 1."""
     terms = grid.entry.terms
     if not terms:
         return None, grid.entry

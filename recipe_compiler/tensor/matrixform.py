@@ -106,7 +106,7 @@ def _chain_between(style: Style, links: list[Link], row: Index, col: Index) -> P
 
 
 def _chain_on_diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
-    """Return delta_ij v_i as diag(v), as `_open_chain` does."""
+    """Return the chain diag(v) of delta_ij v_i: its sign, its text and the links left."""
     delta = next((link for link in links if set(link.ends) == {row, col} and link.written == "I"), None)
     if delta is None:
         return None

@@ -173,7 +173,7 @@ def content(coefficients: list[Fraction]) -> Fraction:
 
 
 def _common_powers(tensor: Tensor) -> dict[Atom, Fraction]:
-    """Return the atoms with free indices only, each to its least exponent over the terms."""
+    """Return the atoms without bound indices, each to its least exponent over the terms."""
     tables = [dict(term.factors) for term in tensor.terms]
     free = set(tensor.free)
     atoms = dict.fromkeys(atom for table in tables for atom in table if indices(((atom, ONE),)) <= free)

@@ -184,7 +184,7 @@ def _eliminate_deltas(
 
 
 def _substitute_slots(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], labels: Labels) -> list[Product]:
-    """Replace slots everywhere and rebuild what is nested around them."""
+    """Return a product with slots replaced everywhere, nested arguments rebuilt."""
     plain: list[Factor] = []
     anew: list[Tensor] = []
     for atom, exponent in product.factors:

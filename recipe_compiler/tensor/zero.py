@@ -47,7 +47,7 @@ def cleared(c: Arithmetic, tensor: Tensor, which: Callable[[Base], bool] = lambd
 
 
 def _common_bases(tensor: Tensor) -> dict[Base, int]:
-    """Return the sums that are divided by or multiplied with, to the whole exponent that all terms have at least."""
+    """Return the sums in numerator or denominator, each to the whole exponent that all terms share."""
     free = set(tensor.free)
     found: dict[Base, list[Fraction]] = {}
     for term in tensor.terms:

@@ -112,7 +112,7 @@ class TensorDensity:
         return c.total(with_indices(c.subtract(c.diff(x, Coordinate(name, i)), c.multiply(x, grad)), i), *i)
 
     def _pair_indices(self, entry: int, place: int) -> dict[Index, Index]:
-        """Return those of a row over a block, each with that of a factor."""
+        """Return the indices of a row over a block, each with the index of a factor."""
         row = row_slots(self.energy.dynamics.declarations.blocks[entry])
         return {i: Index(i.size, f"@{place}") for i in row}
 

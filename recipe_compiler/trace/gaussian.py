@@ -98,7 +98,7 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
 
 
 def _require_whole_lines(declarations: Declarations, moved: Iterable[Block]) -> None:
-    """Raise NotAffineError where not every value of the moved blocks is allowed, given the others."""
+    """Raise NotAffineError unless the moved blocks range over all real values, given the others."""
     for block in moved:
         named = any(block.name in dependence(each).names for each in declarations.assume)
         if named or block.constraint is not None or block.domain.name is not DomainName.REAL:

@@ -168,7 +168,7 @@ class TraceReading:
         return self.S.add(*found, Series({}, known))
 
     def _away(self, z: tuple[Symbol, ...], parts: Sequence[Series[Poly]]) -> tuple[list[Series[Poly]], Fraction]:
-        """Return how far a point is from coordinates, and the least order of that in eps."""
+        """Return the difference of a point from the coordinates, and its least order in eps."""
         pairs = zip(parts, z, strict=True)
         deltas = [self.S.leading(self.S.subtract(part, self.scalars.constant(x))) for part, x in pairs]
         return deltas, min((delta.low for delta in deltas), default=self.S.top)

@@ -87,7 +87,7 @@ def _is_divisor(e: Expr) -> bool:
 
 
 def _split_off_eps_power(divisor: Pow, eps: Symbol) -> tuple[Expr, Expr]:
-    """Return 1/(a eps + b eps + ...)^n as eps^-n and 1/(a + b + ...)^n: what it divides may take the first.
+    """Return 1/(a eps + b eps + ...)^n as the factors eps^-n and 1/(a + b + ...)^n.
 
     Raises:
         NotPutError: the second has no value at eps = 0.

@@ -108,7 +108,7 @@ def _negative_direction_of(values: list[list[Value]], at: Point) -> Direction | 
 
 
 def _propose_points(a: Rows, region: Region, names: tuple[Expr, ...]) -> Iterator[np.ndarray]:
-    """Yield points where the smallest eigenvalue seems negative: samples, then what descent made of the best."""
+    """Yield points where the smallest eigenvalue seems negative: samples, then local minima by descent."""
     from scipy.optimize import minimize
 
     least = _Least(a, region, names)

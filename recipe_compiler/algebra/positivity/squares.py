@@ -107,7 +107,7 @@ def definite_squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] 
 
 
 def _propose_multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpoly, ...]]:
-    """Yield choices of multipliers: 1 alone, with all that is known nonnegative, with products of two of these."""
+    """Yield sets of multipliers: 1; 1 and the known nonnegative polynomials; these and their products in pairs."""
     one = problem.context.constant(fmpq(1))
     yield (one,)
     known = [problem.context.gen(k) for k in sorted(problem.signs.nonnegative)]

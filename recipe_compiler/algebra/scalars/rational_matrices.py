@@ -67,7 +67,7 @@ def form(a: Matrix, v: Column) -> Fraction:
 
 
 def _negative_direction_by_elimination(a: Matrix) -> Column | None:
-    """Pivot on a positive diagonal entry and go on with the Schur complement s.
+    """Return v with v.T A v < 0 by pivoting on a positive diagonal entry and the Schur complement.
 
     A direction w of s lifts to v with the same value. A zero pivot with something beside it is indefinite on the spot.
     """
@@ -96,7 +96,7 @@ def _negative_direction_by_elimination(a: Matrix) -> Column | None:
 
 
 def _propose_direction(a: Matrix) -> Column | None:
-    """Return a rational vector near the eigenvector of the least eigenvalue, a unit vector where one will do."""
+    """Return a rational vector near the eigenvector of the least eigenvalue, or a unit vector that suffices."""
     below = next((i for i in range(len(a)) if a[i][i] < 0), None)
     if below is not None:
         return _unit_vector(len(a), below)

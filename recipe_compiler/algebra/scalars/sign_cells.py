@@ -88,7 +88,7 @@ def _map_nodes(e: Expr, of: Callable[[sympy.Basic], sympy.Basic], *types: type[s
 
 
 def _rewrite_by_signs(node: sympy.Basic) -> sympy.Basic:
-    """Return a sign by those of its factors, a minimum or maximum by moduli, any other node unchanged."""
+    """Return a sign as the product of signs of factors, a minimum or maximum by moduli; other nodes unchanged."""
     match node:
         case sympy.sign():
             return _sign_by_factors(argument(node))
@@ -112,7 +112,7 @@ def _rewrite_by_cells(node: sympy.Basic) -> sympy.Basic:
 
 
 def _sign_by_factors(u: Expr) -> Expr:
-    """Return the sign of u: of a product that of its factors, of u and -u by one of the two."""
+    """Return the sign of u, a product by its factors; u and -u share one symbol."""
     if isinstance(u, sympy.Mul):
         return sympy.Mul(*(_sign_by_factors(x) for x in sympy.Mul.make_args(u)))
     if isinstance(u, sympy.Pow) and u.exp.is_Integer:

@@ -120,7 +120,7 @@ def _undefined_field(
 
 
 def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> Facts:
-    """Return what SymPy may assume of an entry: signs hold entry by entry, definiteness on the diagonal."""
+    """Return the assumptions on the symbol of an entry: signs for every entry, definiteness for the diagonal."""
     on_diagonal = len(at) == 2 and at[0] == at[1]
     if Kind.POSITIVE in kinds or (Kind.PD in kinds and (on_diagonal or not at)):
         return ("real", "positive")
@@ -132,7 +132,7 @@ def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> Facts:
 
 
 def _domain_facts(domain: Domain) -> Facts:
-    """Return what SymPy may assume of a coordinate inside the domain (its interior: the boundary has measure zero)."""
+    """Return the assumptions on the symbol of a coordinate inside the domain; the boundary has measure zero."""
     if domain.name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         return ("positive",)
     if domain.name is DomainName.COUNTS:

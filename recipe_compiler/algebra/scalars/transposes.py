@@ -69,7 +69,7 @@ def _find_summand(total: Formula, block: Symbol) -> Formula | None:
 
 
 def _elementwise_slope(f: Formula | None, block: Symbol) -> Formula | None:
-    """Return what every entry of an elementwise formula changes by with its own coordinate; None is zero."""
+    """Return the derivative of each entry of an elementwise formula by its own coordinate; None for zero."""
     if f is None or _is_constant(f):
         return None
     match f:

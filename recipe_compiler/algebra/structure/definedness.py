@@ -130,7 +130,7 @@ def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obli
 
 
 def _collect_obligations(formula: Formula, demand: Demand, known: Guarded, guards: Guards) -> Obligations:
-    """Return what a formula needs, node by node. What is of data alone stays what it is: it is not differentiated."""
+    """Return the obligations of a formula, node by node; parts of data alone are not differentiated."""
     if demand is not Demand.VALUE and is_of_data(formula):
         demand = Demand.VALUE
     where = formula if demand is Demand.ONCE and isinstance(formula, Apply) and formula.fn == "where" else None
@@ -248,7 +248,7 @@ def _obligations_at_kink(node: Apply, demand: Demand, declarations: Declarations
 
 
 def _is_excused(node: Apply, demand: Demand, declarations: Declarations) -> bool:
-    """Whether the value of a function on its kink does not matter: it is continuous, or the kink a null set."""
+    """Whether a kink may be ignored: the function is continuous there, or the kink is a null set."""
     if demand is Demand.OFF_KINKS or node.fn in KINKED:
         return True
     if node.fn == "where" and meet(node, declarations, smoothly=False):
@@ -262,7 +262,7 @@ def _is_excused(node: Apply, demand: Demand, declarations: Declarations) -> bool
 
 
 def _vanishes_on_null_set(sides: tuple[Formula, ...], declarations: Declarations) -> bool:
-    """Whether a (the difference of) formula vanishes on a null set only, for all parameters: affine in one block."""
+    """Whether a formula, or the difference of two, is affine in one block, so that it vanishes on a null set only."""
     terms = [term for side in sides for term in (side.terms if isinstance(side, Add) else (side,))]
     moving = [term for term in terms if depends_on_state(term)]
     return len(moving) == 1 and _is_multiple_of_block(moving[0], declarations)

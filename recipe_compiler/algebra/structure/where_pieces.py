@@ -105,7 +105,7 @@ def _read_scalar(read: Abstraction, formula: Formula) -> Expr:
 
 
 def _replace_where(formula: Formula) -> Formula:
-    """Return a formula with `no + holds (yes - no)` for `where`, where `holds` is 0 or 1, of signs of the condition."""
+    """Return a formula with `no + h (yes - no)` for `where`, h = 0 or 1 by signs of the condition."""
     new = [_replace_where(part) for part in parts(formula)]
     if not (isinstance(formula, Apply) and formula.fn == "where" and isinstance(formula.args[0], Compare)):
         return rebuild(formula, new, _keep_shape)

@@ -83,7 +83,7 @@ def _is_root(node: sympy.Pow) -> bool:
 
 
 def _restrict_to_zeros(e: Expr, u: Expr) -> Expr:
-    """Return an expression on {u = 0}: without a symbol that u is linear in, where there is one."""
+    """Return an expression on {u = 0}, with a symbol that u is linear in eliminated if there is one."""
     plain = _replace_node(e, sympy.sign(u), sympy.Integer(0))
     roots = {node: sympy.Integer(0) for node in plain.atoms(sympy.Pow) if node.base == u and _is_root(node)}
     plain = cast(Expr, plain.xreplace(roots))

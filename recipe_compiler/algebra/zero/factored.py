@@ -104,7 +104,7 @@ def real_power(a: Quotient, exponent: Exponent) -> Quotient:
 
 
 def _power_of(base: Quotient, name: object, factor: int | None, power: Fraction, exponent: Exponent) -> Quotient:
-    """Return `base**(rest power)`, base > 0 a prime or the modulus of a factor, by `g = base**(rest/least)`."""
+    """Return `base**(rest power)` by a generator `base**(rest/least)`; base > 0 is a prime or a modulus of a factor."""
     times, ring = power * exponent.least, base.ring
     if times.denominator != 1:
         raise NoNormalFormError("an exponent outside those read beforehand")

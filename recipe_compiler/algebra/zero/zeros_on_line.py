@@ -233,7 +233,7 @@ def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> Z
 
 
 def _order_of_sum(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> ZeroOrder | None:
-    """Return the order of a sum with one smallest term, or of what is certainly not zero at the root."""
+    """Return the order of a sum with one smallest term; order 0 of an expression that is nonzero at the root."""
     if isinstance(e, sympy.Add):
         rational = sympy.Add(*(arg for arg in e.args if arg.is_rational_function(x)))
         others = [arg for arg in e.args if not arg.is_rational_function(x)]

@@ -62,7 +62,7 @@ def _get_argument(row: Density, law: StatedDensity, name: str) -> Formula:
 
 
 def _split_by_scale(row: Density, law: StatedDensity, rows: Rows) -> Iterator[Rows]:
-    """Yield the rows of each scale: all of them, or those at each position of an index field."""
+    """Yield the rows with a common scale: all rows, or those at each position of an index field."""
     match _get_argument(row, law, row.scale):
         case MatMul(Symbol(field, _, Role.INDEX), scales) if not dependence(scales).data and rows.is_whole:
             places = np.array([[float(x) for x in fill_column(line, rows.count)] for line in rows.data[field][0]])

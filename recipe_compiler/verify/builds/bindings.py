@@ -120,7 +120,7 @@ def _refute_numbers(what: _BoundName, numbers: Numbers, kind: Kind, valued: Dyna
 def _refute_formula(
     what: _BoundName, formula: Formula | None, kind: Kind, build: Build, bound: Dynamics, valued: Dynamics
 ) -> Refuted | str:
-    """Decide a formula of the state: by structure at the values of the build, else by an exact point."""
+    """Return a refutation of a formula of the state, or what is open: by structure at the values, else by a point."""
     name, written = what.name, text(what.formula)
     if formula is None:
         return f"not shown: the diagonal of {name} = {written} is {kind}"
@@ -136,7 +136,7 @@ def _refute_formula(
 
 
 def _read_diagonal(formula: Formula) -> Formula | None:
-    """Return the diagonal of a matrix that shows it: a diagonal matrix that is positive is so on its diagonal."""
+    """Return the diagonal of a matrix in diagonal form; None of any other."""
     match formula:
         case Identity():
             return Number(Fraction(1))
@@ -164,7 +164,7 @@ def _refute_values(build: Build) -> Refuted | None:
 
 
 def _describe_rounding(value: Value) -> str:
-    """Return the remark on values given as doubles, which rounding may have moved off what was meant."""
+    """Return the remark that values given as doubles may be rounded."""
     if value.file is None:
         return ""
     return f", exactly, for the doubles of {value.file.name}: check that rounding is not the cause"

@@ -129,7 +129,7 @@ class Limits:
 
 
 def _merge_summands(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formula, Fraction]:
-    """Return the summands by formula, numbers in front taken together; what cancels is left out."""
+    """Return the coefficient of each summand, numbers in front added."""
     found: dict[Formula, Fraction] = {}
     for c, term in summands:
         found[term] = found.get(term, Fraction(0)) + c
@@ -137,7 +137,7 @@ def _merge_summands(summands: Iterable[tuple[Fraction, Formula]]) -> dict[Formul
 
 
 def _remove_bounded_pair(left: dict[Formula, Fraction], core: Formula) -> None:
-    """Take -a f(x) and k x away where their sum is at most a constant: softplus for 0 <= k <= a, exp for k >= 0."""
+    """Remove -a f(x) + k x where it is bounded above: softplus for 0 <= k <= a, exp for k >= 0."""
     a = -left[core]
     match core:
         case Apply("exp", (arg,)):
@@ -161,7 +161,7 @@ def _remove_bounded_pair(left: dict[Formula, Fraction], core: Formula) -> None:
 
 
 def _remove_urn_law(left: dict[Formula, Fraction], declared: Declarations) -> None:
-    """Take an urn's law away: prod_i G(a_i + y_i)/G(a_i) G(a)/G(a + y) = E prod_i p_i**y_i <= 1, y_i >= 0, p of shares.
+    """Remove an urn's law: prod_i G(a_i + y_i)/G(a_i) G(a)/G(a + y) = E prod_i p_i**y_i <= 1, y_i >= 0.
 
     a and y are the sums of a_i and y_i, and p is Dirichlet(a) (Polya). Taken are all logarithms of G, or none.
     """

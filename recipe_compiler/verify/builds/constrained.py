@@ -65,7 +65,7 @@ def keeps_law(target: Target) -> Answer:
 
 
 def _decide_block(target: Target, block: Block) -> Answer:
-    """Decide it of one block, in its own variables u: of a column at every size, of a matrix at its own."""
+    """Decide the change of variables of one block: of a column at every size, of a matrix at its own."""
     if block.constraint in VECTORS:
         block = replace(block, shape=Shape("K"))
     u = replace(block.sampled, name="u")
@@ -90,7 +90,7 @@ def _list_identities(target: Target, block: Block, u: Block, declared: Declarati
 
 
 def _write_index_residuals(block: Block, declared: Declarations) -> Iterator[tuple[str, Tensor]]:
-    """Yield what vanishes in index notation; of matrices 1, which does not: they have no form there."""
+    """Yield the residuals in index notation; for matrices, which have none there, the nonzero 1."""
     c = calculus(declared)
     match block.constraint:
         case Constraint.ORDERED | Constraint.POSITIVE_ORDERED:
@@ -104,7 +104,7 @@ def _write_index_residuals(block: Block, declared: Declarations) -> Iterator[tup
 
 
 def _write_increasing_residual(c: Calculus, block: Block) -> Tensor:
-    """Return g_i' dJ/du_i - g_i'' of what is added up: y_0 = u_0, or exp(u_0), and y_i = exp(u_i)."""
+    """Return g_i' dJ/du_i - g_i'' of the increments: y_0 = u_0, or exp(u_0), and y_i = exp(u_i)."""
     i, j = (Index(block.shape.sizes[0], label) for label in "ij")
     whole = c.total(c.coordinate("u", j), j)
     first = c.applied("exp", c.coordinate("u", i))
@@ -145,7 +145,7 @@ def _write_direction_residuals(c: Calculus, block: Block) -> Iterator[tuple[str,
 
 
 def _write_scalar_residuals(block: Block, u: Block, sizes: Sizes) -> Iterator[Expr]:
-    """Yield what vanishes where J is the log Jacobian of g."""
+    """Yield scalars that vanish if J is the log Jacobian of g."""
     if block.constraint is None:
         return
     rows = length(block.shape.sizes[0], sizes)
@@ -186,7 +186,7 @@ def _write_simplex_scalars(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symb
 
 
 def _write_sphere_scalars(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
-    """Yield what J changes by across u, and (det d(b, r)/du)**2 r**(2 K - 2) - b_last**2: du = r**(K - 1) dr dsigma."""
+    """Yield derivatives of J across u, and (det d(b, r)/du)**2 r**(2 K - 2) - b_last**2: du = r**(K - 1) dr dsigma."""
     yield from (x * slope(J, y) - y * slope(J, x) for x, y in pairwise(u))
     if len(u) > limits.FEW_COORDINATES:
         raise TooLargeError(f"the determinant of {len(u)} variables")

@@ -56,7 +56,7 @@ def _assumes_nothing(found: Answer) -> bool:
 
 
 def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
-    """Return the proof where all it needs of U is that it falls no faster than |z|**2, and the target shows that."""
+    """Return a proof whose only premise is that U falls no faster than |z|**2, once the target shows that."""
     of_U = f"{build.dynamics.potential}{LOW}"
     if any(not fact.startswith(of_U) for fact in rests_on) or not isinstance(found.decision, Proved):
         return None

@@ -338,7 +338,7 @@ def find_unvalued_names(formula: Formula, declared: Declarations) -> set[str]:
 
 
 def _join_sizes(found: Answer, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
-    """Return the sizes an answer is about: those of the build, and any that it names itself."""
+    """Return the sizes that an answer holds for: those of the build, and any that it names."""
     own = dict(found.for_d) if not isinstance(found.for_d, str) else {}
     return tuple({**sizes, **own}.items()) or "all"
 

@@ -60,7 +60,7 @@ def _has_no_sign(field: Field) -> bool:
 
 
 def _minimise_fields(opened: Opened, declarations: Declarations, fields: Sequence[Field], kind: Kind) -> list[Field]:
-    """Return the fields that have to be of a kind for as much to be shown as if all were."""
+    """Return a minimal set of fields whose kinds prove as much as the kinds of all."""
     kept = list(fields)
     least = len(opened(_declare_kind(declarations, kept, kind)).open)
     for field in fields:

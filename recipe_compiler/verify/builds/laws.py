@@ -131,7 +131,7 @@ def _decide_block_law(target: Target, block: Block, law: Law) -> Answer:
 
 
 def _compute_index_residual(target: Target, law: Law, block: Block) -> Tensor:
-    """Return what index calculus finds left of U - E. Raises ModelError."""
+    """Return the residual of U - E in index notation. Raises ModelError."""
     if is_of_rows(law):
         return discrete_residual(target, law, block)
     if is_of_counts(law):
@@ -160,7 +160,7 @@ def _is_vector_normal(law: Law, block: Block) -> bool:
 
 
 def _collect_premises(target: Target, block: Block, law: Law) -> Obligations:
-    """Return what must hold besides the identity: a smooth U, valid parameters of a law, the whole domain of b.
+    """Return the premises besides the identity: a smooth U, valid parameters of a law, the whole domain of b.
 
     Where both are smooth, also in what else they hold, what vanishes off kinks vanishes everywhere.
     """
@@ -192,7 +192,7 @@ def _find_restrictions(block: Block, declared: Declarations) -> Iterator[Compare
 
 
 def _compare_ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
-    """Yield that a uniform law has the ends of its block's domain, and a binomial one the largest count of it."""
+    """Yield equalities of the ends of a uniform or binomial law with those of the domain of its block."""
     declared = target.declarations
     ends: tuple[tuple[str, Formula, Formula], ...] = ()
     if law.name == "Uniform":
@@ -238,7 +238,7 @@ def _list_scalar_residuals(
 
 
 def _eliminate_last_shares(target: Target, sizes: Sizes) -> dict[Expr, Expr]:
-    """Return the last of the shares of a whole as 1 less the others."""
+    """Return a formula in which the last of some shares is 1 less the others."""
     blocks = filter(is_on_simplex, target.declarations.blocks)
     shares = (coordinates(block, sizes) for block in blocks)
     return {last: 1 - Add(*others) for *others, last in shares}
@@ -247,7 +247,7 @@ def _eliminate_last_shares(target: Target, sizes: Sizes) -> dict[Expr, Expr]:
 def _list_differences(
     target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration
 ) -> Iterator[Expr]:
-    """Yield U - E with a row at each other place less that at the first, or with a count one larger less U - E."""
+    """Yield the changes of U - E from a row at the first place to each other one, or from a count to the next."""
     V = _compute_energy_difference(target, law, block, tuple(sizes.items()))
     there = map_entries_to_values(configuration, sizes)
     for other in neighbours(configuration, block, sizes):
@@ -291,7 +291,7 @@ def _declare_drawn_names(target: Target) -> Declarations:
 
 
 def _drop_discrete_formulas(target: Target, formulas: Sequence[Formula]) -> tuple[Formula, ...]:
-    """Return the formulas in which no discrete block stands."""
+    """Return the formulas without a discrete block."""
     names = {block.name for block in discrete_blocks(target.declarations)}
     return tuple(formula for formula in formulas if not names & {*dependence(formula).blocks})
 

@@ -128,7 +128,7 @@ def _find_witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[s
 def _find_moving_point(
     entry: Expr, name: str, bound: Dynamics, sizes: dict[str, int]
 ) -> tuple[tuple[str, str], ...] | None:
-    """Return where an entry changes with the value of a function, or of one of its derivatives."""
+    """Return a point at which an entry changes with the value of a function or of one of its derivatives."""
     jets: dict[Expr, Expr] = {atom: sympy.Dummy(real=True) for atom in _list_jets(entry, name)}
     back = {value: jet for jet, value in jets.items()}
     free = _substitute(entry, jets)

@@ -85,7 +85,7 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
 
 
 def _defer_to_run(budget: Budget, name: str) -> Decision:
-    """Return the decision where V is known only when a run begins: it stands on a condition that the run enforces.
+    """Return the decision where a run computes V at its start: it rests on a condition that the run enforces.
 
     `prepare` computes sqrt(eps (2D - eps B_hat)) before the first step and refuses an eps at which that is not real;
     where D or B_hat depends on the state, no step size is refused, and nothing is decided here.
@@ -163,7 +163,7 @@ def _assemble_budget(build: Build, bound: Dynamics) -> Budget | None:
 
 
 def _extend_by_D(D: Matrix, group: set[int]) -> tuple[int, ...]:
-    """Return a group of blocks with all that D ties to them: elsewhere 2D - eps B_hat is 2D."""
+    """Return a group of blocks with all that D couples to them; outside, 2D - eps B_hat is 2D."""
     while True:
         more = {b for a in group for b in range(len(D)) if not (is_zero(D[a][b]) and is_zero(D[b][a]))} | group
         if more == group:

@@ -71,7 +71,7 @@ def decide_exact_budget(budget: Budget) -> Proved | Refuted | str:
 
 
 def _format_largest_step(largest: LeastRoot | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Return the largest step size for a table and for a sentence; of an irrational one, decimals on either side."""
+    """Return the largest step size for a table and for a sentence; decimal bounds if it is irrational."""
     if largest is None:
         return (), ""
     if largest.exact is not None:

@@ -86,7 +86,7 @@ def decide_word_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fract
 def _format_bracket(
     numbers: Numbers, found: Subtraction, eps: Fraction, *, holds: bool
 ) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Return two steps close to each other, one that holds and one that does not, for a table and for a sentence."""
+    """Return two close step sizes, one that holds and one that fails, for a table and for a sentence."""
     pair = (
         _bracket_largest_step(lambda step: _is_noise_enough(numbers, found, step), eps, holds=holds)
         if _is_small_enough(numbers)
@@ -147,6 +147,7 @@ class _Values:
         return Fraction(int(value.p), int(value.q))
 
     def _read_leaf(self, atom: Atom) -> Scalar | None:
+        """Return the ball of an atom: a value of the build or the step size."""
         if not isinstance(atom, Component):
             return None
         parameter = self.bound.declarations.find(atom.name)
@@ -216,7 +217,7 @@ def _is_noise_enough(numbers: Numbers, found: Subtraction, eps: Fraction) -> boo
 
 
 def _list_remainders(numbers: Numbers, own: GivenUp, eps: Fraction) -> list[arb_mat]:
-    """Return Sigma - eps^2 B_hat of a letter: one matrix, or one number for each coordinate where none touch."""
+    """Return Sigma - eps^2 B_hat of a letter: a matrix, or numbers if the coordinates are uncoupled."""
     if numbers.diagonal:
         parts = [[((M[k][k],),) for M in (numbers.F, numbers.D, numbers.B)] for k in range(len(numbers.F))]
         return [_compute_remainder(F, D, B, own, eps) for F, D, B in parts]

@@ -50,7 +50,7 @@ def normalisable_build(build: Build, bound: Dynamics) -> Answer:
 
 
 def _accept_stated_integral(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
-    """Return an answer that is open, or wrong elsewhere, as given where the author of target or build states it."""
+    """Return a proof by the statement of the author in place of an answer that is open or refuted elsewhere."""
     decision = posterior.decision
     if not (build.assumes_integral or build.target.assumes_integral):
         return posterior
@@ -78,7 +78,7 @@ def normalisable_alone(target: Target) -> Answer:
 def _is_witness_of_build(
     build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted
 ) -> bool:
-    """Whether a witness is about sizes and values of a build: those known, sizes left free; it takes no data."""
+    """Whether a witness agrees with the known sizes and values of a build, and takes no data."""
     sizes = {**find_known_sizes(build, build.target), **find_known_sizes(build, bound)}
     values = {name for name, value in evaluate_bound_formulas(build).values if value.numbers is not None}
     declared = (*bound.declarations.parameters, *build.target.declarations.parameters, *build.target.declarations.data)
@@ -162,7 +162,7 @@ def _decide_at_values(build: Build) -> Answer:
 
 
 def _find_potential_factors(build: Build, bound: Dynamics) -> tuple[Fraction, ...]:
-    """Return each k where H holds the potential as k U at the values of the build, of all blocks that it is taken at.
+    """Return each k of a term k U in H at the values of the build.
 
     None at all where it is no such summand at one, or two share a block: the integral is then no product of theirs.
     """
@@ -181,7 +181,7 @@ def _find_potential_factors(build: Build, bound: Dynamics) -> tuple[Fraction, ..
 
 
 def _is_potential_alone(build: Build, bound: Dynamics) -> bool:
-    """Whether all in H but U is free of the blocks of U, once others are integrated over: else it may confine them."""
+    """Whether the terms of H besides U are free of its blocks, after integrating others out."""
     subject, potentials = _potentials_in(build, bound)
     if subject.derivation is None or not potentials:
         return False
@@ -203,7 +203,7 @@ def _potentials_in(build: Build, bound: Dynamics) -> tuple[Subject, list[Functio
 
 
 def _is_plain(target: Target) -> bool:
-    """Whether U is its formulas alone: no Jacobian of a transform is in it, no set, sum or state, and no code."""
+    """Whether U is given by formulas alone, without a transform, a set, a sum, a state or code."""
     moved = target.transforms or constrained(target) or target.declared is not None
     return not (moved or discrete_blocks(target.declarations) or target.recursion or target.gradient is not None)
 

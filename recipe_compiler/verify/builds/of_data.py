@@ -113,7 +113,7 @@ def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Row
 
 
 def _add_order_of_fields(target: Target, rows: Rows) -> Target:
-    """Return a target that assumes which fields are at least others, or 0, in every row of its data."""
+    """Return a target with the inequalities between fields that hold in every row of its data as assumptions."""
     fields = (Symbol(one.name, SCALAR, Role.DATUM) for one in target.declarations.data if one.shape == SCALAR)
     pairs = permutations((*fields, Number(Fraction(0))), 2) if rows.is_whole else ()
     shown = [one for one in (Compare(">=", *pair, SCALAR) for pair in pairs) if rows.truth(one).all()]
@@ -176,7 +176,7 @@ def _add_tried(general: Answer, reason: str) -> Answer:
 
 
 def _explain_excluded_zero(build: Build, target: Target, observed: Observed) -> str:
-    """Return which made numbers may be, as they are written, of another kind than declared; empty where none is."""
+    """Return which computed numbers, as decimals, may violate their declared kind; empty where none is."""
     if build.data is None:
         return ""
     fields, made = dict(observed.fields), {column.name: column for column in build.data.made}
@@ -231,7 +231,7 @@ def _read_parameters(build: Build, target: Target, sizes: Mapping[str, int]) -> 
 
 
 def _are_doubles(build: Build) -> bool:
-    """Whether the numbers that a build gives are those that run."""
+    """Whether the stated numbers of a build are the doubles that run."""
     numbers = (x for _, value in build.values for row in value.numbers or () for x in row)
     return all(abs(x) < 2**1000 and Fraction(float(x)) == x for x in numbers)
 

@@ -40,7 +40,7 @@ def compare_with_tensor(formula: Formula, tensor: Tensor, declarations: Declarat
 
 
 def _make_leaf(declarations: Declarations, sizes: Sizes) -> Leaf:
-    """Return the names of the second engine, a data field being that of the one datum it knows."""
+    """Return the leaf of the second engine in which a data field is that of a single datum."""
     plain = make_leaf(declarations, sizes)
 
     def leaf(atom: Atom) -> Expr | None:

@@ -129,7 +129,7 @@ def split_prior(product: Product, declared: Declarations) -> Parts | None:
 
 
 def _find_slot(law: Law, blocks: dict[str, Block]) -> Slot | None:
-    """Return the block, or the entry of one, that a law is proper for; None where it is no proper law of one."""
+    """Return the block, or the entry of one, for which a law is a proper prior; None if it is none."""
     row, first = DENSITIES[law.stated.name], law.stated.arguments[0]
     match first:
         case Symbol(name, _, Role.BLOCK):
@@ -187,7 +187,7 @@ def order_blocks(laws: Laws) -> tuple[str, ...] | None:
 
 
 def _group_summands(rest: Summands, lawless: Sequence[Block]) -> tuple[list[Group], Summands]:
-    """Return the blocks without a law by the groups that summands join, with these summands; and all others."""
+    """Return the blocks without a law in groups that summands couple, with these summands; and all others."""
     names = {block.name for block in lawless}
     uses = [(c, term, frozenset(dependence(term).blocks)) for c, term in rest]
     groups: list[frozenset[str]] = [frozenset({name}) for name in sorted(names)]

@@ -87,7 +87,7 @@ def products(formula: Formula, densities: Iterable[StatedDensity], declarations:
 def _expand(
     pending: list[tuple[Fraction, Formula]], done: Product, named: Mapping[Formula, Law], declarations: Declarations
 ) -> Iterator[Product]:
-    """Yield the products of the summands that are pending, beside those that are done."""
+    """Yield products with all pending summands expanded."""
     while pending:
         c, term = pending.pop()
         if c == 0:
@@ -177,7 +177,7 @@ def split_number(formula: Formula) -> tuple[Fraction, Formula]:
 
 
 def _find_field_of_few_values(term: Formula, declarations: Declarations) -> str | None:
-    """Return a field of few values in a factor that the data alone decide, of a product with the state."""
+    """Return a field of few values in a factor without state that multiplies one with state."""
     match term:
         case Multiply(left, right) if depends_on_state(left) != depends_on_state(right):
             known = right if depends_on_state(left) else left
@@ -191,7 +191,7 @@ Choices = list[tuple[list[Formula], Guards]]
 
 
 def _list_choices(term: Formula, declarations: Declarations) -> Choices | None:
-    """Return the summands of each product in a term, and the conditions of each; None where it is no sum."""
+    """Return the alternatives of a sum inside a term, each with its condition; None where there is no sum."""
     match term:
         case Apply("where", (Compare() as condition, yes, no)) if is_of_data(condition) and condition.shape == SCALAR:
             return [([yes], ((condition, True),)), ([no], ((condition, False),))]

@@ -171,7 +171,7 @@ def _sum_claimed_law(found: Summed, block: Block) -> Summed | None:
 
 
 def _place_log_sum(target: Target, law: Law, block: Block) -> tuple[str, Formula] | None:
-    """Return log sum_z exp(-U(z) + U(0)), and the entry that it belongs into: of one datum where it is about data."""
+    """Return log sum_z exp(-U(z) + U(0)) and the entry of the target that it belongs to."""
     every = _write_log_sums(law)
     if block in of_data(target.declarations):
         one = _read_one_datum(every, target.declarations)
@@ -256,7 +256,7 @@ def _has_block(formula: Formula, block: Block) -> bool:
 
 
 def _drop_block(target: Target, block: Block) -> Target:
-    """Return a target without a block, and without laws in which it stands."""
+    """Return a target without a block and without laws that contain it."""
     declared = target.declarations
     blocks = tuple(other for other in declared.blocks if other != block)
     laws = tuple(

@@ -67,7 +67,7 @@ def normalisable_target(target: Target) -> Answer:
 
 
 def _decide_continuous(stated: Target) -> Answer:
-    """Decide it of a target whose blocks are of real numbers, sampled as stated.
+    """Decide the integral of a target whose blocks are real and sampled as stated.
 
     Increasing columns are a part of all columns, of as many dimensions: an integral over all is at least as large.
     """
@@ -109,7 +109,7 @@ def _require_agreement(target: Target, parts: list[TargetPart], proof: Proved) -
 
 
 def _try_growth(target: Target, parts: list[TargetPart]) -> tuple[Finiteness, list[TargetPart]]:
-    """Return whether growth shows it, without what only helps if need be, and the parts that are then used."""
+    """Return whether growth proves the integral, bounded parts dropped if needed, and the parts used."""
     found = _decide_growth(target, [part.energy for part in parts])
     for fewer, helping in _drop_bounded_parts(parts) if found.reasons else ():
         without = _decide_growth(target, [part.energy for part in fewer])
@@ -142,7 +142,7 @@ def _decide_prior(target: Target, stated: Target, parts: list[TargetPart]) -> An
 
 
 def _refute_at_ends(target: Target, stated: Target, needed: Sequence[EndCondition]) -> Answer | None:
-    """Return the refutation of an integral by a necessary condition at an end of a domain; None says nothing."""
+    """Return the refutation of an integral by a necessary condition at an end of a domain; None without one."""
     if list_restricted_blocks(target.declarations) or not lies_in_supports(stated):
         return None
     found = ((refute_end_condition(target.declarations, needed, at), at) for at in choose_small_sizes(target))

@@ -121,7 +121,7 @@ def _differentiate_entrywise(c: Calculus, entry: Tensor, block: Block) -> Tensor
 
 
 def _make_scalar_residuals(target: Target, block: Block, one: Transform | None) -> Scalars:
-    """Return the same entry by entry: V of the second engine, with g(u) in the place of b."""
+    """Return the residuals entry by entry, by V of the second engine at b = g(u)."""
     own = target.declared or target
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
@@ -138,7 +138,7 @@ def _make_scalar_residuals(target: Target, block: Block, one: Transform | None) 
 
 
 def _map_coordinates(target: Target, sizes: Sizes) -> Mapping[Expr, Expr]:
-    """Return what each coordinate of a transformed block is as a function of its unbounded variable."""
+    """Return the coordinates of transformed blocks as functions of their unbounded variables."""
     setting = Setting(declare_all_rows(target.declarations), sizes)
     found: dict[Expr, Expr] = {}
     for one in target.transforms:

@@ -85,7 +85,7 @@ def _list_compared(needs: Iterable[Compare]) -> Iterator[Needed]:
 
 
 def _has_state_alone(formula: Formula) -> bool:
-    """Whether it is of blocks, parameters and numbers alone, a block among them."""
+    """Whether a formula consists of blocks, parameters and numbers, with at least one block."""
     inside = dependence(formula)
     return bool(inside.blocks) and not inside.data
 

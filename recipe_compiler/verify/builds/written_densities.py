@@ -88,7 +88,7 @@ def _match_log_of_square(core: Formula) -> Iterator[tuple[Fraction, Formula]]:
 
 @cache
 def _list_patterns() -> tuple[tuple[Density, Summands, Formula], ...]:
-    """Return how densities of a location and a scale are written, without constants, and their scales."""
+    """Return the log densities of a location and a scale as patterns without constants, and their scales."""
     found: list[tuple[Density, Summands, Formula]] = []
     for row in DENSITIES.values():
         if not row.location or not row.of_entry or row.of_logarithm or row.tail:
@@ -120,7 +120,7 @@ def _match_summands(
 
 
 def _unify(pattern: Formula, formula: Formula, binding: Binding) -> Iterator[Binding]:
-    """Yield the bindings with which a pattern is a formula; `x - mu` is any sum."""
+    """Yield the bindings under which a pattern equals a formula; `x - mu` matches any sum."""
     match pattern:
         case Symbol(name) if name.startswith(ANY):
             if binding.get(name, formula) == formula and formula.shape == SCALAR:

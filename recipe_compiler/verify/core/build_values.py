@@ -158,7 +158,7 @@ def evaluate_exactly(formula: Formula, build: Build) -> Rational | None:
 
 
 def _evaluate_bound_formula(build: Build, name: str, formula: Formula) -> Rational | None:
-    """Return the value of a parameter that is bound to more than a name, where a matrix with a value is in it."""
+    """Return the value of a parameter bound to a formula of matrices with values; None of any other."""
     values = _list_exact_values(build)
     shapes = {p.name: p.shape for p in list_declared_parameters(build)}
     if name not in shapes or not formula.shape.sizes or isinstance(formula, Symbol):
@@ -197,7 +197,7 @@ def _express_value(value: Rational, shape: Shape) -> Formula | None:
 
 
 def _attach_values(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
-    """Return parameters with their values, and of the kinds that these show."""
+    """Return parameters with their values and the kinds that the values show."""
     return tuple(
         replace(sharper, value=Entries(values[p.name]))
         if p.name in values and _has_shape_of_value(p, values[p.name])

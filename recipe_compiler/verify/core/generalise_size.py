@@ -86,7 +86,7 @@ def generalise_target(target: Target) -> Target | None:
 
 
 def _rename_sizes(names: dict[int, str]) -> Rewriting:
-    """Return what puts names in the place of sizes; of matrices with values their kinds alone are known then."""
+    """Return the rewriting that replaces sizes by names; matrices with values keep only their kinds."""
 
     def shape(shape: Shape) -> Shape:
         rows, cols = (names.get(size, size) if isinstance(size, int) else size for size in (shape.rows, shape.cols))

@@ -127,7 +127,7 @@ def decide(question: Question) -> Answer:
 def _refute(
     identity: Identity, found: Witness, seen: _SecondEngineResult, question: Question, left: list[Identity]
 ) -> Decision:
-    """Return a refutation, or undecided if the very same thing is zero in index calculus."""
+    """Return a refutation; undecided if the index calculus says that the identity holds."""
     at = (*found.text, (identity.says, format_value(found.value)))
     if identity not in left and not identity.residual:
         point = ", ".join(f"{name} = {value}" for name, value in at)
@@ -140,7 +140,7 @@ def _refute(
 
 
 def _find_powers(left: list[Identity]) -> dict[str, int]:
-    """Return the largest power of every size that multiplies what does not reduce to zero."""
+    """Return the largest power of every size in the coefficients of what does not reduce to zero."""
     found: dict[str, int] = {}
     for term in (term for identity in left for term in identity.everywhere.terms):
         for atom, exponent in term.factors:

@@ -190,7 +190,7 @@ def _run_job(job: Callable[[], T]) -> T | Unfinished:
 
 
 def _set_timer(seconds: float) -> None:
-    """Have the system end this process when it has computed so long, be it inside one call of a library."""
+    """Have the system end this process after some processor time, even inside one call of a library."""
     if _HAS_TIMER:
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-6))

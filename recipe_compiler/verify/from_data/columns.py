@@ -190,7 +190,7 @@ class Rows:
         return found
 
     def _read_function(self, fn: str, args: tuple[Formula, ...]) -> Entries:
-        """Return a function of formulas."""
+        """Return the entries of a function of formulas."""
         match fn, args:
             case "sum", (arg,):
                 return [[_add_sums([entry for line in self.entries(arg) for entry in line])]]

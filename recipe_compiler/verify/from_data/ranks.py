@@ -114,7 +114,7 @@ def count_nonzero_rows(rows: Matrix, width: int, clear: float = CLEAR) -> int:
 
 
 def _count_zeros(rows: Matrix, rank: int, clear: float) -> int:
-    """Return how many of some rows vanish together at most; all where a may be of a smaller rank."""
+    """Return the largest number of rows that vanish at one point; all rows where that is not known."""
     if not all(isinstance(x, fmpq) for row in rows for x in row):
         return len(rows)
     forms = fmpq_mat(len(rows), rank + 1, [x for row in rows for x in row])

@@ -106,7 +106,7 @@ def _is_allowed(piece: Piece, weights: Sequence[fmpq], *, open_: bool) -> bool:
 def _propose_weights(
     slots: Sequence[_Slot], pieces: Sequence[Piece], linear: Form, width: int
 ) -> tuple[list[fmpq], frozenset[int]] | None:
-    """Return weights close to allowed ones, with the pieces in whose range they lie inside: as many as there can be.
+    """Return nearly allowed weights, with the pieces in whose ranges they are interior.
 
     maximise sum_k e_k over 0 <= e_k <= 1 and 1 <= tau: r_i/tau in the range of i, by e_k/tau away from its ends, and
     sum_i r_i l_i + tau L = 0. With tau large every piece that can be inside has e_k = 1. The weights are r_i/tau.
@@ -162,7 +162,7 @@ def _round_weight(x: float, slot: _Slot, inside: bool) -> fmpq:
 def _correct_weights(
     slots: Sequence[_Slot], weights: list[fmpq], inside: frozenset[int], linear: Form, width: int
 ) -> list[fmpq] | None:
-    """Return weights with sum_i s_i l_i + L = 0 exactly, those of independent forms inside being changed; else None."""
+    """Return weights with sum_i s_i l_i + L = 0 exactly, changing those of independent interior forms; else None."""
     left = [
         linear[j] + sum((s * slot.form[j] for s, slot in zip(weights, slots, strict=True)), ZERO) for j in range(width)
     ]
@@ -218,7 +218,7 @@ def find_flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ..
 
 
 def _propose_direction(pieces: Sequence[Piece], linear: Form, scale: Sequence[float], objective: Any) -> Any:
-    """Return d in the unit cube with U_inf(d) <= 0, that goes far along an objective."""
+    """Return d in the unit cube with U_inf(d) <= 0 that maximises an objective."""
     width, m = len(scale), len(pieces)
     upper: list[Any] = []
     equal: list[Any] = []
@@ -245,7 +245,7 @@ def _propose_direction(pieces: Sequence[Piece], linear: Form, scale: Sequence[fl
 
 
 def _compute_slope_at_infinity(pieces: Sequence[Piece], linear: Form, d: Sequence[fmpq]) -> fmpq | float:
-    """Return U_inf(d), exactly; infinity where it is that."""
+    """Return the exact slope U_inf(d) at infinity, or infinity."""
     found = sum((a * x for a, x in zip(linear, d, strict=False)), ZERO)
     for piece in pieces:
         along = [sum((a * x for a, x in zip(form, d, strict=False)), ZERO) for form in piece.forms]

@@ -233,7 +233,7 @@ class Terms:
         return definiteness(self.c, self.c.diff(slope, Coordinate(block.name, col_slots(block))))
 
     def _is_form(self, block: Block, term: Term) -> bool:
-        """Whether a term is of degree two in a block, as r_i r_j A_ij, whatever else its other factors hold."""
+        """Whether a term is of degree two in a block, as r_i r_j A_ij with any other factors."""
         ours = [(a, e) for a, e in term.factors if isinstance(a, Coordinate) and a.block == block.name]
         rest = [factor for factor in term.factors if factor not in ours]
         return (

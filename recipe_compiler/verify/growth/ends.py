@@ -123,7 +123,7 @@ def list_ends(c: Calculus, declarations: Declarations, block: Block, h: Tensor) 
 
 
 def _has_possible_singularity(h: Tensor, block: str) -> bool:
-    """Whether a logarithm, another function with poles or a negative power of a coordinate of the block occurs."""
+    """Whether h contains a logarithm, a function with poles or a negative power of a coordinate of the block."""
     for term in h.terms:
         for atom, exponent in term.factors:
             inside = list(everywhere(Tensor((), (Term(ONE, ((atom, ONE),)),))))
@@ -293,7 +293,7 @@ def find_growth(c: Calculus, factor: Factor, y: Coordinate, *, far: bool) -> Gro
 
 
 def _find_bounded_growth(c: Calculus, atom: Applied, y: Coordinate, *, far: bool) -> Growth:
-    """Return a function that stays bounded: near 0 its value there, where that is shown to be positive."""
+    """Return the growth of a bounded function: near 0 its value there, if that is shown to be positive."""
     powers = _collect_powers(c, atom.args[0], y)
     if not far and FUNCTIONS[atom.fn].smooth and powers and min(powers) >= 0:
         value = c.applied(atom.fn, powers.pop(Fraction(0), c.zero(*atom.args[0].free)))
@@ -305,7 +305,7 @@ def _find_bounded_growth(c: Calculus, atom: Applied, y: Coordinate, *, far: bool
 
 
 def _find_polynomial_growth(c: Calculus, arg: Tensor, y: Coordinate, *, far: bool) -> Growth | None:
-    """Return the leading term of a polynomial in y, None of anything else."""
+    """Return the growth of a polynomial in y by its leading term; None of anything else."""
     found = _collect_powers(c, arg, y)
     if not found:
         return None
@@ -343,7 +343,7 @@ def _raise_growth(c: Calculus, top: Growth | None, exponent: Fraction) -> Growth
 def _find_growth_by_ends(
     c: Calculus, atom: Applied, ends: tuple[int, int], y: Coordinate, *, far: bool
 ) -> Growth | None:
-    """Return a function of a polynomial u that is a u for u -> -oo and b u for u -> oo, up to a bounded term."""
+    """Return the growth of a function that is a u for u -> -oo and b u for u -> oo, u a polynomial."""
     top = _find_polynomial_growth(c, atom.args[0], y, far=far)
     if top is None or top.order <= BOUNDED:
         return None if top is None else _find_bounded_growth(c, atom, y, far=far)
@@ -358,7 +358,7 @@ def _find_growth_by_ends(
 
 
 def _find_logarithm_growth(c: Calculus, arg: Tensor, n: int, y: Coordinate, *, far: bool) -> Growth | None:
-    """Return log(arg)**n: of y itself, of a hyperbolic cosine, or of a polynomial that is positive near the end."""
+    """Return the growth of log(arg)**n, arg y, a hyperbolic cosine or a polynomial that is positive near the end."""
     match arg.terms:
         case (Term(_, ((Applied("cosh", (inner,)), exponent),)),) if exponent == n == 1:
             return _find_growth_by_ends(c, Applied("abs", (inner,)), ABSOLUTE, y, far=far)

@@ -426,7 +426,7 @@ def _decide_by_tail(terms: Terms, group: tuple[Block, ...], every: Sequence[Term
 
 
 def _measure_logarithm(terms: Terms, group: tuple[Block, ...], term: Term) -> tuple[Tensor, bool] | None:
-    """Return what `K log(f)` is at least a multiple of log |z| of, and whether it is no more than that."""
+    """Return k where `K log(f)` is at least k log |z|, and whether it is no more than that."""
     c = terms.c
     moving = [factor for factor in term.factors if terms.blocks([factor])]
     match moving:

@@ -119,7 +119,7 @@ def list_steep_terms(of: Derivation) -> tuple[str, ...]:
 
 
 def _list_weighted_terms(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[str, Term, int]]:
-    """Yield the terms of vectors over z as text and as they are, with the weight that they are integrated with."""
+    """Yield the terms of vectors over z, as text and as terms, with a weight."""
     for entry in (entry for row in rows for entry in row):
         yield from ((text(Tensor(entry.free, (term,))), term, weight) for term in entry.terms)
 

@@ -96,7 +96,7 @@ def _list_rays(of: Equation, at: Point, sizes: Sizes) -> Iterator[dict[Expr, Exp
 
 
 def _refute_on_ray(at: Point, ray: Mapping[Expr, Expr], W: Expr, L: Expr) -> Refuted | None:
-    """Return that W or L W is not as it should be on a ray z_0 + t v, t -> oo."""
+    """Return the refutation by W or L W on a ray z_0 + t v, t -> oo; None without one."""
     numbers = {x: rational(n) for x, n in at.numbers.items() if x not in ray}
     along_W, along_L = (_restrict_to_ray(e, {**numbers, **ray}) for e in (W, L))
     if along_W is None or not any(x.has(T) for x in ray.values()):

@@ -113,7 +113,7 @@ def _assume_at_most(terms: Terms, tensor: Tensor, weight: Weight) -> str:
 
 
 def _assume_for_some_constant(terms: Terms, begins: str, says: str) -> Assumption:
-    """Return that something is bounded by a multiple of 1 + W, with a name for the factor that the document leaves."""
+    """Return the premise that a term is at most c (1 + W), with a name c that the document does not use."""
     declared = terms.declarations
     taken = {*declared.sizes, *(name for name in CONSTANTS if declared.find(name) is not None)}
     c = next(name for name in CONSTANTS if name not in taken)
@@ -302,7 +302,7 @@ def _propose_square(terms: Terms) -> LyapunovFunction:
 
 
 def _propose_energy_and_square(terms: Terms, H: Formula) -> LyapunovFunction | None:
-    """Return k H + |z|**2 over the blocks of abstract functions, H confining the others; None if it does not."""
+    """Return k H + |z|**2 over the blocks of abstract functions; None if H does not confine the others."""
     blocks = list_abstract_blocks(terms)
     found = find_lower_bound(terms, convert(H, terms.declarations), {block.name: TWO for block in blocks})
     if isinstance(found, str) or not blocks or not found.abstract.terms:
@@ -316,7 +316,7 @@ def _propose_energy_and_square(terms: Terms, H: Formula) -> LyapunovFunction | N
 
 
 def _drop_positive_factor(terms: Terms, abstract: Tensor) -> Tensor:
-    """Return U of k U, k > 0 a constant: what falls no faster than |z|**2 does so with any factor."""
+    """Return U of k U, k > 0 a constant; both fall no faster than |z|**2, or neither."""
     if len(abstract.terms) != 1:
         return abstract
     (term,) = abstract.terms

@@ -86,7 +86,7 @@ def decide_inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -
 
 
 def _compare_engines(of: Equation, part: Formula, left: Tensor) -> Identity:
-    """Return that L W in index notation is that of the second engine."""
+    """Return the identity that both engines derive the same L W."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         leaf = make_leaf(of.subject.dynamics.declarations, sizes)
@@ -110,7 +110,7 @@ def apply_generator(of: Equation, W: Expr, sizes: Sizes) -> Expr:
 
 
 def _prove_by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
-    """Return that W and c W - L W are polynomials that go to infinity, where a document fixes all sizes."""
+    """Return the proof that W and c W - L W go to infinity, as polynomials at fixed sizes; None without one."""
     declarations = of.subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
     if declarations.sizes or declarations.functions or not real or of.subject.contradiction:

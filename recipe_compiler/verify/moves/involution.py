@@ -263,7 +263,7 @@ def _collect_premises(S: Mapped) -> Obligations:
 
 
 def _domain_conditions(S: Mapped, block: Block) -> Iterator[Compare | str]:
-    """Yield what keeps a block in its domain; text where the program cannot show it."""
+    """Yield the conditions under which a block stays in its domain; text where the program cannot show one."""
     image, bounds = S.maps[block.name], block.domain.bounds
     match block.domain.name:
         case DomainName.REAL:

@@ -192,7 +192,7 @@ def _decide_move(cycle: Cycle, move: Move) -> Answer:
 
 
 def _decide_as_eps_vanishes(cycle: Cycle, place: int, move: Move) -> Obligation:
-    """Return that a move preserves exp(-H), as eps goes to 0 where it does so only then."""
+    """Return the obligation that a move preserves exp(-H), at every eps or as eps -> 0."""
     row, name, found = KINDS[type(move)], _name_move(cycle, place), _decide_move(cycle, move)
     if row.tends is None or not isinstance(found.decision, Undecided):
         return name, found

@@ -204,7 +204,7 @@ def _search_candidates(problem: Subject, sets: Iterator[list[Part]], by: str) ->
 
 
 def _skew_candidate(row: Block, col: Block, X: Formula) -> Part:
-    """Return the part with X at Q[a, b] and -X.T at Q[b, a]; their sum where a = b."""
+    """Return the skew matrix with X at Q[a, b] and -X.T at Q[b, a]; X - X.T where a = b."""
     opposite = build.negate(build.transpose(X))
     return Part(((f"Q[{row.name},{col.name}]", X), (f"Q[{col.name},{row.name}]", opposite)), own=False)
 

@@ -166,7 +166,7 @@ class EquationAtFace:
         return Density(found.factor, found.order > LOGARITHM, exact)
 
     def _is_bounded(self, term: Term) -> bool:
-        """Whether a term is bounded on bounded sets, up to the faces; what has no face in it is smooth inside."""
+        """Whether a term is bounded on bounded sets, up to the faces."""
         names = {block.name for block in list_blocks_with_boundary(self.terms.declarations)}
         return not self.terms.blocks(term.factors) & names or self.terms.bound_locally(term.factors) is not None
 
@@ -230,7 +230,7 @@ class EquationAtFace:
         return RowSize(-largest[1], exact)
 
     def _is_diagonal_positive(self, total: Tensor) -> bool:
-        """Whether a factor is positive, or is where the two indices of a matrix agree."""
+        """Whether a factor is positive, for a matrix where its two indices agree."""
         factors = (tuple(f for f in term.factors if not isinstance(f[0], Delta)) for term in total.terms)
         terms = [Term(term.coefficient, own) for term, own in zip(total.terms, factors, strict=True)]
         return is_positive(self.terms.c.rules, Tensor(total.free, tuple(terms)))
@@ -314,7 +314,7 @@ def _decide_faces(subject: Subject, derivation: Derivation, where: Place, reason
 
 
 def _decide_face(at: EquationAtFace, found: _Findings) -> Decision | None:
-    """Decide one face; None where it is proved, and `found` says how."""
+    """Decide one face; return None where it is proved, with the reason added to `found`."""
     says = at.face.says
     try:
         p = at.find_density()
@@ -357,7 +357,7 @@ def format_exponent(e: Expr) -> str:
 
 
 def _check_integrable(at: EquationAtFace, p: Density, found: _Findings) -> Decision | None:
-    """Return a refutation, or that it is open, unless exp(-H) is integrable at a face: y**e is for e > -1."""
+    """Return a refutation or an open condition unless exp(-H) ~ y**e is integrable at a face: e > -1."""
     needed = p.factor if p.is_barrier else at.terms.c.add(p.factor, at.terms.c.constant(1))
     if _is_positive(at, at.write_scalar(needed), found):
         return None
@@ -374,7 +374,7 @@ def _check_integrable(at: EquationAtFace, p: Density, found: _Findings) -> Decis
 
 
 def _describe_reach(at: EquationAtFace, e: Expr, rows: dict[tuple[str, int], RowSize]) -> str:
-    """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
+    """Return, as text, whether Feller's test says that a face is reached; empty if it does not apply."""
     noise = rows.get(("D", at.face.number))
     if (
         noise is None

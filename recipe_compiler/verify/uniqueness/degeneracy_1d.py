@@ -144,7 +144,7 @@ def isolate_roots(line: EntryOnLine | None) -> tuple[Root, ...] | None:
 
 
 def _find_vanishing_part(f: Expr) -> Expr:
-    """Return something with the zeros of a function, of moduli and powers too."""
+    """Return a function with the same zeros, without moduli, powers and exponentials."""
     match f:
         case sympy.Abs():
             return _find_vanishing_part(argument(f))

@@ -58,7 +58,7 @@ def find_spanning_minors(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
 
 
 def _list_minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
-    """Yield determinants of brackets that are not zero: of those independent at a point, then of the shortest ones."""
+    """Yield nonzero determinants of brackets: of those independent at a point, then of the shortest ones."""
     n = len(s.z)
     every = sorted(fields(s), key=lambda v: (sum(int(x.count_ops()) for x in v), str(v)))
     chosen = [tuple(independent(every, place, n)) for place in at]
@@ -74,7 +74,7 @@ def _get_degree(e: Expr, free: list[sympy.Basic]) -> int:
 
 
 def _find_unit_combination(minors: list[Expr], variables: list[sympy.Basic]) -> list[Expr] | None:
-    """Return the first minors of which 1 is a combination."""
+    """Return the first minors whose ideal contains 1, so that they have no common zero."""
     ideal: list[Expr] = []
     used: list[Expr] = []
     for minor in minors:

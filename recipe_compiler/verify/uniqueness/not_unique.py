@@ -98,7 +98,7 @@ def _refute_by_conserved(
 
 
 def _set_parameters_to_zero(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:
-    """Yield the dynamics with parameters set to zero that may be zero: those of D alone, then those of Q too.
+    """Yield the dynamics at parameters 0 that the kinds allow: those of D alone, then those of Q too.
 
     A parameter that H or an assumption speaks of is left alone, and so is one that something is divided by.
     """

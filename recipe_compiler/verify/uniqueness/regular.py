@@ -171,7 +171,7 @@ def _find_pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
 
 
 def _is_alike_at_every_size(subject: Subject, block: Block) -> bool:
-    """Whether the current of Q in a block that is not zero at the smallest size is not zero at larger ones.
+    """Whether the current of Q in a block, nonzero at the smallest size, is nonzero at every larger one.
 
     It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it.
     """
@@ -227,7 +227,7 @@ def _prove_by_brackets(subject: Subject) -> Pivot | None:
 
 
 def _choose_matrix(subject: Subject, noise: Pivots) -> tuple[str, Rows]:
-    """Return D + Q, or D where it may degenerate, if the document fixes its sizes; nothing where it does not."""
+    """Return D where it may degenerate, else D + Q, at fixed sizes; no rows where sizes are symbolic."""
     name = "D" if noise.open else "D + Q"
     if subject.dynamics.declarations.sizes or subject.whole.D is None or subject.whole.Q is None:
         return name, ()

@@ -208,7 +208,7 @@ def _find_noisy_blocks(subject: Subject, derivation: Derivation) -> frozenset[st
 
 
 def _compute_ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
-    """Return where the second engine finds too low a rank at all exact points it looks at, and where a full one."""
+    """Return, by size, where brackets have too low a rank at all points tried, and where they have full rank."""
     low: list[str] = []
     full: list[Sizes] = []
     for sizes in subject.sizes:
@@ -234,7 +234,7 @@ def _compute_ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]
 
 
 def _find_minors(subject: Subject) -> tuple[str, ...]:
-    """Return a minor that vanishes nowhere, or several that do not together; nothing where none are found."""
+    """Return minors of brackets without a common zero, as text; nothing where none are found."""
     sizes = subject.sizes[0]
     try:
         s = subject.system(sizes)

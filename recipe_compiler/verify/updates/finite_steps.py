@@ -102,7 +102,7 @@ def _describe_bias(step: FiniteStep[C], left: Series[C], what: str) -> Said:
 
 
 def _describe_noise(step: FiniteStep[C], found: Moments[C]) -> Said:
-    """Yield what draws whose amplitude is as small as the drift leave of the residual."""
+    """Yield the part of the residual from draws whose amplitude is of the order of the drift."""
     unit, ring = step.unit, found.S.ring
     slow = [x for x in found.draws if any(y.parts and y.low >= unit for y in amplitude(found, x))]
     noise = ring.settled(noise_change(found, step.density, 2 * unit)) if slow else found.S.zero
