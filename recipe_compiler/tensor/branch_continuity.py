@@ -34,7 +34,7 @@ def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Te
 
 
 def _restrict_to_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | None:
-    """Return an expression on the zeros of another, solved for an atom; of two sides of a modulus, the first nonzero."""
+    """Return an expression on the zeros of another, solved for an atom; on two sides of a modulus, one nonzero."""
     modulus = next((atom for term in gap.terms for atom, _ in term.factors if _is_function(atom, "abs")), None)
     if isinstance(modulus, Applied):
         u, sign = modulus.args[0], Applied("sign", modulus.args)

@@ -269,7 +269,7 @@ def _sort_and_spell(coefficient: Fraction, factors: Iterable[Factor]) -> tuple[s
 
 
 def _number_consecutively(groups: Sequence[Named], level: int) -> list[Factor]:
-    """Return the factors of all groups, in the order of their spellings, with indices numbered on from group to group."""
+    """Return the factors of all groups, in the order of their spellings, indices numbered from group to group."""
     found: list[Factor] = []
     offset = 0
     for group in sorted(groups, key=lambda group: group.spelling):
