@@ -398,6 +398,7 @@ def _decide_reflection(
     """Decide a face with a nonzero flux, by the rule of reflection that preserves exp(-H)."""
     subject, face = at.subject, at.face
     reversed_: list[str] = []
+    even = [subject.whole.H]
     conditions: list[Expr] = []
     for (name, b), size in left:
         conditions.append(e + rational(size.power))
@@ -407,12 +408,11 @@ def _decide_reflection(
         other = subject.dynamics.declarations.blocks[b]
         if name == "D" and b == face.number and at.is_diagonal() and face.end is not None:
             continue
-        entry = (subject.whole.Q or ())[face.number][b]
-        even = all(is_even(f, other.name, subject.whole.declarations) for f in (subject.whole.H, entry))
-        if name == "Q" and other not in list_blocks_with_boundary(subject.dynamics.declarations) and even:
+        if name == "Q" and other not in list_blocks_with_boundary(subject.dynamics.declarations):
             reversed_.append(other.name)
-            continue
-        return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
+            even.append((subject.whole.Q or ())[face.number][b])
+        if not reversed_ or not all(is_even(f, r, subject.whole.declarations) for f in even for r in reversed_):
+            return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
     if len(reversed_) < len(left) and reversed_:
         return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
     where = " or ".join(dict.fromkeys(f"{format_exponent(k)} <= 0" for k in conditions if not k.is_number))
