@@ -5,7 +5,7 @@ the weighted inequality of the means the product is at most a small share of the
 more slowly than any power and needs no room of its own, the inequality being strict.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
@@ -232,6 +232,15 @@ class Terms:
         slope = self.c.diff(self.c.collect(forms, ()), Coordinate(block.name, row_slots(block)))
         return definiteness(self.c, self.c.diff(slope, Coordinate(block.name, col_slots(block))))
 
+    def _is_definite_given(self, block: Block, terms: Iterable[Term], held: Set[str]) -> bool:
+        """Whether the forms in a block that hold only blocks of some set beside it are definite: then all are bounded.
+
+        On a compact set a definite form is at least c |z|**2, c > 0. x**2/(1 + y**2) + y**2/(1 + x**2) stays below 2 on
+        x = y: neither of its forms holds a block that is confined before.
+        """
+        own = [term for term in terms if self.blocks(term.factors) <= {block.name, *held}]
+        return self.classify_hessian(block, own) is Definiteness.DEFINITE
+
     def _is_form(self, block: Block, term: Term) -> bool:
         """Whether a term is of degree two in a block, as r_i r_j A_ij with any other factors."""
         ours = [(a, e) for a, e in term.factors if isinstance(a, Coordinate) and a.block == block.name]
@@ -278,7 +287,7 @@ class Terms:
         terms: Sequence[Term],
         besides: Mapping[str, Fraction] | None = None,
         *,
-        pointwise: bool = False,
+        pointwise: frozenset[str] | None = None,
     ) -> dict[str, Confinement] | str:
         """Return what confines each unbounded block, if together it outweighs every other term; else why not, as text.
 
@@ -288,17 +297,24 @@ class Terms:
             blocks: the blocks; those of compact domains need nothing.
             terms: a sum that depends on these blocks.
             besides: degrees of blocks that are confined by a large multiple of |z_b|**g_b next to the sum.
-            pointwise: whether a form that is definite in a block wherever the others are confines it, with no degree.
+            pointwise: blocks that are confined in another way. A form that is definite in a block, for all values of
+                these and of blocks confined before it, confines it with no degree.
         """
         found = {name: Confinement(degree, ()) for name, degree in (besides or {}).items()}
-        for block in blocks:
-            confinement = None if block.domain.name in COMPACT else self.find_confinement(block, terms)
+        left: list[Block] = []
+        for block in (block for block in blocks if block.domain.name not in COMPACT):
+            confinement = self.find_confinement(block, terms)
             if confinement is not None:
                 found[block.name] = confinement
-            elif block.domain.name in COMPACT or block.name in found:
-                continue
-            elif not pointwise or self.classify_hessian(block, terms) is not Definiteness.DEFINITE:
-                return f"{UNCONFINED}{block.name}"
+            elif block.name not in found:
+                left.append(block)
+        held = {*found, *(pointwise or ()), *(b.name for b in self.declarations.blocks if b.domain.name in COMPACT)}
+        while left:
+            block = next((b for b in left if pointwise is not None and self._is_definite_given(b, terms, held)), None)
+            if block is None:
+                return f"{UNCONFINED}{left[0].name}"
+            left.remove(block)
+            held.add(block.name)
         used = {term for one in found.values() for term in one.terms}
         degrees = {name: one.degree for name, one in found.items()}
         for term in self.list_signed_terms(term for term in terms if term not in used):

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.build import add
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula, Number, Power, Role, Symbol
@@ -244,7 +245,7 @@ class LowerBound:
 def find_lower_bound(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> LowerBound | str:
     """Return what a function W grows like, W >= sum_b c |z_b|**g_b + abstract - C, or why that is not known.
 
-    A block with a definite form only where the others are bounded has no degree. U(theta) + r.T inv(M) r/2 has g_r = 2
+    A block with a definite form only where others are bounded has no degree. U(theta) + r.T inv(M) r/2 has g_r = 2
     and U as its abstract part.
 
     Args:
@@ -252,12 +253,13 @@ def find_lower_bound(terms: Terms, energy: Tensor, besides: Mapping[str, Fractio
         energy: W, a scalar in index notation.
         besides: degrees of blocks that are confined in another way, as by |z_b|**2 next to W.
     """
-    abstract = any(terms.is_abstract(term.factors) for term in energy.terms)
-    names = {block.name for block in list_abstract_blocks(terms)} if abstract else set[str]()
+    covered = {block.name for block in list_abstract_blocks(terms)}
+    of_terms = (terms.blocks(term.factors) for term in energy.terms if terms.is_abstract(term.factors))
+    names = frozenset[str]().union(*(blocks for blocks in of_terms if blocks <= covered))
     own = [term for term in energy.terms if terms.blocks(term.factors) and terms.blocks(term.factors) <= names]
     rest = [term for term in energy.terms if term not in own]
     blocks = (block for block in terms.unbounded if block.name not in names)
-    found = terms.find_confinements(blocks, rest, besides, pointwise=True)
+    found = terms.find_confinements(blocks, rest, besides, pointwise=names)
     if isinstance(found, str):
         return found
     return LowerBound({name: one.degree for name, one in found.items()}, terms.c.collect(own, ()))
@@ -331,7 +333,7 @@ def _propose_function(terms: Terms, W: Formula, says: str) -> LyapunovFunction:
     found = find_lower_bound(terms, convert(W, terms.declarations), {})
     if isinstance(found, str):
         return LyapunovFunction(says, (W,), Weight({}, "1"), open=found)
-    blocks = tuple(block for block in list_abstract_blocks(terms) if block.name not in found.degrees)
+    blocks = tuple(b for b in list_abstract_blocks(terms) if b.name in blocks_in(terms.c, found.abstract))
     if not blocks:
         return LyapunovFunction(says, (W,), Weight(found.degrees, "1"))
     weight = Weight(found.degrees, f"1 + {text(found.abstract)}", is_abstract=True)
