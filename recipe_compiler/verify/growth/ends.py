@@ -62,6 +62,8 @@ class End:
 
 UP, DOWN = End(None, 1), End(None, -1)
 AT_ZERO = (End(Tensor((), ()), -1), End(Tensor((), ()), 1))
+VERTEX = End(Tensor((), (Term(ONE, ()),)), -1)
+"""Where a coordinate of a simplex, or what the coordinates leave of 1, goes to 1: several faces meet there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ def list_ends(c: Calculus, declarations: Declarations, block: Block, h: Tensor) 
             return AT_ZERO[1], UP
         case DomainName.REAL:
             return DOWN, *inside, UP
+        case DomainName.SIMPLEX:
+            return AT_ZERO[1], VERTEX
         case DomainName.INTERVAL:
             low, high = (convert(edge, declarations) for edge in block.domain.bounds)
             if low.free or high.free or blocks_in(c, c.add(low, high)):
@@ -177,6 +181,19 @@ def find_leading_order_at(c: Calculus, h: Tensor, x: Coordinate, end: End) -> Le
         return find_leading_order(c, replace_coordinate(c, h, x, end.place(c, y)), y, far=end.at is None)
     except ModelError:
         raise UnknownGrowthError("a term that has no value there") from None
+
+
+def require_bounded_at_vertex(c: Calculus, h: Tensor, x: Coordinate) -> None:
+    """Raise unless a part h(x) of an energy stays bounded at a vertex of a simplex: then only its faces decide.
+
+    exp(-sum_i h_i(x_i)) is at most a product of functions of the distances to the faces only if none of the h_i falls
+    at x_i -> 1, as 2 log(1 - x_i) does; where one rises, a face that is too steep may do no harm at d = 1.
+
+    Raises:
+        UnknownGrowthError: it is not shown to stay bounded.
+    """
+    if find_leading_order_at(c, h, x, VERTEX) is not None:
+        raise UnknownGrowthError("a term that is not shown to be bounded at a vertex of the simplex")
 
 
 def find_leading_order(c: Calculus, h: Tensor, y: Coordinate, *, far: bool) -> LeadingOrder | None:

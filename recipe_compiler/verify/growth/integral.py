@@ -29,10 +29,10 @@ from recipe_compiler.verify.growth.ends import (
     LeadingOrder,
     UnknownGrowthError,
     Y,
-    find_leading_order,
     find_leading_order_at,
     list_ends,
     replace_coordinate,
+    require_bounded_at_vertex,
     with_distance,
 )
 
@@ -151,7 +151,7 @@ def decide_by_coordinates(terms: Terms, block: Block, own: list[Term], left: lis
             complete = False
     if block.domain.name is DomainName.CIRCLE or not (generic or slack or complete):
         return None
-    if block.domain.name is DomainName.SIMPLEX:
+    if block.domain.name is DomainName.SIMPLEX and block.shape.sizes:
         found = _list_simplex_conditions(c, block, x, c.collect(generic, opened), c.collect(slack, ()))
     else:
         found = list_end_conditions(c, terms.declarations, block, x, c.collect(generic, opened))
@@ -162,22 +162,25 @@ def decide_by_coordinates(terms: Terms, block: Block, own: list[Term], left: lis
 
 
 def _list_simplex_conditions(c: Calculus, block: Block, x: Coordinate, inner: Tensor, outer: Tensor) -> EndConditions:
-    """Return the conditions at the faces of a simplex, for a sum over coordinates plus a function of 1 - sum x."""
+    """Return the conditions at the faces of a simplex, for a sum over coordinates plus a function of 1 - sum x.
+
+    Both parts must be bounded where faces meet at a vertex; nothing is refuted where that is not shown.
+    """
     c = with_distance(c)
     conditions: list[EndCondition] = []
     reasons: list[str] = []
+    needed: list[EndCondition] = []
     for name, h, at in ((f"{block.name} -> 0", inner, x), (f"{block.name} -> 1 in sum", outer, Coordinate(Y))):
         try:
-            found = (
-                find_leading_order_at(c, h, x, AT_ZERO[1]) if at is x else find_leading_order(c, outer, at, far=False)
-            )
-            least = _find_condition(
-                c, name, found or LeadingOrder(LOGARITHM, c.zero(*h.free), is_complete=True), far=False
-            )
-            conditions += [least] if least is not None else []
+            found = find_leading_order_at(c, h, at, AT_ZERO[1]) or LeadingOrder(LOGARITHM, c.zero(*h.free), True)
+            require_bounded_at_vertex(c, h, at)
         except UnknownGrowthError as reason:
             reasons.append(f"{name}: {reason}")
-    return EndConditions(tuple(conditions), tuple(reasons), tuple(one for one in conditions if not one.holds))
+            continue
+        least = _find_condition(c, name, found, far=False)
+        conditions += [least] if least is not None else []
+        needed += [least] if least is not None and not least.holds and found.is_complete else []
+    return EndConditions(tuple(conditions), tuple(reasons), () if reasons else tuple(needed))
 
 
 def find_common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...] | None:

@@ -50,6 +50,7 @@ from recipe_compiler.verify.growth.ends import (
     list_blocks_with_boundary,
     multiply_growths,
     replace_coordinate,
+    require_bounded_at_vertex,
     with_distance,
 )
 from recipe_compiler.verify.growth.integral import EndCondition, bound_term_below, express_by_slack, find_common_slots
@@ -181,16 +182,16 @@ class EquationAtFace:
         others = {one.name for one in list_blocks_with_boundary(self.terms.declarations)} - {block.name}
         if self.terms.blocks(term.factors) & others and (at is not None or slack is not None):
             raise UnknownGrowthError(f"{self._format_term(term)} joins several bounded coordinates")
-        if self.face.end is None and slack is not None:
-            return slack
-        if self.face.end is None or (at is None and slack is not None):
-            if at is None and slack is None:
-                raise UnknownGrowthError(self._format_term(term))
-            return c.zero()
-        if at is None:
+        if at is None and slack is None:
             raise UnknownGrowthError(self._format_term(term))
         x = Coordinate(block.name, row_slots(block))
-        alone = c.rename(Tensor(at, (term,)), dict(zip(at, x.at, strict=True)))
+        alone = None if at is None else c.rename(Tensor(at, (term,)), dict(zip(at, x.at, strict=True)))
+        if alone is None and slack is not None:
+            require_bounded_at_vertex(c, slack, Coordinate(Y))
+        elif alone is not None and slack is None and block.domain.name is DomainName.SIMPLEX:
+            require_bounded_at_vertex(c, alone, x)
+        if self.face.end is None or alone is None:
+            return c.zero() if slack is None or self.face.end is not None else slack
         return replace_coordinate(c, alone, x, self.face.end.place(c, self.face.y))
 
     def _format_term(self, term: Term) -> str:
