@@ -72,7 +72,7 @@ def _needs(document: Document) -> str:
         case Dynamics():
             declared = document.declarations
             own = [f"a target ({document.potential})"] if document.potential else ["no target: its H is its own"]
-            open_ones = [f for f in declared.functions if f.name != document.potential]
+            open_ones = [f for f in declared.own_functions if f.name != document.potential]
             return ", ".join([*own, *map(_declared, (*_open(declared.parameters), *open_ones))])
         case Target():
             declared = document.declarations

@@ -151,7 +151,7 @@ def _place(name: str, value: object, dynamics: Declarations, target: Declaration
         return ["sizes", name], value
     if name in _OF_THE_BUILD:
         return [name], value
-    functions = [f.name for f in dynamics.functions if f.role != "potential"]
+    functions = [f.name for f in dynamics.own_functions if f.role != "potential"]
     known = [*(item.name for d in (dynamics, target) for item in d.parameters), *functions]
     known += [*dynamics.sizes, *target.sizes, "scheme", *_OF_THE_BUILD]
     hint = nearest(name, tuple(known)) or f"there are {', '.join(dict.fromkeys(known))}"
@@ -204,7 +204,7 @@ def _complete(entries: Entries, dynamics: Dynamics) -> None:
     chosen = entries["run"]["step_size"] == "auto"
     settled = {*entries.get("bind", {}), *entries.get("parameters", {}), dynamics.potential}
     own = {block.shape.rows for block in potential_blocks(dynamics)}
-    for item in (*declared.functions, *(() if chosen else declared.parameters)):
+    for item in (*declared.own_functions, *(() if chosen else declared.parameters)):
         if item.name in settled or (isinstance(item, Parameter) and item.default is not None):
             continue
         if item.shape.rows == item.shape.cols and item.shape.rows in own:

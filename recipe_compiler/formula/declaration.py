@@ -127,6 +127,11 @@ class Declarations:
                     return declaration
         return None
 
+    @property
+    def own_functions(self) -> tuple[Function, ...]:
+        """The functions as declared, each once: at their own blocks."""
+        return tuple(function for function in self.functions if not function.home)
+
     def blocks_of(self, function: str | None) -> frozenset[str]:
         """Return the blocks that a function is one of, wherever formulas have it."""
         return frozenset(block for f in self.functions if f.value.declared == function for block in f.of)

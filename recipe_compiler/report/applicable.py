@@ -87,7 +87,7 @@ def list_declared(document: Dynamics | Target) -> Declared:
     own = document.declarations
     return (
         *own.parameters,
-        *(function for function in own.functions if not function.home),
+        *own.own_functions,
         *own.data,
         *(document.claims.noise if isinstance(document, Dynamics) else ()),
     )

@@ -24,9 +24,11 @@ from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build, CodeMove, Control, Involution, Metropolis, Scheme
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Build, CodeMove, Control, Dynamics, Involution, Metropolis, Scheme
 from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
+from recipe_compiler.spec.positions import equation_formulas
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
 
 # Control variates around a mode: the minibatch estimates differences of gradients, which are small near it.
@@ -109,6 +111,7 @@ def discretise(
     Raises:
         ModelError: the build needs what no emitted step can do; names it.
     """
+    _require_bound(derivation.dynamics)
     stated = dict(build.sizes) if sizes is None else sizes
     known = None if for_every_size else stated
     setting = _setting(build, derivation, known)
@@ -155,6 +158,16 @@ def _program(build: Build, derivation: Derivation, setting: SchemeSetting) -> Pr
             return sequential_euler(derivation, setting, build.scheme.order)
         case name:
             raise CompilerError(f"found the scheme {name} without a word, expected {' or '.join(EULER)}")
+
+
+def _require_bound(dynamics: Dynamics) -> None:
+    """Raise ModelError where a function of the dynamics, other than U, has no formula."""
+    used = {name for formula in equation_formulas(dynamics) for name in dependence(formula).functions}
+    free = [f.value.declared for f in dynamics.declarations.functions if f.name in used]
+    for name in free:
+        if name != dynamics.potential:
+            hint = f"bind the function to a formula: `bind: {{{name}: ...}}`"
+            raise unsupported(f"dynamics with {name}, a function without a formula", hint)
 
 
 def _narrow(build: Build) -> bool:

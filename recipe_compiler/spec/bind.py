@@ -36,7 +36,9 @@ def read_bindings(
     blocks alone. Kinds are claims, which `verify` decides.
     """
     declared = dynamics.declarations
-    known = tuple(item.name for item in (*declared.parameters, *declared.functions) if item.name != dynamics.potential)
+    known = tuple(
+        item.name for item in (*declared.parameters, *declared.own_functions) if item.name != dynamics.potential
+    )
     found: list[tuple[str, Formula]] = []
     for name in names:
         item, path, label = declared.find(name), ("bind", name), f"bind.{name}"

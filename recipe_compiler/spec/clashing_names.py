@@ -116,7 +116,7 @@ def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target
     if not names:
         return root
     started = (*(target.declared or target).declarations.blocks, *target.declarations.blocks)
-    blocks = [item.name for item in (*dynamics.declarations.blocks, *dynamics.declarations.functions)]
+    blocks = [item.name for item in (*dynamics.declarations.blocks, *dynamics.declarations.own_functions)]
     valued = _without(names, target.declarations.parameters)
     keys = {"bind": names, "parameters": valued, "init": _without(names, started)}
     in_formulas = {old: new for old, new in valued.items() if old in blocks}

@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from answers import written
 from some import some
 
 from recipe_compiler.commands import made_build
@@ -112,3 +113,16 @@ def test_every_pair_is_a_build_or_says_why_not(dynamics: str) -> None:
 def test_what_moves_alone_take_is_read_with_the_moves_that_are_made() -> None:
     made = made_build.make_build(("hmc", "standard_normal"), BuildArguments(None, ("run.accept=0.9",)), quiet=True)
     assert made.accept == pytest.approx(0.9)
+
+
+def test_a_metric_that_stands_at_two_blocks_is_bound_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = "C: {of: theta, shape: [d, d], is: positive definite}"
+    two = written(
+        "state: {theta: {shape: d}, y: {shape: d}}\n"
+        f"functions: {{U: {{of: theta, role: potential}}, {metric}}}\n"
+        "H: U(theta) + U(y)\nD: [[C(y), 0], [0, C(theta)]]\nQ: [[0, 0], [0, 0]]\n"
+    )
+    monkeypatch.setattr(made_build, "load_named", lambda name: load(two) if name == str(two) else shipped(name))
+    given = BuildArguments(None, ("scheme=euler", "run.step_size=0.1", "d=2"))
+    build = made_build.make_build((str(two), "standard_normal"), given, quiet=True)
+    assert [name for name, _ in build.bind] == ["C"]

@@ -145,3 +145,13 @@ def test_a_batch_is_refused_by_name() -> None:
     text = text.replace("run: {", "run: {batch_size: 2, ")
     with pytest.raises(ModelError, match="found U at theta, y, expected it at one block"):
         compile_build(document(text, dynamics=FIRST, **{"data.csv": "a,b\n1,2\n3,4\n5,6\n"}), allow_undecided=True)
+
+
+@pytest.mark.parametrize("value", ["f(theta)", "f(y)"])
+def test_a_function_without_a_formula_is_refused_by_name(value: str) -> None:
+    dynamics = SECOND.replace("0, B]", f"0, {value}*B]").replace(
+        "functions: {", "functions: {f: {of: theta, is: positive}, "
+    )
+    text = BUILD.replace("SCHEME", "{name: euler}")
+    with pytest.raises(ModelError, match="found dynamics with f, a function without a formula"):
+        compile_build(document(text, dynamics=dynamics), allow_undecided=True)

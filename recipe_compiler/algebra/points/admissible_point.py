@@ -212,8 +212,8 @@ def stated(
     """Return the point with these values, and the same as text; None if one is not of the kinds declared."""
     at = Point(numbers, {**fields, **_fields_at_other_blocks(fields, declarations, sizes)}, ())
     named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
-    functions = (function for function in declarations.functions if not function.home)
-    for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *functions):
+    own = (*declarations.parameters, *declarations.data, *declarations.blocks, *declarations.own_functions)
+    for item in own:
         values = _read_entries_at(item, at, declarations, sizes)
         if not _has_declared_kinds(item, values):
             return None

@@ -64,7 +64,7 @@ def units(subject: Subject) -> Answer:
 def _list_names(dynamics: Dynamics) -> list[str]:
     """Return the names of all blocks, parameters and functions."""
     declared = dynamics.declarations
-    return [item.name for items in (declared.blocks, declared.parameters, declared.functions) for item in items]
+    return [item.name for items in (declared.blocks, declared.parameters, declared.own_functions) for item in items]
 
 
 def _list_demands(dynamics: Dynamics, measure: FormulaUnits) -> Iterator[_Demand]:
