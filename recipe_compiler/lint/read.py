@@ -221,7 +221,7 @@ def bind_leaves(problem: TracedProblem) -> Meaning:
 
 
 def _map_functions_elsewhere(declarations: Declarations, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
-    """Yield the coordinates of functions, and these, to others that the document has them at."""
+    """Yield, for functions at another home, their coordinates and calls mapped to those of the declared function."""
     elsewhere = [function for function in declarations.functions if function.home]
     for home, of in dict.fromkeys((function.home, function.of) for function in elsewhere):
         own, others = (coordinates_of(blocks, declarations, sizes) for blocks in (home, of))

@@ -48,7 +48,7 @@ def list_unread_parameters(build: Build) -> tuple[str, ...]:
 
 def sharpen_kinds(build: Build, bound: Dynamics) -> Dynamics:
     """Return the bound dynamics with the kinds that exact values show of their parameters."""
-    parameters = _sharpen_parameters(_get_parameters(bound), _list_exact_values(build))
+    parameters = _sharpen_parameters(bound.declarations.parameters, _list_exact_values(build))
     return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
 
 
@@ -62,9 +62,9 @@ def bind_values(build: Build) -> Dynamics | None:
     build = evaluate_bound_formulas(build)
     bound = bind(build)
     values = _list_exact_values(build)
-    if not any(p.name in values or p.default is not None for p in _get_parameters(bound)):
+    if not any(p.name in values or p.default is not None for p in bound.declarations.parameters):
         return None
-    found = replaced(bound, _list_replacements(_get_parameters(bound), values, find_known_sizes(build, bound)))
+    found = replaced(bound, _list_replacements(bound.declarations.parameters, values, find_known_sizes(build, bound)))
     parameters = _attach_values(found.declarations.parameters, values)
     return replace(found, declarations=replace(found.declarations, parameters=parameters))
 
@@ -89,7 +89,8 @@ def put_values_in(formula: Formula, build: Build) -> Formula:
     """
     bound = bind(evaluate_bound_formulas(build))
     return substitute(
-        formula, _list_replacements(_get_parameters(bound), _list_exact_values(build), find_known_sizes(build, bound))
+        formula,
+        _list_replacements(bound.declarations.parameters, _list_exact_values(build), find_known_sizes(build, bound)),
     )
 
 
@@ -237,10 +238,6 @@ def _pair_sizes(shape: Shape, value: Rational) -> Iterator[tuple[str, int]]:
     for size, length in zip((shape.rows, shape.cols), (len(value), len(value[0])), strict=True):
         if isinstance(size, str):
             yield size, length
-
-
-def _get_parameters(bound: Dynamics) -> tuple[Parameter, ...]:
-    return bound.declarations.parameters
 
 
 def _list_exact_values(build: Build) -> dict[str, Rational]:

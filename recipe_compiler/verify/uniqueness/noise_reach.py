@@ -49,7 +49,8 @@ def find_spanning_minors(s: System, at: Sequence[Point]) -> tuple[Expr, ...]:
         free: list[sympy.Basic] = sorted(minor.free_symbols, key=str)
         if not set(free) <= set(s.z) or not minor.is_polynomial(*free) or len(variables | set(free)) > limits.SIZES:
             continue
-        if sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _get_degree(minor, free) <= limits.DEGREE:
+        polynomial = sympy.Poly(minor, *free)
+        if polynomial.domain in {sympy.ZZ, sympy.QQ} and int(polynomial.total_degree()) <= limits.DEGREE:
             variables |= set(free)
             found.append(minor)
     ordered = sorted(found, key=lambda e: (int(e.count_ops()), str(e)))
@@ -67,10 +68,6 @@ def _list_minors(s: System, at: Sequence[Point]) -> Iterator[Expr]:
         minor = determinant(vectors) if len(vectors) == n else sympy.Integer(0)
         if minor.count_ops() < limits.TERMS and (expanded := sympy.expand(minor)) != 0:
             yield expanded
-
-
-def _get_degree(e: Expr, free: list[sympy.Basic]) -> int:
-    return int(sympy.Poly(e, *free).total_degree())
 
 
 def _find_unit_combination(minors: list[Expr], variables: list[sympy.Basic]) -> list[Expr] | None:
