@@ -58,12 +58,18 @@ def nonsingular(formula: Formula, declarations: Declarations, *, assumed: bool =
             factors = (left, right)
         case ex.Symbol() | ex.FunctionAt() if {Kind.DIAGONAL, Kind.NONZERO} <= set(kinds_of(formula, declarations)):
             return known(formula.name, "is diagonal and nonzero")
-        case ex.FunctionAt(name) if assumed:
+        case ex.FunctionAt(name) if assumed and not _is_odd_and_skew(formula, declarations):
             return frozenset({f"{name} {'is nonsingular' if formula.shape.sizes else 'does not vanish'}"})
         case _:
             return None
     parts = [given for f in factors if (given := nonsingular(f, declarations, assumed=assumed)) is not None]
     return NOTHING.union(*parts) if len(parts) == len(factors) else None
+
+
+def _is_odd_and_skew(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a name is skew and may have an odd number of rows: det(A) = det(A.T) = (-1)**d det(A) is 0 then."""
+    even = isinstance(formula.shape.rows, int) and formula.shape.rows % 2 == 0
+    return not even and is_skew(formula, declarations)
 
 
 def is_skew(formula: Formula, declarations: Declarations) -> bool:

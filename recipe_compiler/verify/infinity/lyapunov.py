@@ -25,10 +25,10 @@ from recipe_compiler.tensor.atoms import Factor, indices
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_positive
-from recipe_compiler.tensor.terms import Coordinate, Index, Tensor, Term
+from recipe_compiler.tensor.terms import Base, Coordinate, Index, Tensor, Term
 from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.growth.bounds import Bound, Terms
+from recipe_compiler.verify.growth.bounds import Bound, Terms, is_bounded_below
 
 SOME = " for some "
 """How a premise about growth ends, before the name of the constant."""
@@ -76,7 +76,8 @@ def bound_generator(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> Gr
     Term by term, c depending on the parameters but not on z. What is nonpositive in L W is dropped, or used up: a
     product with the powers s_b is outweighed where sum_b s_b/g_b <= 1 for W >= sum_b |z_b|**g_b (< 1 where the g_b come
     from negative terms of L W), and y . X is where |y|**2 <= W and L W holds a negative multiple of |X|**2. What
-    abstract functions leave is a premise. (Khasminskii 2012, Theorem 3.5; Meyn, Tweedie 1993, Theorem 2.1.)
+    abstract functions leave is a premise, unless none of them meets it: x**4 sqrt(1 + g**2) is at least x**4.
+    (Khasminskii 2012, Theorem 3.5; Meyn, Tweedie 1993, Theorem 2.1.)
 
     Example, SGHMC with W = H + k |theta|**2: L H = tr(C inv(M)) - r.T inv(M) C inv(M) r, a constant and what only
     helps; L |theta|**2 = 2 theta.T inv(M) r has share 1/2 + 1/2 = 1 of |theta|**2 + |r|**2. Nothing is open; the only
@@ -98,15 +99,28 @@ def bound_generator(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> Gr
             continue
         moving = [f for f in term.factors if terms.blocks([f]) and not terms.blocks([f]) & covered]
         share = _compute_share(terms.bound(moving), weight.degrees)
-        if not moving:
-            abstract.append(term)
-        elif share is not None and share <= Fraction(1, 2):
-            found.premises.append(_assume_at_most(terms, _square_rest(terms, term, moving), weight))
-        else:
+        half = share is not None and share <= Fraction(1, 2)
+        asked = _square_rest(terms, term, moving) if moving and half else _make_scalar(terms, term)
+        if (moving and not half) or any(_outgrows(terms, one, weight) for one in asked.terms):
             found.open.append(text(_make_scalar(terms, term)))
+        elif moving:
+            found.premises.append(_assume_at_most(terms, asked, weight))
+        else:
+            abstract.append(term)
     if abstract:
         found.premises.append(_assume_at_most(terms, terms.c.collect(abstract, ()), weight))
     return found
+
+
+def _outgrows(terms: Terms, term: Term, weight: Weight) -> bool:
+    """Return whether a term exceeds c (1 + W), whatever its abstract functions are: they make factors >= some k > 0."""
+    abstract = [factor for factor in term.factors if terms.is_abstract([factor])]
+    if weight.is_abstract or not all(
+        isinstance(atom, Base) and power > 0 and is_bounded_below(terms.c, atom.arg) for atom, power in abstract
+    ):
+        return False
+    share = _compute_share(terms.bound(factor for factor in term.factors if factor not in abstract), weight.degrees)
+    return share is None or share > 1
 
 
 def _assume_at_most(terms: Terms, tensor: Tensor, weight: Weight) -> str:
