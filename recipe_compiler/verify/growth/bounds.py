@@ -22,6 +22,7 @@ from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Component, Coordinate, Index, Tensor, Term
+from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
 
 ONE = Fraction(1)
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
@@ -90,8 +91,8 @@ class Terms:
 
     @classmethod
     def of(cls, declarations: Declarations) -> "Terms":
-        """Return the calculus of a document for questions about infinity, at a distance from the faces."""
-        return cls(calculus(declarations), declarations, away=True)
+        """Return the calculus of a document, over the whole domain."""
+        return cls(calculus(declarations), declarations)
 
     @property
     def unbounded(self) -> tuple[Block, ...]:
@@ -112,8 +113,11 @@ class Terms:
 
     def bound_locally(self, factors: Iterable[Factor]) -> Bound | None:
         """Return a bound of a product, one on bounded sets included; None where it may be singular."""
-        total = Bound()
-        for factor in factors:
+        total, every = Bound(), tuple(factors)
+        for factor in every:
+            if self._is_logarithm_of_coordinate(factor, every):
+                total *= Bound(logs=ceil(factor[1]))
+                continue
             found = self._bound_factor(factor) if self.blocks([factor]) else Bound()
             if found is None:
                 return None
@@ -158,8 +162,6 @@ class Terms:
         row = FUNCTIONS[fn]
         if row.bounded:
             return Bound()
-        if self._is_logarithm_of_coordinate((Applied(fn, (arg,)), exponent)):
-            return Bound(logs=ceil(exponent))
         inner = self.bound_sum(arg)
         if inner is None or row.ends is not None:
             return None if inner is None else inner**exponent
@@ -190,9 +192,9 @@ class Terms:
     def find_falling_logarithm(self, term: Term) -> Factor | None:
         """Return the factor log(x) of a term `-k log(x)`, k >= 0 and x a positive coordinate: at most a bound times k.
 
-        It is negative for x > 1, and log(x) is bounded for delta <= x <= 1.
+        It is negative for x > 1, and k log(x) is bounded by the rest of k for x <= 1.
         """
-        own = [f for f in term.factors if f[1] == 1 and self._is_logarithm_of_coordinate(f)]
+        own = [f for f in term.factors if f[1] == 1 and self._is_logarithm_of_coordinate(f, term.factors)]
         if term.coefficient > 0 or len(own) != 1:
             return None
         rest = tuple(f for f in term.factors if f is not own[0])
@@ -214,11 +216,13 @@ class Terms:
             for factor in term.factors
         )
 
-    def _is_logarithm_of_coordinate(self, factor: Factor) -> bool:
+    def _is_logarithm_of_coordinate(self, factor: Factor, beside: Iterable[Factor]) -> bool:
+        """Whether a factor is log(x)**n, x > 0 kept from 0 or with a power of x beside it: x log(x) -> 0 as x -> 0."""
         atom, exponent = factor
         match atom:
-            case Applied("log", (Tensor(_, (Term(_, (inner,)),)),)) if exponent > 0 and exponent.denominator == 1:
-                return inner[1] > 0 and self._is_kept_from_zero(inner)
+            case Applied("log", (Tensor(_, (Term(_, ((Coordinate(name, _) as x, power),)),)),)) if power > 0:
+                known = name in self.c.rules.nonnegative and exponent > 0 and exponent.denominator == 1
+                return known and (self.away or any(other == x and e > 0 for other, e in beside))
             case _:
                 return False
 
@@ -235,8 +239,8 @@ class Terms:
     def _is_definite_given(self, block: Block, terms: Iterable[Term], held: Set[str]) -> bool:
         """Whether the forms in a block that hold only blocks of some set beside it are definite: then all are bounded.
 
-        On a compact set a definite form is at least c |z|**2, c > 0. x**2/(1 + y**2) + y**2/(1 + x**2) stays below 2 on
-        x = y: neither of its forms holds a block that is confined before.
+        On a compact set, without faces, a definite form is at least c |z|**2, c > 0. x**2/(1 + y**2) + y**2/(1 + x**2)
+        stays below 2 on x = y: neither of its forms holds a block that is confined before.
         """
         own = [term for term in terms if self.blocks(term.factors) <= {block.name, *held}]
         return self.classify_hessian(block, own) is Definiteness.DEFINITE
@@ -309,8 +313,11 @@ class Terms:
             elif block.name not in found:
                 left.append(block)
         held = {*found, *(pointwise or ()), *(b.name for b in self.declarations.blocks if b.domain.name in COMPACT)}
+        open_ = set() if self.away else {block.name for block in list_blocks_with_boundary(self.declarations)}
         while left:
-            block = next((b for b in left if pointwise is not None and self._is_definite_given(b, terms, held)), None)
+            block = next(
+                (b for b in left if pointwise is not None and self._is_definite_given(b, terms, held - open_)), None
+            )
             if block is None:
                 return f"{UNCONFINED}{left[0].name}"
             left.remove(block)

@@ -30,6 +30,7 @@ from recipe_compiler.verify.growth.ends import (
     UnknownGrowthError,
     Y,
     find_leading_order_at,
+    list_blocks_with_boundary,
     list_ends,
     replace_coordinate,
     require_bounded_at_vertex,
@@ -196,6 +197,20 @@ def find_common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...
         return None
     at = tuple(slot for slot in places.pop() if isinstance(slot, Index))
     return at if len(at) == len(block.shape.sizes) == len(set(at)) and set(at) <= indices(term.factors) else None
+
+
+def is_coupled_at_face(terms: Terms, term: Term) -> bool:
+    """Whether a term may fall without bound where one coordinate nears a face and others go to infinity with it.
+
+    Such a density need not fall along a way into that corner: (y - 1/x)**2 holds -2 y/x, and is 0 on y = 1/x.
+    """
+    held, faces = terms.blocks(term.factors), list_blocks_with_boundary(terms.declarations)
+    near = [factor for factor in term.factors if terms.blocks([factor]) & _collect_names(faces)]
+    if terms.bound_locally(near) is not None or is_nonnegative(terms.c.rules, Tensor((), (term,))):
+        return False
+    return bool(held & _collect_names(terms.unbounded)) and not any(
+        held == {b.name} and find_common_slots(terms.c, b, term) is not None for b in faces
+    )
 
 
 def express_by_slack(c: Calculus, block: Block, term: Term) -> Tensor | None:

@@ -28,7 +28,7 @@ from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
-from recipe_compiler.verify.growth.integral import decide_finite
+from recipe_compiler.verify.growth.integral import decide_finite, is_coupled_at_face
 from recipe_compiler.verify.infinity.diffusions_on_line import find_line_current
 from recipe_compiler.verify.infinity.lyapunov import has_power_growth
 from recipe_compiler.verify.infinity.stays_finite import decide_by_lyapunov
@@ -106,9 +106,11 @@ def list_steep_terms(of: Derivation) -> tuple[str, ...]:
     integrable as in `list_unintegrable_terms`. Such a current may go through infinity. Such a noise may carry solutions
     there without any current: on a line it does where exp(H)/D is integrable. With H = x**2/2, the noise D =
     exp(x**2/2) (1 + x**2) is steep, and D = exp(x**2/4) is not. What abstract functions make of a current rests on what
-    is assumed of them.
+    is assumed of them. Faces are left out unless H is coupled there to what goes to infinity: else exp(-H) is at most a
+    product of functions of the one and of the other.
     """
-    terms = Terms.of(of.dynamics.declarations)
+    whole = Terms.of(of.dynamics.declarations)
+    terms = replace(whole, away=not any(is_coupled_at_face(whole, term) for term in of.H.terms))
     slow = _has_slow_growth(terms, of.H)
     flux = _list_weighted_terms((current(of, of.drift, of.D),), 1)
     return tuple(
@@ -197,5 +199,5 @@ def _has_slow_growth(terms: Terms, H: Tensor) -> bool:
     """Whether H is known, holds what may grow more slowly than a power, and is not shown to grow like one."""
     if any(terms.is_abstract(term.factors) for term in H.terms):
         return False
-    slow = any(isinstance(atom, Applied) and atom.fn in _SLOW for atom in everywhere(H))
+    slow = not terms.away or any(isinstance(atom, Applied) and atom.fn in _SLOW for atom in everywhere(H))
     return slow and not has_power_growth(terms, H)

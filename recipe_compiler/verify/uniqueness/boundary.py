@@ -53,7 +53,13 @@ from recipe_compiler.verify.growth.ends import (
     require_bounded_at_vertex,
     with_distance,
 )
-from recipe_compiler.verify.growth.integral import EndCondition, bound_term_below, express_by_slack, find_common_slots
+from recipe_compiler.verify.growth.integral import (
+    EndCondition,
+    bound_term_below,
+    express_by_slack,
+    find_common_slots,
+    is_coupled_at_face,
+)
 from recipe_compiler.verify.integrability.infinite import refute_end_condition
 from recipe_compiler.verify.recover.search import UNKNOWN, states_equation, with_recovered_q
 
@@ -157,6 +163,8 @@ class EquationAtFace:
             lowered = None if self.face.end is None else bound_term_below(c, term)
             exact = exact and lowered is None
             for one in (Tensor((), (term,)) if lowered is None else lowered).terms:
+                if is_coupled_at_face(self.terms, one):
+                    raise UnknownGrowthError(f"{self._format_term(one)} may fall as other coordinates go to infinity")
                 singular = c.add(singular, self._express_by_distance(one))
         found = find_leading_order(c, singular, self.face.y, far=False)
         exact = exact and (found is None or found.is_complete)
