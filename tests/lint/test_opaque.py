@@ -63,7 +63,7 @@ def test_what_was_followed_is_said(read: Callable[..., Lint], tmp_path: Path) ->
     )
     found = read(f"{path}:step", "double_well")
     assert found.followed[0] == "traced: step(x, p, eps: the step size, burning at its default)"
-    assert found.followed[1] == "9 calls with floats at random points agreed with the traced step"
+    assert found.followed[1] == "24 calls with floats at random points agreed with the traced step"
     assert found.followed[2] == "not traced: line 3, which no call reached"
     assert found.report is not None
     assert found.followed[2] in found.report.caveats
