@@ -14,7 +14,9 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.trace.series import ONE, NoExpansionError
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.premises import list_state_assumptions
 from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
 from recipe_compiler.verify.infinity.at_infinity import OPEN, list_steep_terms
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, claimed_step
 from recipe_compiler.verify.updates.covariances import check_covariances
@@ -34,7 +36,7 @@ def claimed_update(subject: Subject) -> Answer:
     over z; its residual R has to vanish (Ma, Chen, Fox 2015, Theorem 1, for this f and D). Where all noise and drift
     begin at a higher power of eps, that power is the step size. A step that does not shrink with eps must keep the
     Gaussian exp(-H) itself. It rests on: both engines' E[dz] and Cov[dz] agree up to eps**2; every N(0, cov) has cov >=
-    0 for small eps; estimated gradients are unbiased. A proof adds remarks on finite steps.
+    0 for small eps; estimated gradients are unbiased; no step leaves the domain. A proof adds remarks on finite steps.
 
     Example: theta - eps/2 grad U + N(0, eps I) has f = -grad U/2 and D = I/2: R = 0, proved. With N(0, 2 eps I) it has
     D = I, R = (|grad U|**2 - tr Hess U)/2, and is refuted "at every step size".
@@ -62,6 +64,9 @@ def _decide_claimed_step(subject: Subject, claimed: ClaimedStep) -> Answer:
     open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
     if claimed.unit != ONE and left:
         return Answer(Undecided(open_))  # what is no covariance sets no step size
+    declarations = claimed.declarations
+    bounds = [f"the domain of {block.name}" for block in list_blocks_with_boundary(declarations)]
+    rests |= {f"the update stays in {bound}" for bound in (*bounds, *list_state_assumptions(declarations))}
     claimed = replace(claimed, premises=claimed.premises | Obligations(found.given | rests, open_))
     return _locate_refutation(subject, claimed, decide_limit(claimed, lambda proof: _check_infinity(claimed, proof)))
 
