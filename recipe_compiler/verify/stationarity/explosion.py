@@ -33,8 +33,8 @@ def explosion(subject: Subject) -> Answer:
     Proved by W -> oo with L W <= c (1 + W), L W = f . grad W + tr(D Hess W) (Khasminskii 2012, Theorem 3.5; Meyn,
     Tweedie 1993, Theorem 2.1), or for almost every start by what is integrable against exp(-H) (Stannat 1999,
     Proposition 1.10). Refuted for a coordinate that is a diffusion on a line by itself, by a current or by Feller's
-    test. It is advisory: undecided it does not stop a compilation, refuted it does. Solutions are followed as long as
-    they keep a distance from the faces of the domain; what happens there is decided by `boundary`.
+    test. It is advisory: undecided it does not stop a compilation, refuted it does. Solutions are followed until
+    they reach a face of the domain; what happens there is decided by `boundary`.
 
     Example: dx = -x**3 dt + sqrt(2) dW has W = x**2 with L W = 2 - 2 x**4 <= 2, proved. dx = x**3 dt reaches infinity
     from x(0) = 1 at t = 1/2, refuted.
