@@ -10,6 +10,8 @@ COORDINATES = 8
 """Coordinates, and rows of a matrix, written out in symbols; no open dimension is tried at a larger size."""
 FEW_COORDINATES = 4
 """The same where work grows exponentially: inverses, minors one by one, directions on a grid."""
+STEP = 12
+"""Coordinates of a step in code that is followed at the sizes of its build; of a larger one smaller sizes are."""
 STATE = 100
 """Coordinates of a state, each with its own equation."""
 ROWS = 220

@@ -199,7 +199,7 @@ def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every
         own.setdefault(block.shape.rows, whole)
     total = _count_coordinates(bound.declarations.blocks, own)
     rows = 0 if count is None else min(FEW, count if isinstance(count, int) else own.get(count, FEW))
-    if total is not None and total <= limits.COORDINATES:
+    if total is not None and total <= limits.STEP:
         sizes = {name: own[name] for name in (*bound.declarations.sizes, *of_target) if name in own}
         return _Plan(build, bound, named, own, sizes, rows, every_potential)
     if every_potential:
@@ -293,7 +293,7 @@ def _write_potential(target: Target, block: Block, plan: _Plan) -> Formula:
     Raises:
         ModelError: a formula that is too large, or that differentiates by a block of several.
     """
-    places = express_blocks(block, target.declarations.blocks, limits.COORDINATES)
+    places = express_blocks(block, target.declarations.blocks, limits.STEP)
     if places is None:
         raise ModelError([Fault(Place(""), "U", f"its blocks are not {block.name}, one after the other")])
     if target.potential is not None:

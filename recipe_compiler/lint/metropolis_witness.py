@@ -162,7 +162,7 @@ def _is_odd(x: Poly) -> bool:
 
 def _refute_at_points(proposal: Proposal) -> Iterator[Refutation]:
     problem = proposal.problem
-    for at in points(problem.subject.dynamics.declarations, problem.sizes, 2 * limits.TRIALS):
+    for at in points(problem.subject.dynamics.declarations, problem.sizes, limits.POINTS // 2):
         for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
             try:
                 found = _find_excess(proposal, replace(at, numbers={**at.numbers, proposal.meaning.eps: eps}))
