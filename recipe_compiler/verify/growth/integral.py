@@ -313,7 +313,7 @@ def _decide_without_mixtures(
     if uncovered:
         return Finiteness((f"no assumption covers {text(c.collect(uncovered, ()))}",))
     rest = tuple(block for block in over if block.name not in covered)
-    parts = _decide_groups(terms, _group_coupled_blocks(terms, rest, signed), left, signed)
+    parts = _decide_groups(terms, group_coupled_blocks(terms, rest, signed), left, signed)
     alone = all(any(terms.blocks(term.factors) <= part.names for part in parts) for term in left)
     return Finiteness(
         tuple(reason for part in parts for reason in part.reasons),
@@ -339,8 +339,8 @@ def _is_multiple_of_energy(terms: Terms, function: Function, term: Term) -> bool
     return positive or function.role != "potential"
 
 
-def _group_coupled_blocks(terms: Terms, blocks: tuple[Block, ...], signed: list[Term]) -> list[tuple[Block, ...]]:
-    """Return the blocks in groups that terms of unknown sign couple."""
+def group_coupled_blocks(terms: Terms, blocks: Iterable[Block], signed: Iterable[Term]) -> list[tuple[Block, ...]]:
+    """Return the blocks in groups that terms couple."""
     groups = [{block.name} for block in blocks]
     for term in signed:
         touching = [group for group in groups if group & terms.blocks(term.factors)]

@@ -13,22 +13,27 @@ A current from end to end of a line, or through infinity, contradicts stationari
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.formula.elementwise import Size, named
-from recipe_compiler.tensor.atoms import Factor, everywhere
+from recipe_compiler.tensor.atoms import Factor
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
-from recipe_compiler.verify.growth.integral import decide_finite, is_coupled_at_face
+from recipe_compiler.verify.growth.integral import (
+    decide_finite,
+    group_coupled_blocks,
+    is_coupled_at_face,
+    list_abstract_energies,
+)
 from recipe_compiler.verify.infinity.diffusions_on_line import find_line_current
 from recipe_compiler.verify.infinity.lyapunov import has_power_growth
 from recipe_compiler.verify.infinity.stays_finite import decide_by_lyapunov
@@ -38,23 +43,24 @@ HOLDS = "the Fokker-Planck equation holds"
 OPEN = f"{HOLDS}, but flux through infinity is not excluded"
 CURRENT = "a term of the probability current, may carry flux to infinity"
 NOISE = "a term of the noise, may carry solutions to infinity"
+NON_EXPLOSIVE = Assumption("the SDE is non-explosive", Assumes.GROWTH)
 _EXPONENTIAL = named(lambda row: row.size is Size.EXPONENTIAL)
-_SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
-"""Unbounded functions that may grow more slowly than any power."""
 
 
 def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
     """Return the answer about stationarity that a proof of the Fokker-Planck equation gives, with flux at infinity.
 
     R = 0 says int L phi p dz = 0 for phi of compact support: it does not see what passes through infinity. Refuted
-    where a current J p goes along a line from end to end and exp(-H) is a law. Undecided where J or D has a term as
-    steep as exp(H) and no Lyapunov function keeps solutions finite, or where there is such a current and no law is
-    shown. Any other proof is returned; if it needed a Lyapunov function, with the growth that this assumes. (Bogachev,
-    Krylov, Roeckner, Shaposhnikov 2015, Chapter 5.)
+    where a current J p goes along a line from end to end and exp(-H) is a law. Undecided where a known term of J or D
+    is not shown to be integrable against exp(-H) and no Lyapunov function keeps solutions finite, or where there is
+    such a current and no law is shown. Any other proof is returned; if it needed a Lyapunov function, with the growth
+    that this assumes, and if abstract functions decide what is integrable, given that solutions stay finite: then u_s =
+    1, above. (Bogachev, Krylov, Roeckner, Shaposhnikov 2015, Chapter 5.)
     """
     if of is None or not isinstance(found.decision, Proved):
         return found
-    left = list_steep_terms(of.derivation)
+    open_ = list_open_terms(of.derivation)
+    left = tuple(f"{term.says}, {term.carries}" for term in open_ if term.is_steep)
     current = find_line_current(of) if left or _has_current_and_boundary(of) else None
     if current is not None:
         law = normalisable(subject)
@@ -66,12 +72,13 @@ def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation 
             return found
         why = f"a current runs along {current.name}, and exp(-H) is not shown to have a finite integral"
         return _make_undecided(found, (f"{HOLDS}, but {why}",))
-    if not left:
+    if not open_:
         return found
     kept = decide_by_lyapunov(of).decision
-    if not isinstance(kept, Proved):
+    if left and not isinstance(kept, Proved):
         return _make_undecided(found, (OPEN, *left))
-    given = tuple(sorted({*found.decision.given, *kept.given}))
+    rests_on = kept.given if isinstance(kept, Proved) else (NON_EXPLOSIVE,)
+    given = tuple(sorted({*found.decision.given, *rests_on}))
     return replace(found, decision=replace(found.decision, given=given))
 
 
@@ -85,52 +92,52 @@ def _make_undecided(found: Answer, tried: tuple[str, ...]) -> Answer:
     return replace(found, decision=Undecided(tried, given=found.decision.given), checked_at=())
 
 
-def list_unintegrable_terms(of: Equation) -> tuple[str, ...]:
-    """Return the terms of D and of the current J that are not shown to be integrable, for a finite integral of exp(-H).
+@dataclass(frozen=True, slots=True)
+class OpenTerm:
+    """A term of D or of the current J that is not shown to be integrable against exp(-H)."""
 
-    Wanted are int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo, term by term; empty if both
-    are shown (Stannat 1999, Proposition 1.10).
-    """
-    terms = Terms.of(of.subject.dynamics.declarations)
-    return tuple(
-        f"{says} is not shown to be integrable against exp(-H) at infinity"
-        for says, term, weight in (*_list_weighted_terms(of.derivation.D, 2), *_list_weighted_terms((of.current,), 1))
-        if not is_integrable(terms, of.derivation.H, term, weight)
-    )
+    says: str
+    carries: str
+    is_abstract: bool
+    """Whether it holds an abstract function, of which anything may be assumed."""
+    is_steep: bool
+    """Whether no assumption about abstract functions is known to make it integrable."""
 
 
-def list_steep_terms(of: Derivation) -> tuple[str, ...]:
-    """Return the terms of the current and of the noise that may be as steep as exp(H), as text.
+def list_open_terms(of: Derivation) -> tuple[OpenTerm, ...]:
+    """Return the terms of J and D that are not shown to be integrable, for a finite integral of exp(-H).
 
-    A term counts if it holds an exponential, or a power where H grows like a logarithm only, and is not shown to be
-    integrable as in `list_unintegrable_terms`. Such a current may go through infinity. Such a noise may carry solutions
-    there without any current: on a line it does where exp(H)/D is integrable. With H = x**2/2, the noise D =
-    exp(x**2/2) (1 + x**2) is steep, and D = exp(x**2/4) is not. What abstract functions make of a current rests on what
-    is assumed of them. Faces are left out unless H is coupled there to what goes to infinity: else exp(-H) is at most a
-    product of functions of the one and of the other.
+    Wanted are int |J|/(1 + |z|) exp(-H) dz < oo and int |D|/(1 + |z|)**2 exp(-H) dz < oo, term by term; empty if both
+    are shown (Stannat 1999, Proposition 1.10). Where H is known, such a term leaves infinity open: for H = y**2 (1 +
+    x**2)**2, under which x is Cauchy, the noise D = diag((1 + x**2)**2, 1) carries solutions there. What an abstract
+    function makes of the integral is an assumption about it, unless the term is an exponential of known functions, or a
+    current that is exponential: with H = x**2/2 the noise D = exp(x**2/2) (1 + x**2) is steep, exp(x**2/4) is not.
+    Faces are left out unless H is coupled there to what goes to infinity: else exp(-H) is at most a product of
+    functions of the one and of the other.
     """
     whole = Terms.of(of.dynamics.declarations)
     terms = replace(whole, away=not any(is_coupled_at_face(whole, term) for term in of.H.terms))
-    slow = _has_slow_growth(terms, of.H)
-    flux = _list_weighted_terms((current(of, of.drift, of.D),), 1)
-    return tuple(
-        f"{says}, {NOISE if weight == 2 else CURRENT}"
-        for says, term, weight in (*flux, *_list_weighted_terms(of.D, 2))
-        if _is_steep(terms, term, slow=slow, of_noise=weight == 2) and not is_integrable(terms, of.H, term, weight)
-    )
+    of_any = frozenset[str]().union(*(terms.blocks(t.factors) for t in of.H.terms if terms.is_abstract(t.factors)))
+    groups = ({block.name for block in g} for g in group_coupled_blocks(terms, terms.declarations.blocks, of.H.terms))
+    beside_any = of_any.union(*(group for group in groups if group & of_any))
+    found: list[OpenTerm] = []
+    for says, term, weight in (
+        *_list_weighted_terms((current(of, of.drift, of.D),), 1),
+        *_list_weighted_terms(of.D, 2),
+    ):
+        if is_integrable(terms, of.H, term, weight):
+            continue
+        abstract = terms.is_abstract(term.factors)
+        exponential = bool(_list_exponentials(terms, term.factors)) and not (abstract and weight == 2)
+        steep = exponential or not (abstract or terms.blocks(term.factors) & beside_any)
+        found.append(OpenTerm(says, NOISE if weight == 2 else CURRENT, abstract, steep))
+    return tuple(found)
 
 
 def _list_weighted_terms(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[str, Term, int]]:
     """Yield the terms of vectors over z, as text and as terms, with a weight."""
     for entry in (entry for row in rows for entry in row):
         yield from ((text(Tensor(entry.free, (term,))), term, weight) for term in entry.terms)
-
-
-def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
-    """Whether a term may be as steep as exp(H); an exponential of an abstract function is one more abstract metric."""
-    if terms.is_abstract(term.factors):
-        return not of_noise and bool(_list_exponentials(terms, term.factors))
-    return slow or bool(_list_exponentials(terms, term.factors))
 
 
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
@@ -163,15 +170,14 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
         return True
     if has_power_growth(terms, energy):
         return True
-    if any(terms.is_abstract(t.factors) for t in H.terms):
-        return False
     room = (max(power, Fraction(0)) + (1 if growth.logs else 0)) / 2
     square = c.constant(1)
-    for block in terms.unbounded:
+    for block in (block for block in terms.unbounded if growth.logs or growth.powers.get(block.name, 0) > 0):
         x = c.coordinate(block.name, *row_slots(block))
         square = c.add(square, c.total(c.multiply(x, x), *row_slots(block)))
     with_power = c.subtract(energy, c.scale(c.applied("log", square), room))
-    return not decide_finite(c, terms.declarations, with_power, terms.declarations.blocks).reasons
+    abstract = list_abstract_energies(terms.declarations)
+    return not decide_finite(c, terms.declarations, with_power, terms.declarations.blocks, abstract).reasons
 
 
 def _list_exponentials(terms: Terms, factors: Iterable[Factor]) -> list[Factor]:
@@ -193,11 +199,3 @@ def _bound_exponent(terms: Terms, factor: Factor) -> Tensor | None:
     if not raised.free:
         return raised
     return terms.c.total(raised, *raised.free) if is_nonnegative(terms.c.rules, raised) else None
-
-
-def _has_slow_growth(terms: Terms, H: Tensor) -> bool:
-    """Whether H is known, holds what may grow more slowly than a power, and is not shown to grow like one."""
-    if any(terms.is_abstract(term.factors) for term in H.terms):
-        return False
-    slow = not terms.away or any(isinstance(atom, Applied) and atom.fn in _SLOW for atom in everywhere(H))
-    return slow and not has_power_growth(terms, H)

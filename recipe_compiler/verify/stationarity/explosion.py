@@ -10,7 +10,7 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import Equation, equation
-from recipe_compiler.verify.infinity.at_infinity import list_unintegrable_terms
+from recipe_compiler.verify.infinity.at_infinity import list_open_terms
 from recipe_compiler.verify.infinity.claimed_lyapunov import decide_stated_function
 from recipe_compiler.verify.infinity.diffusions_on_line import (
     find_line_current,
@@ -106,9 +106,9 @@ def prove_by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
         an answer, or the terms that are not shown to be integrable.
     """
     subject = of.subject
-    left = list_unintegrable_terms(of)
+    left = list_open_terms(of.derivation)
     if left:
-        return left
+        return tuple(f"{term.says} is not shown to be integrable against exp(-H) at infinity" for term in left)
     holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
     if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
         return ("exp(-H) is not shown to be an invariant distribution of the SDE",)

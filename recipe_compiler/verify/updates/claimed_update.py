@@ -17,7 +17,7 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.premises import list_state_assumptions
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
-from recipe_compiler.verify.infinity.at_infinity import OPEN, list_steep_terms
+from recipe_compiler.verify.infinity.at_infinity import NON_EXPLOSIVE, OPEN, list_open_terms
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, claimed_step
 from recipe_compiler.verify.updates.covariances import check_covariances
 from recipe_compiler.verify.updates.judgement import decide_limit
@@ -74,10 +74,13 @@ def _decide_claimed_step(subject: Subject, claimed: ClaimedStep) -> Answer:
 def _check_infinity(claimed: ClaimedStep, proof: Proved) -> Decision:
     """Return the decision for a correct limiting equation, after checking the probability flux at infinity."""
     f, D = claimed.drift_at(claimed.unit), claimed.diffusion_at(claimed.unit)
-    passing = list_steep_terms(replace(claimed.energy, drift=f, D=D))
+    open_ = list_open_terms(replace(claimed.energy, drift=f, D=D))
+    passing = tuple(f"{term.says}, {term.carries}" for term in open_ if term.is_steep)
     if passing:
         return Undecided((OPEN, *passing), given=proof.given)
     said, data = remarks(claimed)
+    if any(not term.is_abstract for term in open_):
+        proof = replace(proof, given=tuple(sorted({*proof.given, NON_EXPLOSIVE})))
     return replace(proof, data=(*proof.data, *data), remarks=said)
 
 
