@@ -33,6 +33,7 @@ from recipe_compiler.verify.builds.minibatch_independence import independence
 from recipe_compiler.verify.builds.noise_budget import noise_budget
 from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
 from recipe_compiler.verify.builds.recursion import has_recursion, recursion
+from recipe_compiler.verify.builds.stationary import stationary_in
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.builds.unknown_inverses import leave_abstract
@@ -43,6 +44,7 @@ from recipe_compiler.verify.claims import (
     Document,
     Judged,
     always,
+    get_decider,
     list_applicable_claims,
     list_read_formulas,
 )
@@ -168,8 +170,15 @@ KERNEL = ("defined", "flow")
 """What claims about moves rest on: where U has no value nothing is accepted or refused, and a word moves by flows."""
 rechecked, advisory = partial(Claim, rechecked=True), partial(Claim, required=False)
 
+
+def _decide_stationary(name: str) -> Callable[[Build, Dynamics], Answer]:
+    return partial(stationary_in, get_decider(next(claim for claim in DYNAMICS if claim.id == name)))
+
+
 # fmt: off
 IN_BUILDS: Mapping[str, InBuild] = {
+    "stationary": InBuild(_decide_stationary("stationary")),
+    "claimed_stationary": InBuild(_decide_stationary("claimed_stationary")),
     "normalisable": InBuild(normalisable_build),
     "explosion": InBuild(explosion_in, _has_integration),
     "boundary": InBuild(boundary_in, _has_integration),
