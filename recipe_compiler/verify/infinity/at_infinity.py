@@ -164,7 +164,8 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
         return False
     growth = terms.bound(left)
     if growth is None:
-        return False
+        is_some_power = terms.bound_locally(left) is not None and not terms.is_steep(left)
+        return is_some_power and has_power_growth(terms, energy)
     power = sum(growth.powers.values(), Fraction(0)) - weight
     if len(left) == len(term.factors) and power + (1 if growth.logs else 0) <= 0:
         return True
