@@ -105,6 +105,13 @@ def _compare_limit(read: MomentReader) -> Outcome:
     return replace(own, by=own.by and f"{own.by}{how}", reason=own.reason and f"{own.reason}{how}")
 
 
+def is_of_recipe(problem: TracedProblem, part: Coefficients[Expr]) -> bool:
+    """Return whether a limit is a positive multiple of the equation of D and Q; False where these are not given."""
+    if problem.subject.derivation is None or problem.subject.dynamics.Q is None:
+        return False
+    return all(is_zero(e) for _, e in list_differences(problem, part, _find_scale(problem, part)))
+
+
 def _find_scale(problem: TracedProblem, part: Coefficients[Expr]) -> Fraction:
     """Return the ratio of the limit to the equation of D and Q in the first entry where both are nonzero, or 1.
 

@@ -17,6 +17,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.lint.equation import compare_equations
+from recipe_compiler.lint.flux import exclude_flux
 from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.lint.read import (
     TWO,
@@ -212,11 +213,11 @@ class TracedStep:
         return found
 
     def completed(self, proof: Proved) -> Decision:
-        """Return the decision where the limiting equation is right: it and H come back around every circle."""
+        """Return the decision where the limiting equation is right: around every circle, at faces and at infinity."""
         part, setting = self.parts[self.unit], self.problem.setting
         for block in circle_blocks(self.problem.subject.dynamics.declarations):
             entries = (self.problem.H, *part.entries)
             if not all(is_zero(change) for e in entries for change in period_changes(e, block, setting)):
                 why = f"not shown: H and the limiting equation are periodic in {block.name}"
                 return Undecided((why,))
-        return replace(proof, by=f"{proof.by}{self.read_as}")
+        return exclude_flux(self.problem, part, replace(proof, by=f"{proof.by}{self.read_as}"))

@@ -272,8 +272,8 @@ def decide_with_needs(read: MomentReader, look: Callable[[MomentReader], Outcome
     except UNREAD as reason:
         return Outcome(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
     if found.holds and not problem.subject.dynamics.declarations.sizes:
-        return replace(found, given=tuple(sorted(read.needs.given)), left=read.needs.open)
-    return replace(found, given=problem.trace.given)
+        return replace(found, given=tuple(sorted(read.needs.given.union(found.given))), left=read.needs.open)
+    return replace(found, given=(*problem.trace.given, *found.given))
 
 
 def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> Answer:
@@ -294,8 +294,8 @@ def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> An
 def make_outcome(problem: TracedProblem, answer: Answer) -> Outcome:
     """Return an answer about one choice of sizes."""
     match answer.decision:
-        case Proved(by):
-            return Outcome(problem.at, holds=True, by=by)
+        case Proved(by, given):
+            return Outcome(problem.at, holds=True, by=by, given=given)
         case Refuted(by, point, residual):
             return Outcome(problem.at, by=by, witness=point, residual=residual)
         case Undecided(tried, residual):

@@ -1,0 +1,103 @@
+"""Does what small steps tend to leave the space: through infinity, or through the faces of the domain?
+
+A residual that vanishes says of exp(-H) what happens inside. Where the limit is the equation of D and Q, what is shown
+of that for every size settles the rest. Where it is another one, its D and its current J = f - div D + D grad H are
+looked at at the fixed sizes: what is algebraic, or grows no faster, is integrable against an exp(-H) with H at least a
+power of |z| (`verify.infinity.at_infinity`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy
+from sympy import Basic, Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.scalars.sign_cells import Cell
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.lint.equation import is_of_recipe
+from recipe_compiler.lint.formulas import format_expression
+from recipe_compiler.lint.read import TracedProblem
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.trace.moments import Coefficients
+from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
+from recipe_compiler.verify.equation.equation import equation
+from recipe_compiler.verify.growth.bounds import Terms
+from recipe_compiler.verify.growth.ends import AT_ZERO, list_blocks_with_boundary
+from recipe_compiler.verify.infinity.at_infinity import OPEN, exclude_flux_through_infinity
+from recipe_compiler.verify.infinity.lyapunov import has_power_growth
+from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary, has_boundary, list_faces
+
+NOT_KEPT = "not shown: the step keeps the state inside its domain"
+OF_BUILD = "solutions of the build's equation stay finite, which a check of the build decides"
+TAME = (sympy.Add, sympy.Mul, sympy.sin, sympy.cos, sympy.tanh, sympy.atan, sympy.log, sympy.Abs, sympy.sign, Cell)
+"""Nodes that grow no faster than a power of their parts."""
+
+
+def exclude_flux(problem: TracedProblem, part: Coefficients[Expr], proof: Proved) -> Decision:
+    """Return what is left of a proof that the residual of a limit vanishes.
+
+    Args:
+        problem: what the step is judged by.
+        part: f = lim E[dz]/eps (n), and 2 D = lim Cov[dz]/eps (n x n).
+        proof: that of the residual.
+    """
+    subject = problem.subject
+    if not is_of_recipe(problem, part):
+        if has_boundary(subject.dynamics):
+            return Undecided((f"{NOT_KEPT}: its limit is not the equation of D and Q",))
+        open_ = tuple(_list_open(problem, part))
+        return Undecided((OPEN, *open_), given=proof.given) if open_ else proof
+    found: Decision = replace(proof, given=tuple(sorted({*proof.given, OF_BUILD})))
+    if not problem.ask.said:
+        found = exclude_flux_through_infinity(subject, Answer(proof), equation(subject)).decision
+    if not isinstance(found, Proved) or not has_boundary(subject.dynamics):
+        return found
+    at_faces = boundary(subject).decision
+    if not isinstance(at_faces, Proved):
+        tried = at_faces.tried if isinstance(at_faces, Undecided) else (at_faces.by,)
+        return Undecided((NOT_KEPT, *tried), given=found.given)
+    rules = [said for said in at_faces.given if said.startswith(REFLECTED)]
+    faces = [face for face in list_faces(problem.setting.declarations) if face.end is AT_ZERO[1]]
+    reflected = {f"{REFLECTED}{face.says}" for face in faces if _returns_moduli(problem)}
+    if not {said.partition(", where")[0] for said in rules} <= reflected:
+        return Undecided((f"{NOT_KEPT}: it keeps exp(-H) if {'; '.join(rules)}",), given=found.given)
+    return replace(found, given=tuple(sorted({*found.given, *at_faces.given})))
+
+
+def _returns_moduli(problem: TracedProblem) -> bool:
+    """Whether every coordinate of a block with faces is returned as the modulus of something."""
+    bounded = list_blocks_with_boundary(problem.setting.declarations)
+    ends = zip(problem.setting.declarations.blocks, problem.trace.outputs, strict=True)
+    last = [problem.trace.operations[place] for block, places in ends if block in bounded for place in places]
+    return all(one.op == "call" and one.name == "abs" for one in last)
+
+
+def _list_open(problem: TracedProblem, part: Coefficients[Expr]) -> Iterator[str]:
+    """Yield the entries of D and of the current that are not shown to be integrable at infinity."""
+    z, H, declarations = problem.z, problem.H, problem.setting.declarations
+    D = tuple(tuple(entry / 2 for entry in row) for row in part.covariance)
+    terms, energy = Terms.of(declarations), convert(problem.subject.dynamics.H, declarations)
+    far = frozenset(x for block in terms.unbounded for x in coordinates(block, problem.sizes))
+    abstract = any(terms.is_abstract(term.factors) for term in energy.terms)
+    grows = abstract or has_power_growth(terms, energy)
+    slopes = second.gradient(H, z)
+    for x, f, row in zip(z, part.mean, D, strict=True):
+        J = f - sympy.Add(*(sympy.diff(d, y) - d * slope for d, y, slope in zip(row, z, slopes, strict=True)))
+        noise = [(f"the diffusion of {x}, {y}", d) for y, d in zip(z, row, strict=True)]
+        for says, e in ((f"the current of {x}", J), *noise):
+            if e.free_symbols & far and not (grows and _is_tame(e, far)) and not is_zero(e):
+                yield f"{says}, {format_expression(e)}, is not shown to be integrable against exp(-H) at infinity"
+
+
+def _is_tame(e: Basic, far: frozenset[Symbol]) -> bool:
+    """Whether an expression grows no faster than a power of what may go to infinity; any abstract function may."""
+    if not e.free_symbols & far or isinstance(e, Symbol | AppliedUndef | sympy.Derivative):
+        return True
+    if isinstance(e, sympy.Pow):
+        base, power = e.args
+        algebraic = power.is_Rational and (power.is_positive or not base.has(sympy.Function, sympy.Derivative))
+        return bool(algebraic) and _is_tame(base, far)
+    return isinstance(e, TAME) and all(_is_tame(arg, far) for arg in e.args)
