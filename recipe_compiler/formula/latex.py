@@ -26,7 +26,10 @@ def latex(formula: Formula) -> str:
 
 
 def latex_name(name: str) -> str:
-    """Return a name as LaTeX; what follows an underscore, and digits at the end, are a subscript."""
+    r"""Return a name as LaTeX, `U(\phi)`; what follows an underscore, and digits at the end, are a subscript."""
+    function, _, blocks = name.partition("(")
+    if blocks:
+        return rf"{latex_name(function)}({', '.join(latex_name(block) for block in blocks[:-1].split(', '))})"
     base, _, below = name.partition("_")
     match = re.fullmatch(r"([A-Za-z]+?)([0-9]+)", base)
     if match and not below:

@@ -147,6 +147,9 @@ class Terms:
                 return Bound()  # exp(-|theta|**2) is at most 1
             case Applied(fn, (arg,)) if exponent > 0 and fn in FUNCTIONS:
                 return self._bound_function(fn, arg, exponent)
+            case Applied(fn, (_, _, yes, no)) if exponent > 0 and fn.startswith("where "):
+                one, other = self.bound_sum(yes), self.bound_sum(no)
+                return None if one is None or other is None else (one | other) ** exponent
             case Base(arg) if exponent > 0:
                 inner = self.bound_sum(arg)
                 return None if inner is None else inner**exponent

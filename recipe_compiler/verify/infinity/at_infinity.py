@@ -104,7 +104,7 @@ class OpenTerm:
     """Whether no assumption about abstract functions is known to make it integrable."""
 
 
-def list_open_terms(of: Derivation) -> tuple[OpenTerm, ...]:
+def list_open_terms(of: Derivation, *, up_to_faces: bool = False) -> tuple[OpenTerm, ...]:
     """Return the terms of J and D that are not shown to be integrable, for a finite integral of exp(-H).
 
     Wanted are int |J|/(1 + |z|) exp(-H) dz < oo and int |D|/(1 + |z|)**2 exp(-H) dz < oo, term by term; empty if both
@@ -112,11 +112,12 @@ def list_open_terms(of: Derivation) -> tuple[OpenTerm, ...]:
     x**2)**2, under which x is Cauchy, the noise D = diag((1 + x**2)**2, 1) carries solutions there. What an abstract
     function makes of the integral is an assumption about it, unless the term is an exponential of known functions, or a
     current that is exponential: with H = x**2/2 the noise D = exp(x**2/2) (1 + x**2) is steep, exp(x**2/4) is not.
-    Faces are left out unless H is coupled there to what goes to infinity: else exp(-H) is at most a product of
-    functions of the one and of the other.
+    Unless `up_to_faces`, faces are left out where H is not coupled there to what goes to infinity: exp(-H) is then at
+    most a product of functions of the one and of the other.
     """
     whole = Terms.of(of.dynamics.declarations)
-    terms = replace(whole, away=not any(is_coupled_at_face(whole, term) for term in of.H.terms))
+    away = not up_to_faces and not any(is_coupled_at_face(whole, term) for term in of.H.terms)
+    terms = replace(whole, away=away)
     of_any = frozenset[str]().union(*(terms.blocks(t.factors) for t in of.H.terms if terms.is_abstract(t.factors)))
     groups = ({block.name for block in g} for g in group_coupled_blocks(terms, terms.declarations.blocks, of.H.terms))
     beside_any = of_any.union(*(group for group in groups if group & of_any))
