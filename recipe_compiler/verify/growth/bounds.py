@@ -147,7 +147,7 @@ class Terms:
                 return Bound()  # exp(-|theta|**2) is at most 1
             case Applied(fn, (arg,)) if exponent > 0 and fn in FUNCTIONS:
                 return self._bound_function(fn, arg, exponent)
-            case Applied(fn, (_, _, yes, no)) if exponent > 0 and fn.startswith("where "):
+            case Applied(fn, (*_, yes, no)) if exponent > 0 and fn.split()[0] in {"where", "maximum", "minimum"}:
                 one, other = self.bound_sum(yes), self.bound_sum(no)
                 return None if one is None or other is None else (one | other) ** exponent
             case Base(arg) if exponent > 0:
