@@ -26,7 +26,12 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.equation.equation import equation
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.growth.ends import AT_ZERO, list_blocks_with_boundary
-from recipe_compiler.verify.infinity.at_infinity import OPEN, exclude_flux_through_infinity
+from recipe_compiler.verify.infinity.at_infinity import (
+    NON_EXPLOSIVE,
+    OPEN,
+    exclude_flux_through_infinity,
+    list_blocks_of_abstract_energies,
+)
 from recipe_compiler.verify.infinity.lyapunov import has_power_growth
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary, has_boundary, list_faces
 
@@ -48,8 +53,10 @@ def exclude_flux(problem: TracedProblem, part: Coefficients[Expr], proof: Proved
     if not is_of_recipe(problem, part):
         if has_boundary(subject.dynamics):
             return Undecided((f"{NOT_KEPT}: its limit is not the equation of D and Q",))
-        open_ = tuple(_list_open(problem, part))
-        return Undecided((OPEN, *open_), given=proof.given) if open_ else proof
+        entries = tuple(_list_open(problem, part))
+        open_ = tuple(says for says, is_assumed in entries if not is_assumed)
+        given = tuple(sorted({*proof.given, *((NON_EXPLOSIVE,) if entries else ())}))
+        return Undecided((OPEN, *open_), given=proof.given) if open_ else replace(proof, given=given)
     found: Decision = replace(proof, given=tuple(sorted({*proof.given, OF_BUILD})))
     if not problem.ask.said:
         found = exclude_flux_through_infinity(subject, Answer(proof), equation(subject)).decision
@@ -75,21 +82,27 @@ def _returns_moduli(problem: TracedProblem) -> bool:
     return all(one.op == "call" and one.name == "abs" for one in last)
 
 
-def _list_open(problem: TracedProblem, part: Coefficients[Expr]) -> Iterator[str]:
-    """Yield the entries of D and of the current that are not shown to be integrable at infinity."""
+def _list_open(problem: TracedProblem, part: Coefficients[Expr]) -> Iterator[tuple[str, bool]]:
+    """Yield the entries of D and of the current that are not shown to be integrable at infinity.
+
+    With each, whether that is an assumption about the abstract functions in H of the coordinates that it grows with.
+    """
     z, H, declarations = problem.z, problem.H, problem.setting.declarations
     D = tuple(tuple(entry / 2 for entry in row) for row in part.covariance)
     terms, energy = Terms.of(declarations), convert(problem.subject.dynamics.H, declarations)
     far = frozenset(x for block in terms.unbounded for x in coordinates(block, problem.sizes))
-    abstract = any(terms.is_abstract(term.factors) for term in energy.terms)
-    grows = abstract or has_power_growth(terms, energy)
+    names = list_blocks_of_abstract_energies(terms, energy)
+    assumed = {x for block in terms.unbounded if block.name in names for x in coordinates(block, problem.sizes)}
+    grows = has_power_growth(terms, energy)
     slopes = second.gradient(H, z)
     for x, f, row in zip(z, part.mean, D, strict=True):
         J = f - sympy.Add(*(sympy.diff(d, y) - d * slope for d, y, slope in zip(row, z, slopes, strict=True)))
         noise = [(f"the diffusion of {x}, {y}", d) for y, d in zip(z, row, strict=True)]
         for says, e in ((f"the current of {x}", J), *noise):
-            if e.free_symbols & far and not (grows and _is_tame(e, far)) and not is_zero(e):
-                yield f"{says}, {format_expression(e)}, is not shown to be integrable against exp(-H) at infinity"
+            tame = _is_tame(e, far)
+            if e.free_symbols & far and not (grows and tame) and not is_zero(e):
+                why = f"{says}, {format_expression(e)}, is not shown to be integrable against exp(-H) at infinity"
+                yield why, tame and e.free_symbols & far <= assumed
 
 
 def _is_tame(e: Basic, far: frozenset[Symbol]) -> bool:

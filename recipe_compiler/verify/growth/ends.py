@@ -314,7 +314,7 @@ def _find_bounded_growth(c: Calculus, atom: Applied, y: Coordinate, *, far: bool
     powers = _collect_powers(c, atom.args[0], y)
     if not far and FUNCTIONS[atom.fn].smooth and powers and min(powers) >= 0:
         value = c.applied(atom.fn, powers.pop(Fraction(0), c.zero(*atom.args[0].free)))
-        if value.is_zero:
+        if value.is_zero and not any(blocks_in(c, factor) for factor in powers.values()):
             return Growth((0, -min(powers), 0), 0, c.constant(1))
         if is_positive(c.rules, value):
             return Growth(BOUNDED, 1, value, (0, -min(powers), 0))

@@ -112,20 +112,17 @@ def list_open_terms(of: Derivation, *, up_to_faces: bool = False) -> tuple[OpenT
     x**2)**2, under which x is Cauchy, the noise D = diag((1 + x**2)**2, 1) carries solutions there. What an abstract
     function makes of the integral is an assumption about it, unless the term is an exponential of known functions, or a
     current that is exponential: with H = x**2/2 the noise D = exp(x**2/2) (1 + x**2) is steep, exp(x**2/4) is not.
-    Unless `up_to_faces`, faces are left out where H is not coupled there to what goes to infinity: exp(-H) is then at
-    most a product of functions of the one and of the other.
+    Unless `up_to_faces`, faces are left out where neither H nor a factor of D or J joins a coordinate there to another
+    one: all are then at most sums of products of functions of the one and of the other.
     """
+    weighted = (*_list_weighted_terms((current(of, of.drift, of.D),), 1), *_list_weighted_terms(of.D, 2))
     whole = Terms.of(of.dynamics.declarations)
-    away = not up_to_faces and not any(is_coupled_at_face(whole, term) for term in of.H.terms)
+    joined = any(_joins_at_face(whole, factor) for _, term, _ in weighted for factor in term.factors)
+    away = not (up_to_faces or joined or any(is_coupled_at_face(whole, term) for term in of.H.terms))
     terms = replace(whole, away=away)
-    of_any = frozenset[str]().union(*(terms.blocks(t.factors) for t in of.H.terms if terms.is_abstract(t.factors)))
-    groups = ({block.name for block in g} for g in group_coupled_blocks(terms, terms.declarations.blocks, of.H.terms))
-    beside_any = of_any.union(*(group for group in groups if group & of_any))
+    beside_any = list_blocks_of_abstract_energies(terms, of.H)
     found: list[OpenTerm] = []
-    for says, term, weight in (
-        *_list_weighted_terms((current(of, of.drift, of.D),), 1),
-        *_list_weighted_terms(of.D, 2),
-    ):
+    for says, term, weight in weighted:
         if is_integrable(terms, of.H, term, weight):
             continue
         abstract = terms.is_abstract(term.factors)
@@ -133,6 +130,19 @@ def list_open_terms(of: Derivation, *, up_to_faces: bool = False) -> tuple[OpenT
         steep = exponential or not (abstract or terms.blocks(term.factors) & beside_any)
         found.append(OpenTerm(says, NOISE if weight == 2 else CURRENT, abstract, steep))
     return tuple(found)
+
+
+def list_blocks_of_abstract_energies(terms: Terms, H: Tensor) -> frozenset[str]:
+    """Return the blocks that abstract functions in H depend on, and those that terms of H couple to these."""
+    of_any = frozenset[str]().union(*(terms.blocks(t.factors) for t in H.terms if terms.is_abstract(t.factors)))
+    groups = ({block.name for block in g} for g in group_coupled_blocks(terms, terms.declarations.blocks, H.terms))
+    return of_any.union(*(group for group in groups if group & of_any))
+
+
+def _joins_at_face(terms: Terms, factor: Factor) -> bool:
+    """Whether a factor of several blocks, one of them with faces, may be unbounded near these."""
+    held, faces = terms.blocks([factor]), {block.name for block in list_blocks_with_boundary(terms.declarations)}
+    return len(held) > 1 and bool(held & faces)
 
 
 def _list_weighted_terms(rows: Iterable[Iterable[Tensor]], weight: int) -> Iterator[tuple[str, Term, int]]:

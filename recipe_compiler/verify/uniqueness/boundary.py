@@ -229,6 +229,8 @@ class EquationAtFace:
             growth = multiply_growths(c, (find_growth(c, factor, y, far=False) for factor in own))
             if growth is None or growth.order[0] or growth.order[2] or not self._is_bounded(rest):
                 raise UnknownGrowthError(self._format_term(term))
+            if not self._is_uniform(growth.scale):
+                raise UnknownGrowthError(f"{self._format_term(term)} joins several coordinates near the face")
             scale = c.scale(c.multiply(c.collect([rest], entry.free), growth.scale), growth.sign)
             orders.setdefault(growth.order, []).append(scale)
         if not orders:
@@ -237,6 +239,14 @@ class EquationAtFace:
         total = c.add(*orders[largest])
         exact = not blocks_in(c, total) and self._is_diagonal_positive(total)
         return RowSize(-largest[1], exact)
+
+    def _is_uniform(self, scale: Tensor) -> bool:
+        """Whether the factor C of C y**s is bounded: over what other coordinates go to, faces and infinity included.
+
+        x/(x + y)**2 is at most x/y**2 for each y > 0, and as large as 1/x where y is.
+        """
+        bounds = [self.terms.bound(term.factors) for term in scale.terms]
+        return all(bound is not None and not bound.logs and not any(bound.powers.values()) for bound in bounds)
 
     def _is_diagonal_positive(self, total: Tensor) -> bool:
         """Whether a factor is positive, for a matrix where its two indices agree."""

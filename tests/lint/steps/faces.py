@@ -31,3 +31,9 @@ def of_another_noise(x, eps, rng):  # normal proved
 def explodes(x, eps, rng):  # cauchy undecided: may carry solutions to infinity
     s = 1 + x**2
     return x + 2 * eps * s * x + np.sqrt(2 * eps) * s * rng.standard_normal()
+
+
+def explodes_beside_any(theta, xi, eps, rng, grad_U):  # cauchy_beside_any undecided: is not shown to be integrable
+    s = 1 + xi**2
+    noise = np.sqrt(2 * eps) * rng.standard_normal(2)
+    return theta - eps * grad_U(theta) + noise[0], xi + 2 * eps * s * xi + s * noise[1]
