@@ -10,7 +10,7 @@ from reports import demand_no_fault
 from recipe_compiler.commands.clean_exit import of_verdict, worst
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.derive import recipe
-from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.derive.recipe import Derivation, Vector, derive
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
@@ -57,7 +57,7 @@ def test_the_residual_of_the_derivation_is_asked_of_the_second_engine(monkeypatc
 
 @pytest.mark.slow
 def test_a_fault_that_the_first_engine_does_not_see_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_divergence(c: object, blocks: object, matrix: tuple[tuple[Tensor, ...], ...]) -> tuple[Tensor, ...]:
+    def no_divergence(c: object, blocks: object, matrix: tuple[tuple[Tensor, ...], ...], **_: object) -> Vector:
         return tuple(Tensor(tuple(i for i in row[0].free if i.label == "i"), ()) for row in matrix)
 
     # Gamma is lost in the derivation, and the residual of the first engine is blind
