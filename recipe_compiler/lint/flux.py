@@ -92,7 +92,9 @@ def _list_open(problem: TracedProblem, part: Coefficients[Expr]) -> Iterator[tup
     terms, energy = Terms.of(declarations), convert(problem.subject.dynamics.H, declarations)
     far = frozenset(x for block in terms.unbounded for x in coordinates(block, problem.sizes))
     names = list_blocks_of_abstract_energies(terms, energy)
-    assumed = {x for block in terms.unbounded if block.name in names for x in coordinates(block, problem.sizes)}
+    own = {b: [t for t in energy.terms if terms.blocks(t.factors) == {b.name}] for b in terms.unbounded}
+    held = [b for b in terms.unbounded if b.name in names or terms.find_confinement(b, own[b]) is not None]
+    assumed = {x for block in held for x in coordinates(block, problem.sizes)}
     grows = has_power_growth(terms, energy)
     slopes = second.gradient(H, z)
     for x, f, row in zip(z, part.mean, D, strict=True):

@@ -104,7 +104,7 @@ class OpenTerm:
     """Whether no assumption about abstract functions is known to make it integrable."""
 
 
-def list_open_terms(of: Derivation, *, up_to_faces: bool = False) -> tuple[OpenTerm, ...]:
+def list_open_terms(of: Derivation) -> tuple[OpenTerm, ...]:
     """Return the terms of J and D that are not shown to be integrable, for a finite integral of exp(-H).
 
     Wanted are int |J|/(1 + |z|) exp(-H) dz < oo and int |D|/(1 + |z|)**2 exp(-H) dz < oo, term by term; empty if both
@@ -112,13 +112,13 @@ def list_open_terms(of: Derivation, *, up_to_faces: bool = False) -> tuple[OpenT
     x**2)**2, under which x is Cauchy, the noise D = diag((1 + x**2)**2, 1) carries solutions there. What an abstract
     function makes of the integral is an assumption about it, unless the term is an exponential of known functions, or a
     current that is exponential: with H = x**2/2 the noise D = exp(x**2/2) (1 + x**2) is steep, exp(x**2/4) is not.
-    Unless `up_to_faces`, faces are left out where neither H nor a factor of D or J joins a coordinate there to another
+    Faces are left out where neither H nor a factor of D or J joins a coordinate there to another
     one: all are then at most sums of products of functions of the one and of the other.
     """
     weighted = (*_list_weighted_terms((current(of, of.drift, of.D),), 1), *_list_weighted_terms(of.D, 2))
     whole = Terms.of(of.dynamics.declarations)
     joined = any(_joins_at_face(whole, factor) for _, term, _ in weighted for factor in term.factors)
-    away = not (up_to_faces or joined or any(is_coupled_at_face(whole, term) for term in of.H.terms))
+    away = not (joined or any(is_coupled_at_face(whole, term) for term in of.H.terms))
     terms = replace(whole, away=away)
     beside_any = list_blocks_of_abstract_energies(terms, of.H)
     found: list[OpenTerm] = []

@@ -106,7 +106,7 @@ def prove_by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
         an answer, or the terms that are not shown to be integrable.
     """
     subject = of.subject
-    left = list_open_terms(of.derivation, up_to_faces=True)
+    left = list_open_terms(of.derivation)
     if left:
         return tuple(f"{term.says} is not shown to be integrable against exp(-H) at infinity" for term in left)
     holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
