@@ -91,7 +91,7 @@ class FunctionAt:
         return FunctionAt(f"{self.declared}({', '.join(of)})", of, self.shape, home)
 
     def called(self, names: Mapping[str, str]) -> "FunctionAt":
-        """Return the function by other names of its own and of its blocks, where these are declared by other names."""
+        """Return the function with its name and its blocks renamed."""
         of, home = (tuple(names.get(block, block) for block in blocks) for blocks in (self.of, self.home or self.of))
         return FunctionAt(names.get(self.declared, self.declared), home, self.shape).at(of)
 

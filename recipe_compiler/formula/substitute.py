@@ -104,7 +104,7 @@ def _map(formula: Formula, replacements: Mapping[str, Formula], shape_of: Callab
 
 
 def _at_blocks(formula: Formula, names: Mapping[str, str]) -> Formula:
-    """Return a formula with other blocks in the place of its own, all at once."""
+    """Return a formula with its blocks replaced by others, simultaneously."""
     shapes = {node.name: node.shape for node in nodes(formula) if isinstance(node, ex.Symbol)}
     blocks = {old: ex.Symbol(new, shapes.get(old, SCALAR), Role.BLOCK) for old, new in names.items()}
     return _map(formula, blocks, lambda shape: shape)

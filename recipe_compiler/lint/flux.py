@@ -42,7 +42,7 @@ TAME = (sympy.Add, sympy.Mul, sympy.sin, sympy.cos, sympy.tanh, sympy.atan, symp
 
 
 def exclude_flux(problem: TracedProblem, part: Coefficients[Expr], proof: Proved) -> Decision:
-    """Return what is left of a proof that the residual of a limit vanishes.
+    """Return the decision about a limit whose residual is proved to vanish.
 
     Args:
         problem: what the step is judged by.
@@ -92,8 +92,10 @@ def _list_open(problem: TracedProblem, part: Coefficients[Expr]) -> Iterator[tup
     terms, energy = Terms.of(declarations), convert(problem.subject.dynamics.H, declarations)
     far = frozenset(x for block in terms.unbounded for x in coordinates(block, problem.sizes))
     names = list_blocks_of_abstract_energies(terms, energy)
-    own = {b: [t for t in energy.terms if terms.blocks(t.factors) == {b.name}] for b in terms.unbounded}
-    held = [b for b in terms.unbounded if b.name in names or terms.find_confinement(b, own[b]) is not None]
+    beside = [term for term in energy.terms if not terms.blocks(term.factors) & names]
+    rest = [block for block in terms.unbounded if block.name not in names]
+    confined = isinstance(terms.find_confinements(rest, beside), dict)
+    held = terms.unbounded if confined else [block for block in terms.unbounded if block.name in names]
     assumed = {x for block in held for x in coordinates(block, problem.sizes)}
     grows = has_power_growth(terms, energy)
     slopes = second.gradient(H, z)

@@ -101,7 +101,7 @@ def taken_at(derivation: Derivation, here: Names, names: Mapping[str, str]) -> I
 
 
 def potential_gradients(derivation: Derivation, here: Names, names: Mapping[str, str]) -> dict[Scalar, Scalar]:
-    """Return the symbols of the gradients with the derivatives of the abstract potential they stand for."""
+    """Map the symbols of the gradients to derivatives of the abstract potential."""
     found: dict[Scalar, Scalar] = {}
     for function, block, array in taken_at(derivation, here, names):
         U = component(function, (), derivation.dynamics.declarations, here.sizes)
