@@ -18,7 +18,6 @@ from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.flow_widths import FlowWidth
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.load_module import Emitted
@@ -30,6 +29,7 @@ from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.spec.model import Build
 
 BY_MOVES = "a cycle of moves is not linearised; `recipe check` says what its moves preserve"
+BY_BATCHES = f"not forecast: by how much minibatches widen what `cir` moves; {BY_MOVES}"
 NO_NOISE = "a step without noise is not ergodic: its chains depend on their start"
 
 
@@ -58,8 +58,6 @@ class Forecast:
     """Whether a V is subtracted: a chain with exact gradients then has too little noise by that."""
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
-    flows: tuple[FlowWidth, ...] = ()
-    """What flows by minibatches leave of the blocks that they move."""
     autocorrelations: Array | None = None
     """Those of theta between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
@@ -91,8 +89,6 @@ class Forecast:
             f"  {_setting(cure)}: {_wide(cure.width.factors[cure.width.worst])} at most; {cure.cost}"
             for cure in self.cures
         )
-        if self.width is None and self.flows:
-            return tuple(line for flow in self.flows for line in flow.says)
         if self.width is None:
             return (f"forecast: none: {self.why_not}", *cures)
         width = self.width
@@ -124,8 +120,6 @@ class Forecast:
             return (f"{NO_NOISE}. Add friction with its noise: a D that is not 0, as in SGHMC by `baoab`.",)
         if self.width is None:
             too_large = TOO_LARGE in self.why_not
-            if self.flows:
-                return tuple(flow.doubt for flow in self.flows if flow.doubt)
             return (f"by the forecast no chain stays at the posterior: {self.why_not}; {cures}",) if too_large else ()
         found: list[str] = []
         if not self.width.widest <= WIDE:
@@ -193,7 +187,7 @@ def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs:
             is code, a step size that falls.
     """
     if compiled.program.cycle is not None:
-        raise NoForecastError(BY_MOVES)
+        raise NoForecastError(BY_BATCHES if module.variant == "minibatch" else BY_MOVES)
     if not compiled.program.noises:
         raise NoForecastError(NO_NOISE)
     bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]

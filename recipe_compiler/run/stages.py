@@ -24,7 +24,6 @@ from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.energies import LARGEST, bytes_of, energies_of
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.flow_widths import flow_widths
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.infinitesimal_means import infinitesimal_means
 from recipe_compiler.run.initial import starts_of
@@ -236,9 +235,7 @@ def make_ready(run: Run, find: Callable[[Inputs], FindMode]) -> Ready:
             find(inputs),
         )
     ahead = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs), find(inputs))
-    sizes = resolve_sizes(run.build, run.data)
-    flows = flow_widths(run.build, run.module, inputs, known_values(run.build, sizes), sizes)
-    return Ready(run, inputs, names, replace(ahead, flows=tuple(flows)), find(inputs))
+    return Ready(run, inputs, names, ahead, find(inputs))
 
 
 def draw(

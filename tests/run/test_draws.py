@@ -13,10 +13,9 @@ from scipy.special import gammaln
 
 from recipe_compiler.errors import DataError, DocumentError, ModelError
 from recipe_compiler.run.energies import energies_of
-from recipe_compiler.run.flow_widths import flow_widths
+from recipe_compiler.run.forecast import forecast
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.sample import known_values, prepare_inputs
-from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
@@ -248,23 +247,13 @@ def test_a_share_that_rounds_to_one_has_a_logarithm() -> None:
     assert "math.log(1.0 - _sigmoid(" not in moves
 
 
-def test_the_forecast_of_flows_is_their_variance_and_a_wide_run_is_not_believed() -> None:
-    """Var theta = a + tanh(eps/2) Var[A], A drawn without replacement (Baker, Fearnhead, Fox and Nemeth 2018)."""
-    build, full = (load_build(SPECS / f"builds/{name}.yaml") for name in ("scir_dense", "cir_categories"))
-    data, N = data_of(build), 1000
-    sizes, counts = resolve_sizes(build, data), np.array([112.0, 119, 92, 98, 95, 96, 102, 92, 91, 103])
-    k, p = 8, counts[8] / N
-    for eps, n in ((0.02, 100), (0.5, 100), (0.02, 10)):
-        run = replace(build.run, step_size=eps, batch_size=n)
-        inputs = prepare_inputs(module_of(build), build, run, data, 0)
-        (found,) = flow_widths(build, module_of(build), inputs, known_values(build, sizes), sizes)
-        excess = N**2 / n * (N - n) / (N - 1) * p * (1 - p) / (counts[k] + 0.1)
-        assert found.entry == k
-        assert found.factor == pytest.approx(np.sqrt(1 + np.tanh(eps / 2) * excess), rel=1e-12)
-        assert bool(found.doubt) is ((eps, n) != (0.02, 100))
-        assert np.tanh(found.step_size / 2) * excess == pytest.approx(1.05**2 - 1)
-    inputs = prepare_inputs(module_of(full), full, full.run, data, 0)
-    assert not list(flow_widths(full, module_of(full), inputs, {}, sizes))
+@pytest.mark.parametrize(("name", "named"), [("scir_dense", True), ("cir_categories", False)])
+def test_what_minibatches_widen_is_not_forecast_and_named(name: str, *, named: bool) -> None:
+    build = load_build(SPECS / f"builds/{name}.yaml")
+    inputs = prepare_inputs(module_of(build), build, build.run, data_of(build), 0)
+    (said,) = forecast(shipped(build), module_of(build), build, inputs, (), ()).says
+    assert ("by how much minibatches widen what `cir` moves" in said) is named
+    assert "a cycle of moves is not linearised" in said
 
 
 COUNTED = """
