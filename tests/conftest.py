@@ -11,9 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
-from functools import wraps
 from pathlib import Path
-from typing import TypeVar
 from uuid import uuid4
 from zlib import crc32
 
@@ -31,8 +29,6 @@ from reports import FOLDER, decided, granted, read_back
 from recipe_compiler import pipeline
 from recipe_compiler.cache import Cache
 from recipe_compiler.cli import NEW_OBJECTS
-from recipe_compiler.program.canonical import Broken, check_canonical
-from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.readback import child_process
 from recipe_compiler.readback.child_process import read_all
 from recipe_compiler.report import check as report
@@ -40,7 +36,6 @@ from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
 PAGES = LargePages()
-T = TypeVar("T")
 
 PLAIN = {"cli", "front", "planner", "run"}
 """Folders whose tests run chains of a few draws, in plain Python."""
@@ -139,17 +134,6 @@ def known_verdicts(_empty_cache: None, monkeypatch: pytest.MonkeyPatch, request:
     monkeypatch.setenv("XDG_CACHE_HOME", os.path.join(os.environ[FOLDER], own))
 
 
-def _canonical(make: Callable[..., T], check: Callable[[T], tuple[Broken, ...]]) -> Callable[..., T]:
-    @wraps(make)
-    def checked(*args: object, **named: object) -> T:
-        made = make(*args, **named)
-        broken = [f"{one.number}: {one.says}" for one in check(made)]
-        assert not broken, f"{make.__name__} leaves no canonical form: {'; '.join(broken)}"
-        return made
-
-    return checked
-
-
 def _find_once(put: Callable[[object, str, object], None]) -> None:
     """Let compilations that are given no cache find what others of this run found: verdicts, and texts read back.
 
@@ -165,19 +149,10 @@ def _find_once(put: Callable[[object, str, object], None]) -> None:
     put(pipeline, "_read_once", once)
 
 
-def _demand_canonical_forms(put: Callable[[object, str, object], None]) -> None:
-    """Ask for the canonical form of a Program and of a Kernel after every pass of a compilation (docs/program.md)."""
-    for name in ("discretise", "rename"):
-        put(pipeline, name, _canonical(getattr(pipeline, name), check_canonical))
-    for name in ("lower", "schedule"):
-        put(pipeline, name, _canonical(getattr(pipeline, name), check_kernel))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _all_tests() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _find_once(patch.setattr)
-        _demand_canonical_forms(patch.setattr)
         yield
 
 

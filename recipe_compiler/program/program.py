@@ -683,7 +683,7 @@ class Energies:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One step as statements, done in order; every value has a name of its own. Canonical form: docs/program.md."""
+    """One step as statements, done in order; every value has a name of its own. Rules: docs/program.md."""
 
     scheme: str
     variant: str

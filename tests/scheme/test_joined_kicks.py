@@ -9,7 +9,6 @@ from cycles import FLIP, cycle_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import replace_atoms
-from recipe_compiler.program.canonical import check_canonical
 from recipe_compiler.program.program import Evaluate, Kick, Program, Shift
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.step import values
@@ -89,14 +88,6 @@ def test_steps_between_two_kicks_are_steps_of_the_word(target: str, word: str) -
     assert kicked(kick, names, joined, -1) == stated
     assert joined != stated
     assert len(inner.shifts) == len(program.shifts) - 1
-
-
-def test_a_program_of_joined_kicks_is_canonical() -> None:
-    program = of("gaussian", LEAPFROG, 10)
-    assert program.cycle is not None
-    assert program.cycle.trajectory is not None
-    assert program.cycle.trajectory.kick is not None
-    assert check_canonical(program) == ()
 
 
 @pytest.mark.parametrize(

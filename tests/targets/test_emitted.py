@@ -19,8 +19,6 @@ from some import some
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.canonical import check_canonical
-from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.lower_energies import lower_energies
@@ -214,10 +212,8 @@ def test_data_that_are_shifted_and_scaled_lose_no_digits(name: str, shift: float
 @pytest.mark.slow
 @pytest.mark.parametrize("shaped", [True, False])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_text_is_canonical_and_read_back(name: str, shaped: bool) -> None:
+def test_a_text_is_read_back(name: str, shaped: bool) -> None:
     own = emitted(name, 2, shaped=shaped)
-    assert check_canonical(own.module.program) == ()
-    assert check_kernel(own.module.kernel) == ()
     read = own.read()
     assert {sizes["N"] for sizes in read} == {1, 2, 3} if own.build.target.recursion else read
 
