@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.program.lowered_noise import CLIPPED
-from recipe_compiler.run.code_gradient import CodeGradient
-from recipe_compiler.run.code_moves import CalledMove
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.rng_state import Stream
-from recipe_compiler.run.user_code import blaming
+from recipe_compiler.run.user_code import CalledMove, CodeGradient, blaming
 from recipe_compiler.spec.model import Code
 
 Array = NDArray[np.float64]

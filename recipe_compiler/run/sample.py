@@ -19,13 +19,10 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.code_gradient import code_gradient
-from recipe_compiler.run.code_moves import called_moves
 from recipe_compiler.run.columns import Floats, Integers
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
-from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import (
@@ -39,9 +36,9 @@ from recipe_compiler.run.load_module import (
     Emitted,
     users_name,
 )
-from recipe_compiler.run.move_trial import try_moves
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
+from recipe_compiler.run.user_code import called_moves, code_gradient, try_gradient, try_moves
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 
@@ -157,7 +154,7 @@ def sample(
     Raises:
         DataError: parameters, sizes or initial values do not fit.
         RunError: settings that cannot be run, a step size above eps_max among them; a checkpoint of another run; a
-            gradient or a move that is code and raises, or fails its trial (`run/gradient_trial.py`, `move_trial.py`).
+            gradient or a move that is code and raises, or fails its trial (`run/user_code.py`).
     """
     begin = time.perf_counter()
     check_settings(module, build, settings, data)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.code_gradient import CodeGradient
-from recipe_compiler.run.gradient_trial import try_gradient
+from recipe_compiler.run.user_code import CodeGradient, try_gradient
 
 rng = np.random.default_rng(0)
 N, n = 90, 7
@@ -34,7 +33,7 @@ def right(out: np.ndarray, theta: np.ndarray, x: np.ndarray, y: np.ndarray, batc
 
 
 def code(function: Grad, batch_size: int | None = None) -> CodeGradient:
-    return CodeGradient(function, "code.py: grad_U(out, theta, x, y)", (X.copy(), Y.copy()), 4, N, batch_size)
+    return CodeGradient(function, "code.py: grad_U(out, theta, x, y)", {"x": X.copy(), "y": Y.copy()}, 4, N, batch_size)
 
 
 def single(out: np.ndarray) -> None:
@@ -118,8 +117,8 @@ ASYMMETRIC, BIASED = r"code.py: grad_U.*its Jacobian is not symmetric.*d out\[",
         (after(no_number), None, r"gives out\[2\] = nan where chain [1-4] starts"),
         (after(noisy), None, r"out\[0\] = .* at one call and .* at the next"),
         (writing(1), None, "writes to theta"),
-        (writing(2), None, "writes to argument 3"),
-        (writing(3), None, "writes to argument 4"),
+        (writing(2), None, "writes to x"),
+        (writing(3), None, "writes to y"),
     ],
 )
 def test_what_is_no_gradient_is_refused(gradient: Grad, batch_size: int | None, says: str) -> None:

@@ -14,7 +14,7 @@ from loaders import load_build, load_target
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.check import check
-from recipe_compiler.run import code_gradient
+from recipe_compiler.run import user_code
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.sample import sample
@@ -121,7 +121,7 @@ def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded:
 @unread
 def test_the_command_compiles_and_tries_the_code_once(coded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[object] = []
-    monkeypatch.setattr(code_gradient, "load_function", lambda code: loaded.append(code) or load_function(code))
+    monkeypatch.setattr(user_code, "load_function", lambda code: loaded.append(code) or load_function(code))
     short = ["--draws", "60", "--warmup", "0", "--thin", "2", "--chains", "2", "--cores", "1"]
     done = recipe("run", coded, "--allow-code", *short, "--json", "-o", coded.parent / "out")
     found = json.loads(done.out)

@@ -70,7 +70,7 @@ def code(cycle: Cycle, move: CodeMove) -> Answer:
     """Take it as given of code that it preserves exp(-H): pi C = pi, C its kernel of all blocks, pi = exp(-H).
 
     Nobody reads it: the answer is proved by assumption. It has to read and change no others than those it is stated to,
-    which is tried where chains start (`run/move_trial.py`). (Tierney 1994: a product of kernels that keep pi keeps pi.)
+    which is tried where chains start (`run/user_code.py`). (Tierney 1994: a product of kernels that keep pi keeps pi.)
     """
     return Answer(Proved("assumption", (kept_by(move.code),)))
 
