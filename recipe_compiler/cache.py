@@ -163,7 +163,7 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True, data:
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    given = () if data is None or cache.folder is None else tuple(_parts_of(data))
+    given = () if data is None or cache.folder is None else tuple(parts_of_data(data))
     key = (*key_of(document), *given) if cache.folder is not None else ()
     for what in (ALL,) if advisory else (ALL, REQUIRED):
         if (text := cache.read(what, key)) is not None:
@@ -202,10 +202,11 @@ def key_of(document: Document) -> Iterator[str]:
     yield from (content(path) for path in files_of(document))
 
 
-def _parts_of(data: "Data") -> Iterator[str]:
-    from recipe_compiler.run.kept_mode import parts_of_data  # brings NumPy, which data that are given have brought
-
-    yield from parts_of_data(data)
+def parts_of_data(data: "Data") -> Iterator[str]:
+    """Yield texts that are others for any other data: of each field its names, type, shape and the digest of all."""
+    for field in data.fields:
+        values = field.values
+        yield f"{field.name} {field.columns} {values.dtype.str} {values.shape} {sha256(values.tobytes()).hexdigest()}"
 
 
 def _key_of_findings(build: Build) -> Iterator[str]:

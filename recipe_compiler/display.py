@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from recipe_compiler.advise.summary import Summary
     from recipe_compiler.run.compare import RunComparison
-    from recipe_compiler.run.summary import Summary
 
 PIPE_WIDTH = 132
 """Columns where there is no terminal to ask."""

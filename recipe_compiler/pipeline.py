@@ -12,52 +12,42 @@ Module    --read back-->   the same Module           or a CompilerError and no f
 Module    --file-->        Module                    what was asked for of its text, word for word, and `sample`
 Module    --write-->       a file
 Build     --estimate-->    Build                     what a run has to know of the data first, as values
-Build     --plan-->        Build                     what `step_size: auto` leaves open, chosen from the data
 Build     --prepare_run--> Run                       compiled and estimated, with data that fit
-Run       --make_ready-->  Ready                     what its chains are given, and the forecast
+Run       --make_ready-->  Ready                     what its chains are given
 Ready     --draw-->        Draws
 Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recipe_compiler.cache import NOTHING, Cache, check_once, compiler, key_of, within_limits
+from recipe_compiler.cache import NOTHING, Cache, check_once, compiler
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
-from recipe_compiler.planner.budget import Budget, OverBudgetError
-from recipe_compiler.planner.chosen import Plan, plan_of_text, plan_text, processor
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.readback.file import check_file
-from recipe_compiler.run import stages
 from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.atomic_write import write_whole
-from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import with_estimates, without_estimates
-from recipe_compiler.run.evaluate import Point, extent
+from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradients import gradients
-from recipe_compiler.run.initial import starts_of
-from recipe_compiler.run.kept_mode import find_once, parts_of_data
 from recipe_compiler.run.load_module import load_function, load_text
-from recipe_compiler.run.map_estimate import FindMode, find_mode
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes, with_sizes
-from recipe_compiler.run.stages import Ready, Run, conclude, demand_room, draw
-from recipe_compiler.run.store import sampled_names
+from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
@@ -66,22 +56,15 @@ from recipe_compiler.spec.places import compiled_digest, placed
 from recipe_compiler.verdict import AT_VALUES, Finding, Proved, Refuted, Report, Undecided, Verdict
 
 if TYPE_CHECKING:
-    from recipe_compiler.planner.subtracted import Subtracting
     from recipe_compiler.readback.child_process import Reading
 
 READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
-PLANS = "plan"
-"""Entries of the cache: what was chosen for a build with these data."""
-MODES = "mode"
-"""Entries of the cache: where a search for the mode ended."""
-OF_NOISE = ("gradient_noise", "noise_budget")
-"""The claims that a plan which subtracts V rests on."""
 MOST_READ = 1000
 """A text that has a larger size in it would be read at that size, some 2 ms for each entry: it is not made."""
 
 __all__ = [
-    "compile_build", "conclude", "derive", "draw", "estimate", "load", "make_ready", "plan_run", "prepare_run",
+    "compile_build", "conclude", "derive", "draw", "estimate", "load", "make_ready", "prepare_run",
     "write_module",
 ]  # fmt: skip
 
@@ -109,14 +92,14 @@ def compile_build(
     report = check_once(build, cache, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     build = with_sizes(build)
-    derivation, made = _emitted(build, say)
+    derivation, made = emit_unread(build, say)
     with placed(build.source, "dynamics"):
         say("reading the emitted text back")
         _read_once(made, build, cache)
         return _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
 
 
-def _emitted(build: Build, say: Callable[[str], None] = unsaid) -> tuple[Derivation, "Made"]:
+def emit_unread(build: Build, say: Callable[[str], None] = unsaid) -> tuple[Derivation, "Made"]:
     """Return the module of a build, not read back: nothing may be drawn by it."""
     say("deriving")
     derivation = derive(bind(build))
@@ -247,135 +230,7 @@ def estimate(
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
-    find = _find_once(module, inputs, data, cache)
-    return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes), find)
-
-
-def plan_run(
-    build: Build, report: Report, data: Data | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING,
-    say: Callable[[str], None] = unsaid, begin: Callable[[], None] = lambda: None,
-) -> tuple[Plan, Report]:  # fmt: skip
-    """Return a build with everything that `step_size: auto` leaves to be chosen from the data, and the verdicts on it.
-
-    A build that leaves nothing to be chosen is returned as it is.
-
-    Args:
-        build: what is to be run.
-        report: the verdicts about it.
-        data: the fields of the target; None: from the file that the build names.
-        allow_undecided: as of `compile_build`.
-        cache: as of `compile_build`; plans are kept there too.
-        say: called with a line that describes the work that starts.
-        begin: called before a plan is made, not where it is kept.
-
-    Raises:
-        VerificationError, CompilerError: as of `compile_build`.
-        DataError: the data do not fit the target.
-        RunError: no step size keeps to the share; says what to do.
-    """
-    if not build.is_planned:
-        return Plan(build, ()), report
-    plans = NOTHING if build.codes else cache  # what that code depends on is not known
-    key = (*_key_of_plan(build, data), str(allow_undecided)) if plans.folder is not None else ()
-    kept = plans.read(PLANS, key)
-    if kept is not None:
-        found = plan_of_text(kept, build)
-        return found, check_once(found.build, cache)
-    begin()
-    budget = Budget(build.warmup_seconds, say)
-    try:
-        found = _planned(build, report, data, budget, allow_undecided=allow_undecided, cache=cache)
-    except OverBudgetError:
-        held = _held(build, data)
-        raise budget.refused(sampled_names(build, held, resolve_sizes(with_sizes(build, held), held))) from None
-    say("checking the plan")
-    report = check_once(found.build, cache)
-    if key and not found.by_limit and plan_of_text(plan_text(found), build).build == found.build:
-        plans.write(PLANS, key, plan_text(found))
-    return found, report
-
-
-def _key_of_plan(build: Build, data: Data | None) -> Iterator[str]:
-    """Yield what a plan depends on; of data that are given, the numbers."""
-    yield from key_of(build)
-    yield repr(build.source.places)  # the order of entries, in which it is printed
-    yield processor()
-    yield from () if data is None else parts_of_data(data)
-
-
-def _planned(
-    build: Build, report: Report, data: Data | None, budget: Budget, *, allow_undecided: bool, cache: Cache
-) -> Plan:
-    """Return what is chosen for a build, as `plan_run` does."""
-    # Imported here because only builds that leave something open need it, and a known plan does without.
-    from recipe_compiler.planner.diagonal import demand_statable, with_diagonals
-    from recipe_compiler.planner.pilot_chains import Walker
-    from recipe_compiler.planner.pilot_moves import Pilots
-    from recipe_compiler.planner.plan import Bent, plan, plan_of_bulk, trial
-    from recipe_compiler.planner.plan_draws import plan_of_draws
-    from recipe_compiler.planner.plan_moves import plan_of_moves
-
-    data = _held(build, data)
-    build = with_sizes(build, data)
-    sizes = resolve_sizes(build, data)
-    width = sum(
-        math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
-        for block in build.target.declarations.blocks
-    )
-    if build.has_acceptance:
-        build = with_diagonals(build, width)
-    if not build.is_exact_at_every_step:
-        demand_statable(build, width)
-    tried = trial(build, width, data.rows)
-    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say)
-    emitted = load_text(module.name, module.text, build.codes)
-    names = sampled_names(tried, data, sizes)
-    if build.is_exact_at_every_step:
-        return plan_of_draws(build, Pilots.begun(emitted, tried, data, budget), names)
-    inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
-    starts = starts_of(tried, width, known_values(tried, sizes), sizes)
-    if build.has_acceptance:
-        return plan_of_moves(build, module, Pilots.begun(emitted, tried, data, budget), starts, names)
-    of_noise: list[Report] = []
-
-    def less() -> "Subtracting | None":
-        return _subtracting(build, tried, module, data, cache, of_noise.append)
-
-    found = plan(build, tried, module, emitted, inputs, starts, names, less, budget)
-    if not isinstance(found, Bent):
-        return replace(found, by_limit=not all(map(within_limits, of_noise)))
-
-    def walker_of(own: Plan | None) -> Walker:
-        walked = tried if own is None else own.build
-        if walked is tried and not tried.estimates:
-            return Walker(emitted, tried, data, budget=budget)
-        known = report if own is None else check_once(walked, cache)
-        run = prepare_run(walked, known, walked.run, data, allow_undecided=allow_undecided, cache=cache)
-        return Walker(run.module, run.build, data, 1.0 if own is None else own.damping, budget)
-
-    found = plan_of_bulk(build, found, walker_of, names)
-    return replace(found, by_limit=not all(map(within_limits, of_noise)))
-
-
-def _subtracting(
-    stated: Build, tried: Build, module: Module, data: Data, cache: Cache, decided: Callable[[Report], None]
-) -> "Subtracting | None":
-    """Return the build on trial with V subtracted, emitted; None where that is no choice, or not proved.
-
-    What was `decided` about it is told, whatever came of it. Its step is made linear and not run, so that it is read
-    back only where the plan chooses it.
-    """
-    from recipe_compiler.planner.subtracted import Subtracting, subtracting
-
-    build = subtracting(stated, tried, module)
-    if build is None:
-        return None
-    report = check_once(build, cache)
-    decided(report)
-    if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
-        return None
-    made = _emitted(with_sizes(build))[1].module
-    return Subtracting(build, made, load_text(made.name, made.text, build.codes), data)
+    return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
 
 
 def prepare_run(
@@ -398,7 +253,7 @@ def prepare_run(
         DataError: the data do not fit the target.
         RunError: settings that no run can have, or an estimate that is not found.
     """
-    data = _held(build, data)
+    data = held_data(build, data)
     build = with_sizes(build, data)
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=say)
     emitted = load_text(module.name, module.text, build.codes)
@@ -411,32 +266,7 @@ def prepare_run(
     return Run(build, report, settings, data, module, emitted, facts)
 
 
-def make_ready(run: Run, cache: Cache = NOTHING) -> Ready:
-    """Return what the chains of a run are given, and the forecast of what they will sample.
-
-    Args:
-        run: what is to be run.
-        cache: where the mode is kept, around which the forecast is made.
-
-    Raises:
-        DataError: parameters or sizes do not fit.
-        RunError: the step size is above eps_max, or a gradient that is code does not run.
-    """
-    return stages.make_ready(run, lambda inputs: _find_once(run.compiled, inputs, run.data, cache))
-
-
-def _find_once(module: Module, inputs: Inputs, data: Data, cache: Cache) -> FindMode:
-    """Return the search for a mode, or what it found for the same module, values and data."""
-    if cache.folder is None:
-        return find_mode
-    own = (compiler(), processor())
-    return find_once(
-        module, inputs, data, lambda key: cache.read(MODES, (*own, *key)),
-        lambda key, text: cache.write(MODES, (*own, *key), text),
-    )  # fmt: skip
-
-
-def _held(build: Build, data: Data | None) -> Data:
+def held_data(build: Build, data: Data | None) -> Data:
     """Return the data of a run, of which what the target assumes of them is so."""
     held = load_data(build.data, build.target) if data is None else data
     check_assumed(build, held)

@@ -27,6 +27,7 @@ from processor_time import noted
 from reports import FOLDER, decided, granted, read_back
 
 from recipe_compiler import pipeline
+from recipe_compiler.advise import make_plan, plan_run
 from recipe_compiler.cache import Cache
 from recipe_compiler.cli import NEW_OBJECTS
 from recipe_compiler.readback import child_process
@@ -37,7 +38,7 @@ from recipe_compiler.spec.model import Build
 Golden = Callable[[Path, str], None]
 PAGES = LargePages()
 
-PLAIN = {"cli", "front", "planner", "run"}
+PLAIN = {"advise", "cli", "front", "run"}
 """Folders whose tests run chains of a few draws, in plain Python."""
 
 KEPT_SECONDS = 7 * 24 * 3600
@@ -45,7 +46,7 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 DECIDING = {"errata", "explain", "golden", "lint", "mutants", "readback", "recheck", "report", "soundness", "verify"}
 """Folders of tests that decide in forks of their worker: each costs the more the more the worker has grown."""
-RUNNING = ("planner", "posteriors", "properties", "statistics", "run", "scheme", "emit", "front", "cli", "targets")
+RUNNING = ("advise", "posteriors", "properties", "statistics", "run", "scheme", "emit", "front", "cli", "targets")
 """Folders of tests that compile emitted modules, 10 MB each that a worker keeps; those that take longest first."""
 
 
@@ -145,7 +146,8 @@ def _find_once(put: Callable[[object, str, object], None]) -> None:
         shared = cache.folder is None and child_process.read_all is read_all
         read_once(made, build, read_back() if shared else cache)
 
-    put(pipeline, "check_once", decided)
+    for module in (pipeline, make_plan, plan_run):
+        put(module, "check_once", decided)
     put(pipeline, "_read_once", once)
 
 

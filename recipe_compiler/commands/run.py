@@ -8,6 +8,11 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.forecast import Forecast
+from recipe_compiler.advise.judge import forecast_run, judge_run
+from recipe_compiler.advise.plan_run import plan_run
+from recipe_compiler.advise.summary import Summary
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.arguments import BuildArguments, RunOptions
 from recipe_compiler.commands.clean_exit import of_verdict
@@ -18,8 +23,7 @@ from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import RunError
-from recipe_compiler.pipeline import make_ready, plan_run, prepare_run
-from recipe_compiler.planner.chosen import Plan
+from recipe_compiler.pipeline import make_ready, prepare_run
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
 from recipe_compiler.run.checkpoint import Checkpoint
@@ -40,7 +44,6 @@ from recipe_compiler.run.stages import (
     settings_of,
 )
 from recipe_compiler.run.store import save, set_aside, stored
-from recipe_compiler.run.summary import Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report, Verdict
@@ -212,8 +215,7 @@ def _run(
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it, and `begin` too."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache, say=stages)
-    run = replace(run, planned=planned.says, measured=planned.measured,
-                  log_likelihood=results.log_likelihood, predictive=results.predictive)  # fmt: skip
+    run = replace(run, log_likelihood=results.log_likelihood, predictive=results.predictive)
     demand_log_likelihood(run, "--log-likelihood")
     demand_predictive(run, "--predictive")
     begin(run)
@@ -223,9 +225,10 @@ def _run(
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     stages("forecasting what the step samples")
-    ready = make_ready(run, cache)
+    ready = make_ready(run)
+    ahead = forecast_run(ready, planned)
     stages("")
-    for line in () if as_json else ready.forecast.says:
+    for line in () if as_json else ahead.says:
         say(line)
     kept = Checkpoint(_checkpoint(results, run.build), run.facts)
     with (
@@ -241,7 +244,13 @@ def _run(
     try:
         with _terminating():
             summary = _conclude(
-                ready, draws, replace(results, overwrite=results.overwrite or resume), stages, as_json=as_json
+                ready,
+                planned,
+                ahead,
+                draws,
+                replace(results, overwrite=results.overwrite or resume),
+                stages,
+                as_json=as_json,
             )
     except (KeyboardInterrupt, _TerminatedError) as stop:
         complain(f"stopped before the summary was written: {kept.what_is_kept}")
@@ -287,19 +296,20 @@ def _length(build: Build, settings: RunSettings) -> str:
     return f"{settings.chains} chains{lanes}, {draws}, {steps}{sized}"
 
 
-def _conclude(ready: Ready, draws: Draws, results: Results, stages: Stages, *, as_json: bool) -> Summary:
+def _conclude(
+    ready: Ready, plan: Plan, ahead: Forecast, draws: Draws, results: Results, stages: Stages, *, as_json: bool
+) -> Summary:
     """Store the draws with what they are worth, then say it; pictures come last, so that they can keep nothing back."""
     path = _stored(results, ready.run.build)
     stages("summarising the draws")
-    tree, diagnostics = conclude(ready, draws)
-    summary = summarise(tree, draws, diagnostics)
-    tree.attrs.update(summary.attributes)
+    tree, known = conclude(ready, draws)
+    summary = judge_run(ready, plan, ahead, draws, tree, known)
     aside = None if results.overwrite else set_aside(path)
     save(tree, path)
     stages("")
     left_out = str(tree.attrs.get("left_out", "")).splitlines()
     if as_json:
-        say_run(ready.run, draws, summary, left_out, path)
+        say_run(ready.run, plan, draws, summary, left_out, path)
     else:
         show_summary(summary)
         for line in left_out:

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
+from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.forecast import Forecast
+from recipe_compiler.advise.summary import COLUMNS, Summary
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
-from recipe_compiler.planner.chosen import Plan
-from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Run
-from recipe_compiler.run.summary import COLUMNS, Summary
 from recipe_compiler.verdict import Report, Verdict
 
 SCHEMA_VERSION = 1
@@ -25,7 +25,7 @@ def say_plan(plan: Plan, report: Report) -> None:
     _say({**_of_report(report), "faults": (), "plan": plan.says, "doubts": plan.doubts, "build": plan.yaml})
 
 
-def say_run(run: Run, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:
+def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:
     """Print what a run found."""
     diagnostics = summary.diagnostics
     rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
@@ -33,7 +33,7 @@ def say_run(run: Run, draws: Draws, summary: Summary, left_out: Sequence[str], p
         {
             **_of_report(run.report),
             "faults": (),
-            "plan": run.planned,
+            "plan": plan.says,
             "settings": asdict(draws.settings),
             "interrupted": draws.interrupted,
             "diverging": draws.diverging,
@@ -56,7 +56,7 @@ def say_run(run: Run, draws: Draws, summary: Summary, left_out: Sequence[str], p
 
 def _of_forecast(forecast: Forecast) -> dict[str, object]:
     """Return a forecast without its arrays, which are in the file of the draws."""
-    return {name: value for name, value in asdict(forecast).items() if name != "autocorrelations"}
+    return {name: value for name, value in asdict(forecast).items() if name not in ("autocorrelations", "mode")}
 
 
 def say_verdict(report: Report) -> None:

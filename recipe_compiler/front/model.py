@@ -12,6 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.forecast import Forecast
+from recipe_compiler.advise.judge import forecast_run, judge_run
+from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DataError, RunError, shown
@@ -25,11 +29,9 @@ from recipe_compiler.pipeline import (
     conclude,
     draw,
     make_ready,
-    plan_run,
     prepare_run,
     write_module,
 )
-from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of, data_of_table, is_statement
 from recipe_compiler.run.observed import demand_data
@@ -38,7 +40,6 @@ from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.sizes import with_sizes
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
-from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec import model as spec
 from recipe_compiler.verdict import Report, Verdict
 from recipe_compiler.verify.builds.of_data import awaits_data, rests_on_data
@@ -165,11 +166,11 @@ class Model:
         if cores is not None and (type(cores) is not int or cores < 1):
             raise RunError(f"cores: found {shown(cores)}, expected None or a whole number of 1 or more")
         demand_progress(progress)
-        run = _run(self, data, given, allow_code=allow_code)
+        run, plan = _run(self, data, given, allow_code=allow_code)
         run = replace(run, log_likelihood=log_likelihood, predictive=predictive)
         demand_log_likelihood(run, "log_likelihood")
         demand_predictive(run, "predictive")
-        return _drawn(run, cores, progress=progress, checkpoint=checkpoint, resume=resume)
+        return _drawn(run, plan, cores, progress=progress, checkpoint=checkpoint, resume=resume)
 
     def plan(self, data: object = None, *, allow_code: bool = False) -> Build:
         """Return the build with everything that `step_size="auto"` leaves to be chosen from the data.
@@ -209,8 +210,8 @@ class Model:
         return f"<Model {self.name}, {self.report.verdict.value}>"
 
 
-def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code: bool) -> Run:
-    """Return the run, with its data in memory or from the file of the build."""
+def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code: bool) -> tuple[Run, Plan]:
+    """Return the run, with its data in memory or from the file of the build, and its plan."""
     build = model.build.document
     demand_no_code(build, "allow_code=True", allowed=allow_code)
     settings_of(build, given)
@@ -219,7 +220,7 @@ def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code:
         raise RunError("\n".join((planned.refusal, *planned.doubts)))
     settings, cache = settings_of(planned.build, given), open_cache(use=model.cache)
     run = prepare_run(planned.build, report, settings, held, allow_undecided=model.allow_undecided, cache=cache)
-    return replace(run, planned=planned.says, measured=planned.measured)
+    return run, planned
 
 
 def _planned(model: Model, data: object) -> tuple[Plan, Report, Data | None]:
@@ -261,10 +262,11 @@ def _at_data(build: spec.Build, report: Report, held: Data | None, cache: Cache)
 
 
 def _drawn(
-    run: Run, cores: int | None, *, progress: Progress, checkpoint: str | PathLike[str] | None = None,
+    run: Run, plan: Plan, cores: int | None, *, progress: Progress, checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
 ) -> "Fit":  # fmt: skip
     ready = make_ready(run)
+    ahead = forecast_run(ready, plan)
     kept = (
         None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{run.build.name}.checkpoint", ready.run.facts)
     )
@@ -272,7 +274,7 @@ def _drawn(
     total = settings.warmup + settings.draws
     with kept or nullcontext(), watching(progress, settings.chains, settings.warmup, total) as watch:
         drawn = draw(ready, watch, cores, kept, resume=resume)
-    return _concluded(ready, drawn, kept)
+    return _concluded(ready, plan, ahead, drawn, kept)
 
 
 def rerun(
@@ -319,20 +321,20 @@ def rerun(
         demand_data(build)
     model = _compiled(Build.of(build), allow_undecided=allow_undecided)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
-    run = _run(model, data, given, allow_code=allow_code)
+    run, plan = _run(model, data, given, allow_code=allow_code)
     demand_same(fit, run.facts, said)
-    return _drawn(replace(run, log_likelihood="log_likelihood" in fit.children), cores, progress=progress)
+    return _drawn(replace(run, log_likelihood="log_likelihood" in fit.children), plan, cores, progress=progress)
 
 
-def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "Fit":
+def _concluded(ready: Ready, plan: Plan, ahead: Forecast, drawn: Draws, kept: Checkpoint | None) -> "Fit":
     """Return the tree of draws with all that is said of them, the doubts and warnings said aloud."""
     from recipe_compiler.front.fit import Fit  # with xarray, which no other verb needs
 
-    tree, diagnostics = conclude(ready, drawn)
-    summary = summarise(tree, drawn, diagnostics)
+    tree, known = conclude(ready, drawn)
+    summary = judge_run(ready, plan, ahead, drawn, tree, known)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
     rough = (*notes, *summary.warnings)
-    tree.attrs.update(summary.attributes | {"warnings": "\n".join(rough)})
+    tree.attrs["warnings"] = "\n".join(rough)
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:
             warnings.warn(sentence, category, stacklevel=4)

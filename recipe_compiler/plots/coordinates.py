@@ -98,7 +98,7 @@ def _flat(tree: "DataTree", group: str) -> dict[tuple[str, int], Array]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ahead:
-    """The forecast of one coordinate (`run/forecast.py`)."""
+    """The forecast of one coordinate (`advise/forecast.py`)."""
 
     sd: float
     """Of the chain, by its step made linear at the mode."""

@@ -12,7 +12,7 @@ blocks) as many are drawn, and the estimate is unbiased.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -24,7 +24,7 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.run.evaluate import Point, extents
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.initial import starts_of
-from recipe_compiler.run.map_estimate import ENTRIES, FindMode, Mode, Start, find_mode, refined
+from recipe_compiler.run.map_estimate import ENTRIES, find_mode, refined
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Batches = Literal["with replacement", "without replacement", "contiguous"]
@@ -81,9 +81,7 @@ def without_estimates(build: Build) -> Build:
     return replace(build, control=(), estimated=None, V=zero(build.V.shape), parameters=parameters)
 
 
-def with_estimates(
-    build: Build, gradients: Gradients, settings: RunSettings, at: Point, find: FindMode = find_mode
-) -> Build:
+def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at: Point) -> Build:
     """Return the build with values for the parameters that are estimated from the data, at the mode of U.
 
     Args:
@@ -91,26 +89,20 @@ def with_estimates(
         gradients: of its target.
         settings: for the size of a batch and the seed.
         at: values of all other parameters and sizes.
-        find: the search for the mode.
 
     Raises:
         RunError: no mode is found.
     """
     starts, sample = starts_of(build, gradients.width, at.names, at.sizes), gradients.sample(ENTRIES)
     if sample is None:
-        mode = find(gradients.full, starts, ()).theta
+        mode = find_mode(gradients.full, starts)
     else:
-        mode = _found_by(sample, gradients, starts, find).theta
-    return at_mode(with_control(build, gradients, mode, at.sizes), gradients, mode, settings)
 
+        def of_few(theta: Array) -> Array:
+            return gradients.of_batch(theta, sample)
 
-def _found_by(sample: NDArray[np.uint64], gradients: Gradients, starts: Sequence[Start], find: FindMode) -> Mode:
-    """Return the mode of all data, sought by that of a sample."""
-
-    def of_few(theta: Array) -> Array:
-        return gradients.of_batch(theta, sample)
-
-    return refined(gradients.full, find(of_few, starts, ()), of_few)
+        mode = refined(gradients.full, find_mode(of_few, starts), of_few)
+    return at_mode(with_control(build, gradients, mode.theta, at.sizes), gradients, mode.theta, settings)
 
 
 def with_control(build: Build, gradients: Gradients, mode: Array, sizes: Mapping[str, int]) -> Build:

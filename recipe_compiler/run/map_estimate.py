@@ -84,10 +84,6 @@ class Mode:
     """Where the search for it began."""
 
 
-FindMode = Callable[[Slope, Sequence[Start], Sequence[str]], Mode]
-"""A search for the mode: `find_mode`, or what knows what it found."""
-
-
 class NoModeError(RunError):
     """No search reached a minimum of U."""
 

@@ -1,15 +1,15 @@
-"""A run as functions of what came before it: its settings, what is known before it starts, and what it leaves.
+"""A run as functions of what came before it: its settings, what its chains are given, and what it leaves.
 
 settings  --ready-->      Run        compiled, with data that fit and room for its draws (`pipeline.prepare_run`)
-Run       --make_ready--> Ready      what the chains are given, and the forecast
+Run       --make_ready--> Ready      what the chains are given
 Ready     --draw-->       Draws
-Draws     --conclude-->   DataTree   and its diagnostics; `run/summary.py` says what it is worth
+Draws     --conclude-->   DataTree
 
 The memory of the machine.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -22,28 +22,18 @@ from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.energies import LARGEST, bytes_of, energies_of
+from recipe_compiler.run.energies import LARGEST, DrawEnergies, bytes_of, energies_of
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.forecast import Forecast, forecast
-from recipe_compiler.run.infinitesimal_means import infinitesimal_means
-from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import FindMode, Start, find_mode
-from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
-from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
-from recipe_compiler.run.sizes import potential_block, resolve_sizes
-from recipe_compiler.run.stein import departures
-from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
-from recipe_compiler.run.summary import Diagnostics
-from recipe_compiler.run.tails import powers
-from recipe_compiler.run.unvisited import unvisited
+from recipe_compiler.run.sample import Draws, prepare_inputs, sample, unwatched
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.store import sampled_names, to_datatree
 from recipe_compiler.spec.build_checks import no_lanes
-from recipe_compiler.spec.code import on_trust
 from recipe_compiler.spec.model import Build, RunSettings
-from recipe_compiler.verdict import Finding, Proved, Report, Verdict
+from recipe_compiler.verdict import Report
 
 COPIES = 3
 """How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
@@ -76,10 +66,6 @@ class Run:
     """The same, imported."""
     facts: Facts
     """What a run must share with one that it continues."""
-    planned: tuple[str, ...] = ()
-    """What was chosen for it, in lines; empty where its build states everything."""
-    measured: PilotFigures | None = None
-    """What pilot chains of its plan made of the posterior, where no linear step shows it."""
     predictive: bool | None = None
     """Whether data are drawn by posterior and prior; None: where the target says of what, and they are few."""
     log_likelihood: bool | None = None
@@ -93,15 +79,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ready:
-    """A run that can start: what its chains are given, and what they will sample."""
+    """A run that can start: what its chains are given."""
 
     run: Run
     inputs: Inputs
     names: tuple[str, ...]
     """Names of the coordinates of the potential's block."""
-    forecast: Forecast
-    find: FindMode = find_mode
-    """The search for the mode."""
 
 
 WHOLE = ("draws", "warmup", "thin", "chains", "seed", "batch_size")
@@ -213,29 +196,15 @@ def demand_log_likelihood(run: Run, spelled: str) -> None:
         raise RunError(f"{found} data, which take {wanted / 1e9:.0f} GB, expected at most {memory / 1e9:.0f} GB")
 
 
-def make_ready(run: Run, find: Callable[[Inputs], FindMode]) -> Ready:
-    """Return what the chains of a run are given, and the forecast of what they will sample.
-
-    Args:
-        run: what is to be run.
-        find: the search for the mode, around which the forecast is made, by what its chains are given.
+def make_ready(run: Run) -> Ready:
+    """Return what the chains of a run are given.
 
     Raises:
         DataError: parameters or sizes do not fit.
         RunError: the step size is above eps_max, or a gradient that is code does not run.
     """
     inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
-    names = sampled_names(run.build, run.data, resolve_sizes(run.build, run.data))
-    if run.measured is not None:
-        return Ready(
-            run,
-            inputs,
-            names,
-            Forecast.of(run.measured, potential_block(run.build), run.module.variant, names, run.settings.thin),
-            find(inputs),
-        )
-    ahead = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs), find(inputs))
-    return Ready(run, inputs, names, ahead, find(inputs))
+    return Ready(run, inputs, sampled_names(run.build, run.data, resolve_sizes(run.build, run.data)))
 
 
 def draw(
@@ -249,55 +218,13 @@ def draw(
     )
 
 
-def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
-    """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
+def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", DrawEnergies]:
+    """Return draws as ArviZ reads them, and what the target and H say of each; `left_out` names what there is not."""
     run = ready.run
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
-    means = infinitesimal_means(run.module, ready.inputs, draws, ready.names)
-    diagnostics = Diagnostics(
-        ready.forecast,
-        departures(run.module, run.build, ready.inputs, draws, ready.names),
-        means,
-        powers(run.module, run.build, ready.inputs, draws),
-        _kernel(run.report),
-        on_trust(run.build, _given(run.report.findings)),
-        unvisited(
-            run.module, run.build, ready.inputs, draws, ready.names, _starts(run, ready.inputs), ready.find, known.lp
-        ),
-    )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts, known)
-    add_forecast(tree, ready.forecast)
     left_out = (*known.left_out, *_predicted(run, draws, tree))
     tree.attrs.update(kept_for_rerun(run.build, run.settings, run.facts))
-    tree.attrs.update({"assumed": "\n".join(diagnostics.assumed)} if diagnostics.assumed else {})
-    tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
     tree.attrs.update({"left_out": "\n".join(left_out)} if left_out else {})
-    tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)
-    for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
-        tree.attrs.update({} if one is None else one.attributes)
-    return tree, diagnostics
-
-
-def _kernel(report: Report) -> str:
-    """Return what is proved of the law that a step keeps at every step size: that it is exp(-H), and the only one."""
-    proved = {finding.id: finding for finding in report.findings if finding.verdict is Verdict.PROVED}
-    if "exact" not in proved:
-        return ""
-    return "a step proved to preserve exp(-H)" + (" and no other distribution" if "irreducible" in proved else "")
-
-
-def _given(findings: Iterable[Finding]) -> Iterator[str]:
-    return (one for own in findings if isinstance(own.decision, Proved) for one in own.decision.given)
-
-
-def _starts(run: Run, inputs: Inputs) -> tuple[Start, ...]:
-    """Return where the forecast begins its search: at the mode that is known already, else where `init` says."""
-    given = dict(zip(run.module.parameters, inputs.parameters, strict=True))
-    modes = [own.mode for own in run.build.control if own.mode in given]
-    if modes:
-        whole = np.concatenate([np.ravel(given[name]) for name in modes])
-        return (Start("the mode of the control variates", whole),)
-    sizes = resolve_sizes(run.build, run.data)
-    width = potential_width(run.module, run.build, sizes)
-    return starts_of(run.build, width, known_values(run.build, sizes), sizes)
+    return tree, known

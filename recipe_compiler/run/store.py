@@ -31,7 +31,6 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_draws import declared_blocks, derived_draws, derived_formulas
 from recipe_compiler.run.energies import LARGEST, DrawEnergies
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.posterior_numbers import CONSTRAINT, DERIVED, finite_draws, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
@@ -257,25 +256,6 @@ class _Grouped:
             return {}
         tree = arviz_base.from_dict({"constant_data": small}, dims=self.dims, coords=self.coords)
         return {"constant_data": tree["constant_data"].to_dataset()}
-
-
-def add_forecast(tree: "DataTree", forecast: Forecast) -> None:
-    """Add what was forecast of each coordinate as the group `forecast`: mean, sd, that of the target, autocorrelation.
-
-    Coordinates have the names of the summary, those of a block that is sampled in another variable that one's.
-    """
-    if not (group := forecast.group):
-        return
-    import xarray
-
-    dims = {name: ("coordinate", "lag")[: values.ndim] for name, values in group.items()}
-    lags = np.arange(group["autocorrelation"].shape[1])
-    tree["forecast"] = xarray.DataTree(
-        xarray.Dataset(
-            {name: (dims[name], values) for name, values in group.items()},
-            coords={"coordinate": list(forecast.names), "lag": lags},
-        )
-    )
 
 
 def save(tree: "DataTree", path: Path) -> None:

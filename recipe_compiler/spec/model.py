@@ -601,7 +601,7 @@ class RunSettings:
     """How long to run; every name as in the `run:` section and the options of `recipe run`."""
 
     step_size: float | None
-    """None: `auto`, which `planner` replaces by a number before a run."""
+    """None: `auto`, which `advise` replaces by a number before a run."""
     draws: int = 1000
     warmup: int = 1000
     thin: int = 1

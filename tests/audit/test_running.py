@@ -7,19 +7,19 @@ import pytest
 from answers import document
 from letters import SEQUENTIAL, composed, langevin, law
 
+from recipe_compiler.advise.forecast import linearized_chain_of
+from recipe_compiler.advise.linear_step import AS_IT_IS, LinearStep, StepAtMode
+from recipe_compiler.advise.quadratic_target import quadratic_module
+from recipe_compiler.advise.target_at_mode import target_at_mode
 from recipe_compiler.emit.module import Module
 from recipe_compiler.pipeline import derive, discretise, emit_module, lower, rename, schedule
 from recipe_compiler.run.data import Data, load_data
-from recipe_compiler.run.forecast import linearized_chain_of
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linear_step import AS_IT_IS, LinearStep, StepAtMode
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.one_step import OneStep, one_step
-from recipe_compiler.run.quadratic_target import quadratic_module
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.run.sizes import with_sizes
-from recipe_compiler.run.target_at_mode import target_at_mode
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 

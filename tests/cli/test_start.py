@@ -88,7 +88,7 @@ def test_a_second_run_with_another_step_imports_nothing_that_decides_reads_back_
     imported(*run)
     found = imported(*run, "--step-size", "0.05")
     assert "recipe_compiler.run.sample" in found
-    assert found & (DECIDES | {"clarabel", "recipe_compiler.planner.plan", TABLES_OF_THE_JIT}) == set()
+    assert found & (DECIDES | {"clarabel", "recipe_compiler.advise.plan", TABLES_OF_THE_JIT}) == set()
 
 
 @pytest.mark.parametrize("command", ["check", "derive", "compile", "run", "new", "schema"])

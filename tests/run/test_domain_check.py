@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recipe_compiler.advise.summary import summarise
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
@@ -15,7 +16,6 @@ from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import sample
 from recipe_compiler.run.store import to_datatree
-from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
 POSITIVE = Domain(DomainName.POSITIVE)

@@ -11,12 +11,12 @@ from running import data_of, drawn, kept, module_of, shipped, stored
 from scipy import stats
 from scipy.special import gammaln
 
+from recipe_compiler.advise.forecast import forecast
+from recipe_compiler.advise.summary import summarise
 from recipe_compiler.errors import DataError, DocumentError, ModelError
 from recipe_compiler.run.energies import energies_of
-from recipe_compiler.run.forecast import forecast
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.sample import known_values, prepare_inputs
-from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
 AREA, *CATCHES = np.loadtxt(SPECS / "data/removal_counts.csv", delimiter=",", skiprows=1).T

@@ -12,11 +12,11 @@ from loaders import load_build
 from running import data_of, drawn
 
 import recipe_compiler as rc
+from recipe_compiler.advise.stuck import STUCK, least_accepted
+from recipe_compiler.advise.summary import Diagnostics, Summary, summarise
 from recipe_compiler.run.posterior_numbers import PosteriorNumbers
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.store import to_datatree
-from recipe_compiler.run.stuck import STUCK, least_accepted
-from recipe_compiler.run.summary import Diagnostics, Summary, summarise
 from recipe_compiler.spec.model import Build
 
 FUNNEL = Path(__file__).parents[1] / "shared/guarded_funnel.yaml"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hand_module import limited
 
+from recipe_compiler.advise.summary import summarise
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts
@@ -16,7 +17,6 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.run.schedule import shown, step_of, weights
 from recipe_compiler.run.store import to_datatree
-from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build, RunSettings, Schedule
 
 POWER = Schedule("power", b=7.0, c=0.4)

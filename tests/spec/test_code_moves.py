@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from code_moves import HMC, code, coded_build, written
 
-from recipe_compiler.planner.chosen import Plan
+from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Code, CodeMove

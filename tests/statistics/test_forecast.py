@@ -15,18 +15,18 @@ import pytest
 from answers import SPECS, document
 from arviz_stats.base.array import array_stats
 
+from recipe_compiler.advise.forecast import Forecast, forecast
+from recipe_compiler.advise.linearized_chain import Width
+from recipe_compiler.advise.suggestions import Cure
 from recipe_compiler.emit.module import Module
 from recipe_compiler.pipeline import compile_build, estimate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, Field
-from recipe_compiler.run.forecast import Forecast, forecast
-from recipe_compiler.run.linearized_chain import Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names
-from recipe_compiler.run.suggestions import Cure
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -212,7 +212,7 @@ def test_the_full_batch_has_the_width_of_its_step_size_alone() -> None:
 def test_a_thermostat_is_held_where_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     """xi takes up the noise of the minibatch: it settles far above A, and theta has about its own width."""
     # each asks for such a forecast again
-    monkeypatch.setattr("recipe_compiler.run.forecast.cures_of", lambda *_, **__: ())
+    monkeypatch.setattr("recipe_compiler.advise.forecast.cures_of", lambda *_, **__: ())
     one = compiled("sgnht")
     found = told(one)
     (held,) = re.findall(r"xi held at ([0-9.]+)", found.around)

@@ -14,9 +14,9 @@ from answers import SPECS, document
 from arviz_stats.base.array import array_stats
 from reports import decided
 
+from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.sample import prepare_inputs, sample

@@ -1,0 +1,389 @@
+"""Settings of moves that are accepted or refused, by chains that warm up: their law is exp(-H) at every step size.
+
+There is no bias to keep small: what a step size makes is how many moves are accepted, and how far they go. Windows of
+draws, `WINDOWS`, tune log eps to the probability that is wanted by dual averaging (`averaging.py`). A mass that is to
+be chosen is the inverse of the covariance of the draws of the window before, in the first the Hessian of U at its mode
+where it has one; each window begins its averaging anew. Then everything stands, and what chains do with it is measured:
+the moves that are accepted, the effective draws, where they may begin.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.averaging import Averaging
+from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
+from recipe_compiler.advise.measure import LEAST, WANTED
+from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats, shrunk
+from recipe_compiler.advise.moved import Moved, Moving
+from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.roles import Open, ParameterRole
+from recipe_compiler.advise.search import matched
+from recipe_compiler.advise.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
+from recipe_compiler.advise.stuck import STUCK, least_accepted
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.differences import is_definite
+from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.sample import unsaid
+
+Array = NDArray[np.float64]
+Chains = NDArray[np.bool_]
+"""A mask over chains."""
+
+WINDOWS = (75, 100, 150, 250)
+"""Draws of a chain; the mass of the last is kept."""
+
+LOOK = 25
+"""Draws after which chains are looked over for those that are stuck, or on their way."""
+
+FALLING, ERRORS = 3.0, 4.0
+"""How many times d, and how many standard errors above d, the mean of (theta - c) . grad U is of a chain on its way."""
+
+TRAJECTORY = 10
+"""Steps of a draw at least: moves of a single step are done several times."""
+
+FACTORS = 200
+"""Factors of two in the search for a step size at the beginning of a window."""
+
+WITHIN = 0.02
+"""How far from what is wanted moves may be accepted with the step size that stands. A step size that still swings is
+accepted less often than the mean of its logarithms: else as much more, or less, is asked of one more window."""
+
+ROUNDS = 4
+"""How often it does."""
+
+DRAWS, FEWER = 500, 125
+"""Draws of a chain, with settings that hold: at most, and at least where draws further apart would read more data than
+`SOME`, as each counts for more."""
+
+SOME = 1e9
+"""Entries of the data that they may read: some seconds."""
+
+MOST = 256
+"""Moves, in units of the first, from one draw to the next."""
+
+READ = 3e10
+"""Entries of the data that draws further apart may read: some tens of seconds."""
+
+EVERYWHERE = 0.5
+"""The least mean probability that moves are accepted with wherever chains come, as a part of what is asked.
+
+Where a step is too long for U it is hardly any: chains then stay out of there for as long as they would stay in, and no
+draw shows what is missing.
+"""
+
+SHORTER = 0.75
+"""What the step size is multiplied by until moves are."""
+
+SHORTENED = 12
+"""How often at most."""
+
+SPREADS = (2.0, 1.0, 0.5, 0.25)
+"""Sds of the draws around their mean from which chains are tried: half of the first at which all move is taken."""
+
+CURE = (
+    "Try a metric that depends on theta: dynamics `rhmc`, as in specs/builds/rhmc_funnel.yaml; or another "
+    "parameterisation."
+)
+
+STABLE = 4.0
+"""The curvature, in units of the mass, times eps^2 up to which leapfrog steps are stable: chains whose draws keep to it
+come as far into a neck as their law does."""
+
+STARTS = 64
+"""Chains that are tried."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuned:
+    """The settings after the windows, and what chains did with them."""
+
+    values: Mapping[str, Array]
+    """Values of the chosen parameters, by their names in the documents."""
+    eps: float
+    shortened: bool
+    """Whether it is shorter than what is accepted as often as was asked."""
+    acceptance: float
+    """The mean probability that moves were accepted with."""
+    thin: int
+    counts: float
+    """What part of their draws, as many moves apart, counts."""
+    draws: Array
+    """Draws of theta in all chains x coordinates."""
+    mean: Array
+    covariance: Array
+    doubts: tuple[str, ...]
+    """What speaks against any run with them."""
+
+
+def tuned(
+    pilots: Moving,
+    open_ones: tuple[Open, ...],
+    K: Array | None,
+    wanted: float,
+    moves: int,
+    say: Callable[[str], None] = unsaid,
+    slope: Slope | None = None,
+) -> tuple[Mapping[str, Array], float]:
+    """Return parameter values and a step size at which moves are accepted with the wanted mean probability.
+
+    log eps by dual averaging (Hoffman and Gelman 2014, section 3.2) in windows of draws; a mass to be chosen is the
+    inverse of the covariance of the draws of the window before.
+
+    Args:
+        pilots: where they begin; they end in the bulk.
+        open_ones: the parameters to be chosen.
+        K: the Hessian of U at its mode, d x d; None where it is not known.
+        wanted: the mean probability.
+        moves: of a draw.
+        say: called with a line that describes the work that starts.
+        slope: theta to grad U, which finds chains still on their way to the bulk; None where it is not known.
+
+    Raises:
+        RunError: at no step size are moves accepted so often, or at every one; says which.
+    """
+    scale = unit(pilots.width, diagonal=pilots.width > MANY) if K is None else K
+    values = _values(open_ones, scale)
+    last = len(WINDOWS)
+    eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0], partial(_say_window, say, 1), slope)
+    for number, updates in enumerate(WINDOWS[1:], 2):
+        scale = _precision(draws, scale) if open_ones else scale
+        values = _values(open_ones, scale)
+        eps, draws = _window(pilots, values, wanted, moves, updates, partial(_say_window, say, number))
+    asked = wanted
+    for _ in range(ROUNDS):
+        off = wanted - pilots.moved(values, eps, moves, WINDOWS[-1]).mean
+        if abs(off) <= WITHIN:
+            break
+        asked = min(max(asked + off, asked / 2.0), (1.0 + asked) / 2.0)
+        eps, _ = _window(pilots, values, asked, moves, WINDOWS[-1], partial(_say_window, say, last))
+    return values, eps
+
+
+def _values(open_ones: tuple[Open, ...], K: Array) -> Mapping[str, Array]:
+    """Return the parameters that are chosen, matched to a precision of theta."""
+    if not open_ones:
+        return {}
+    has_mass = any(one.role is ParameterRole.MASS for one in open_ones)
+    return matched(open_ones, decimals(K), 1.0 if has_mass else float(np.sqrt(eigenvalues(K)[0])))
+
+
+def _precision(draws: Array, before: Array) -> Array:
+    """Return the inverse of the covariance of draws, the first quarter of each chain left out; else what was before.
+
+    As far as so few draws do not tell correlations (`shrunk`), they are drawn towards none: in theta itself, or in
+    coordinates in which what was before is 1, whichever makes independent coordinates the likelier for the draws. Of
+    many coordinates it is the variances alone.
+    """
+    late = draws[:, draws.shape[1] // 4 :]
+    flat = late.reshape(-1, late.shape[2])
+    variances = flat.var(axis=0)
+    if not is_definite(variances):
+        return before
+    if before.ndim == 1:
+        return inverse(variances)
+    effective = float(np.median(np.nan_to_num(effective_shares(late), nan=0.0))) * len(flat)
+    A = min((root(before), unit(len(variances), diagonal=False)), key=partial(_unlikely, flat))
+    covariance = shrunk(flat @ A, max(effective, 1.0))
+    return symmetric(A @ np.linalg.inv(covariance) @ A.T) if is_definite(covariance) else before
+
+
+def _unlikely(draws: Array, A: Array) -> float:
+    """Return -log p(draws) / draws, up to a constant, if the coordinates of A.T theta are independent Gaussians."""
+    with np.errstate(divide="ignore"):
+        return float(np.log((draws @ A).std(axis=0)).sum() - np.linalg.slogdet(A)[1])
+
+
+def _say_window(say: Callable[[str], None], number: int, of_draws: str) -> None:
+    say(f"warm-up {number} of {len(WINDOWS)}: {of_draws}")
+
+
+def _window(
+    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int, say: Callable[[str], None],
+    slope: Slope | None = None,
+) -> tuple[float, Array]:  # fmt: skip
+    """Return the step size that a window ends with, and its draws."""
+    say("step size")
+    averaging = Averaging.around(_aim(pilots, values, wanted, moves))
+    draws, accepted = list[Array](), list[Array]()
+    for update in range(1, updates + 1):
+        say(f"draw {update} of {updates}")
+        found = pilots.moved(values, averaging.eps, moves, 1)
+        averaging = averaging.after(found.mean, wanted)
+        draws.append(found.theta)
+        accepted.append(found.acceptance)
+        if update % LOOK == 0:
+            recent = np.concatenate(accepted[-LOOK:], axis=1).mean(axis=1)
+            falling = _are_falling(slope, np.concatenate(draws[-LOOK:], axis=1))
+            _restart(pilots, draws, recent < 1.0 / STUCK, falling, recent >= wanted / 2.0)
+    return float(f"{averaging.settled:.3g}"), np.concatenate(draws, axis=1)
+
+
+def _restart(pilots: Moving, draws: list[Array], stuck: Chains, falling: Chains, moving: Chains) -> None:
+    """Let each chain that is stuck, or on its way, go on from one that is neither, its draws being that one's.
+
+    Where most chains are stuck none is restarted: then it is no chain that is at fault.
+    """
+    settled = np.flatnonzero(moving & ~falling)
+    lost = falling | stuck if moving.mean() > 0.5 else falling
+    for number, chain in enumerate(np.flatnonzero(lost) if settled.size else ()):
+        other = int(settled[number % settled.size])
+        pilots.restart(int(chain), other)
+        for draw in draws:
+            draw[chain] = draw[other]
+
+
+def _are_falling(slope: Slope | None, theta: Array) -> Chains:
+    """Return whether each chain is on its way to the bulk, by draws: chain x draw x coordinate.
+
+    E[(theta - c) . grad U] = d under exp(-U) and under its restriction to any valley that a chain does not leave, for
+    every c; of a chain that slides down a slope towards c it is more. c is the median of all chains.
+    """
+    falling = np.zeros(len(theta), bool)
+    if slope is None:
+        return falling
+    c, (draws, d) = np.median(theta.reshape(-1, theta.shape[2]), axis=0), theta.shape[1:]
+    with np.errstate(all="ignore"):
+        rise = np.array([[(at - c) @ slope(np.ascontiguousarray(at)) for at in chain] for chain in theta])
+        mean, error = rise.mean(axis=1), rise.std(axis=1) / math.sqrt(draws)
+    return mean > np.maximum(FALLING * d, d + ERRORS * error)
+
+
+def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int) -> float:
+    """Return the largest power of two with which moves from where the chains are are accepted as often as wanted."""
+    eps = 1.0
+    longer = pilots.moved(values, eps, moves, 1).typical >= wanted
+    for _ in range(FACTORS):
+        last, eps = eps, 2.0 * eps if longer else eps / 2.0
+        if (pilots.moved(values, eps, moves, 1).typical >= wanted) != longer:
+            return last if longer else eps
+    if longer:
+        raise RunError(f"step_size: auto: state a step size: moves are accepted at every one tried, up to {eps:.2g}")
+    raise RunError(
+        f"step_size: auto: warm-up is stuck at its start: less than {wanted:g} of the moves are accepted at every "
+        f"step size down to {eps:.2g}; state another `init`"
+    )
+
+
+def measured(
+    pilots: Pilots, open_ones: tuple[Open, ...], values: Mapping[str, Array], eps: float, wanted: float, moves: int,
+    steps: float, slope: Slope | None, say: Callable[[str], None] = unsaid,
+) -> Tuned:  # fmt: skip
+    """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance.
+
+    The step size is made shorter until moves are accepted wherever chains come (`EVERYWHERE`).
+
+    Args:
+        pilots: in the bulk.
+        open_ones: the parameters that were chosen.
+        values: of them.
+        eps: the step size, at first.
+        wanted: the mean probability that moves were to be accepted with.
+        moves: of a draw, at first.
+        steps: of a move, on average.
+        slope: grad U, where one mass is to serve all of theta; None for a metric that follows it.
+        say: called with a line that describes the work that starts.
+
+    Raises:
+        RunError: the chains hardly move.
+    """
+    thin = moves
+    afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
+    most = max(moves, min(MOST * moves, afforded))
+    shortened, draws = 0, DRAWS
+    while True:
+        say(f"warm-up: {draws} draws of {len(pilots.chains)} chains, {thin} moves each")
+        found = pilots.moved(values, eps, thin, draws)
+        if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
+            eps, shortened = float(f"{SHORTER * eps:.3g}"), shortened + 1
+            continue
+        counts = float(np.min(np.nan_to_num(effective_shares(found.theta), nan=0.0)))
+        if counts >= LEAST or thin >= most:
+            break
+        thin = min(most, thin * 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / MOST))))
+        draws = min(DRAWS, max(FEWER, int(SOME / (pilots.entries * steps * thin * len(pilots.chains)))))
+    flat = found.theta.reshape(-1, pilots.width)
+    covariance = _covariance(flat)
+    if not is_definite(covariance):
+        raise RunError(
+            f"step_size: auto: warm-up is stuck: at a step size of {eps:g} its chains hardly move; state another `init`"
+        )
+    mass = next((values[one.name] for one in open_ones if one.role is ParameterRole.MASS and not one.is_number), None)
+    return Tuned(
+        values, eps, shortened > 0, found.mean, thin, max(counts, 1.0 / DRAWS), flat,
+        flat.mean(axis=0), covariance,
+        (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries, mass, eps)),
+    )  # fmt: skip
+
+
+def _covariance(flat: Array) -> Array:
+    """Return the covariance of draws, of many coordinates their variances."""
+    draws, width = flat.shape
+    if width > MANY:
+        return flat.var(axis=0)
+    return shrunk(flat, draws)
+
+
+def spread_of(pilots: Pilots, found: Tuned) -> float:
+    """Return how wide chains may start around the mean, in sds of the draws: half of what works."""
+    normals = np.random.default_rng(0).standard_normal((STARTS, pilots.width))
+    away = times(root(found.covariance), normals)
+    for k, spread in enumerate(SPREADS):
+        theta = found.mean + spread * away
+        try:
+            moved = pilots.at(theta, k + 1).moved(found.values, found.eps, STUCK, 1)
+        except RunError:  # U is not finite there
+            continue
+        if np.any(moved.theta[:, 0] != theta, axis=1).all():
+            return spread / 2.0
+    return SPREADS[-1] / 2.0
+
+
+def _least(found: Moved, thin: int) -> Array:
+    """Return the least mean probability that each chain's moves, of any kind, were accepted with, some in a row."""
+    moves = np.full(found.kinds[0].shape[1], float(thin))
+    least = [[least_accepted(rates, moves) for rates in kind] for kind in found.kinds]
+    return np.array([[1.0 if one is None else one[0] for one in kind] for kind in least]).min(axis=0)
+
+
+def _stuck(found: Moved, thin: int) -> Iterator[str]:
+    together = replace(found, kinds=(found.acceptance,))
+    least = np.minimum(_least(together, thin), np.min([kind.mean(axis=1) for kind in found.kinds], axis=0))
+    stuck = [str(k + 1) for k, own in enumerate(least) if own < 1.0 / STUCK]
+    if stuck:
+        yield (
+            f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(found.theta)}, where "
+            f"none of {STUCK} moves in a row was likely to be accepted. Try a higher `accept`, or another "
+            f"`init`. {CURE}"
+        )
+
+
+def _apart(found: Moved) -> Iterator[str]:
+    apart = float(np.max(r_hats(found.theta)))
+    if not apart <= AGREE:
+        yield (f"warm-up chains do not mix: their R-hat is {apart:.3g}. {CURE}")
+
+
+def _uneven(
+    slope: Slope | None, flat: Array, covariance: Array, entries: int, mass: Array | None, eps: float
+) -> Iterator[str]:
+    """Yield that one step size does not serve all of theta: too long where U is steepest, as far as a mass shows."""
+    if slope is None:
+        return
+    bent = curvatures(slope, lambda _: root(covariance), flat, entries)
+    steepest, typical = float(np.max(bent)), float(np.median(bent))
+    if steepest <= (STEEPEST if steepest > UNEVEN * typical else STEEPEST_EVEN):
+        return
+    if mass is not None:
+        by_mass = root(inverse(mass))
+        if eps**2 * float(np.max(curvatures(slope, lambda _: by_mass, flat, entries))) <= STABLE:
+            return
+    yield (
+        f"the curvature of U among draws of warm-up is up to {steepest:.2g} times that of a Gaussian as wide as "
+        f"they are, and {typical:.2g} times at the median draw: no single step size and mass suit both, and chains "
+        f"rarely reach the steepest part of U. {CURE}"
+    )

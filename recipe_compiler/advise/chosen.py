@@ -1,0 +1,92 @@
+"""What a plan chose: all of it that a run is given, whether or not something was planned; and as text, to be kept.
+
+What was chosen is in the document of its build, from which a plan is made again.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from recipe_compiler.advise.pilot_figures import PilotFigures
+from recipe_compiler.spec.files import with_absolute_names
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import read_restated
+from recipe_compiler.spec.to_yaml import text_of, to_yaml
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What was chosen, and on what grounds."""
+
+    build: Build
+    """With every choice in its document."""
+    says: tuple[str, ...]
+    """In lines, for whoever runs it."""
+    measured: PilotFigures | None = None
+    """What pilot chains made of the posterior, where no linear step shows it."""
+    doubts: tuple[str, ...] = ()
+    """Why no run of it is to be believed."""
+    damping: float = 1.0
+    """Friction over that of one time of the bulk, around a mode."""
+    by_limit: bool = False
+    """Whether something was given up because it took too long: another time it may be chosen."""
+
+    def yaml(self, folder: Path) -> str:
+        """Return the build as a file of a folder that runs as it is, below comments that say of it what is known.
+
+        Names in a document are relative to its own folder: for another one they are given from the root.
+        """
+        text, source = to_yaml(self.build), self.build.source
+        if Path(source.file).resolve().parent != folder.resolve():
+            text = text_of(with_absolute_names(source))
+        return "".join(f"# {line}\n" for line in self.says) + text
+
+    @property
+    def refusal(self) -> str:
+        """Why no run of it is drawn; nothing where it may be."""
+        if not self.doubts:
+            return ""
+        several = f"{len(self.doubts)} doubts" if len(self.doubts) > 1 else "doubt"
+        return (
+            f"nothing is drawn, for the {several} of the plan: no summary of it could be trusted. To draw "
+            "anyway, run the build of the plan (`recipe run --plan`, `Model.plan`)"
+        )
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan as JSON from which `plan_of_text` makes it again."""
+    measured = None if plan.measured is None else asdict(plan.measured)
+    return json.dumps({
+        "build": text_of(plan.build.source), "says": plan.says, "measured": measured, "doubts": plan.doubts,
+        "damping": plan.damping,
+    })  # fmt: skip
+
+
+def plan_of_text(text: str, stated: Build) -> Plan:
+    """Return the plan that `plan_text` wrote.
+
+    Args:
+        text: of a plan.
+        stated: the build that it is of, with `step_size: auto`.
+
+    Raises:
+        SpecError, ModelError: the document means nothing.
+    """
+    kept: dict[str, Any] = json.loads(text)
+    measured = None if kept["measured"] is None else _figures(kept["measured"])
+    return Plan(
+        read_restated(stated, kept["build"]), tuple(kept["says"]), measured, tuple(kept["doubts"]), kept["damping"]
+    )
+
+
+def _figures(kept: dict[str, Any]) -> PilotFigures:
+    figures: dict[str, Any] = {name: tuple(own) if isinstance(own, list) else own for name, own in kept.items()}
+    return PilotFigures(**figures)
+
+
+def processor() -> str:
+    """Return what the jit compiles for: another processor may round sums otherwise."""
+    from llvmlite import binding  # with LLVM, which nothing needs but what is compiled
+
+    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"

@@ -1,0 +1,159 @@
+"""What a plan chose, as entries of the document of its build."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.roles import Open, ParameterRole
+from recipe_compiler.advise.spread import decimals, symmetric
+from recipe_compiler.run.constrained import stated_blocks
+from recipe_compiler.run.sizes import declared_parameters, potential_block
+from recipe_compiler.spec.build_minibatch import ESTIMATE
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import Entry, number
+from recipe_compiler.spec.schema_build import OF_AUTO
+
+Array = NDArray[np.float64]
+
+SUBTRACTED: dict[str, dict[str, Entry | None]] = {"gradient_noise": {"V": ESTIMATE}}
+"""What a document says of a build that subtracts the noise of its gradient at the mode."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenEntries:
+    """What a plan chose, as opposed to what the build states itself."""
+
+    stated: Build
+    open_ones: tuple[Open, ...]
+    eps: float
+    paced: int
+    """Steps from one draw to the next that its chains need."""
+    warm: int
+    """Draws that are thrown away."""
+    batch_size: int | None
+    values: Mapping[str, Array]
+    varies: bool
+    """Whether control variates are taken, at the mode."""
+    start: Array
+    start_covariance: Array
+    subtracts: bool = False
+    """Whether the noise of the gradient is given up, V being taken from the data at the mode."""
+    goes_on: bool = False
+    """Whether chains start as chosen also where the build says where: that is where its warm-up began."""
+
+    @property
+    def thin(self) -> int:
+        """Steps from one draw to the next."""
+        return self._own("thin") or self.paced
+
+    @property
+    def warmup(self) -> int:
+        """Draws that are thrown away: as many steps of them, also where thinning is stated."""
+        own = self._own("warmup")
+        return math.ceil(self.warm * self.paced / self.thin) if own is None else own
+
+    @property
+    def changes(self) -> dict[str, dict[str, Entry | None]]:
+        """What the document of the build has in addition."""
+        run: dict[str, Entry | None] = {"step_size": number(self.eps), **dict.fromkeys(OF_AUTO)}
+        run |= {"thin": str(self.thin), "warmup": str(self.warmup)}
+        changes: dict[str, dict[str, Entry | None]] = {"run": run}
+        if self.stated.variant == "minibatch":
+            run["batch_size"] = str(self.batch_size)
+        if self.varies:
+            changes["minibatch"] = {"control_variates": "mode"}
+        if self.subtracts:
+            changes |= SUBTRACTED
+        changes["parameters"] = parameter_entries(
+            self.stated, {one.name: self.values[one.name] for one in self.open_ones}
+        )
+        if self.starts_chosen:
+            self._add_starts(changes)
+        return {section: entries for section, entries in changes.items() if entries}
+
+    @property
+    def starts_chosen(self) -> bool:
+        """Whether where chains start is chosen."""
+        return self.goes_on or potential_block(self.stated) not in dict(self.stated.init)
+
+    @property
+    def of_batches(self) -> tuple[str, ...]:
+        """What is said of minibatches, if there are any."""
+        if self.stated.variant != "minibatch":
+            return ()
+        kind = "with control variates at the mode" if self.varies else "as it is"
+        less = ", its noise at the mode subtracted" if self.subtracts else ""
+        return (f"  batch_size: {self.batch_size}, the gradient {kind}{less}",)
+
+    def matched_to(self, one: Open, K: str, S: str, gamma: str) -> str:
+        """Return, in words, what a parameter's value was matched to.
+
+        Args:
+            one: the parameter.
+            K: what a mass is, in words.
+            S: what a preconditioner is.
+            gamma: the friction over the mass.
+        """
+        match one.role:
+            case ParameterRole.MASS:
+                return K
+            case ParameterRole.FRICTION if one.is_number:
+                return f"{float(self.values[one.name]):.3g}"
+            case ParameterRole.FRICTION:
+                mass = next((other.name for other in self.open_ones if other.role is ParameterRole.MASS), "I")
+                return f"{gamma} {mass}"
+            case ParameterRole.PRECONDITIONER:
+                return f"{float(self.values[one.name]):g}" if one.is_number else S
+
+    def _own(self, name: str) -> int | None:
+        """Return a setting that the document states itself."""
+        return getattr(self.stated.run, name) if states(self.stated, name) else None
+
+    def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
+        """Let chains start wide around a state: new parameters `start` and `start_covariance`, or `start_variances`."""
+        is_diagonal = self.start_covariance.ndim == 1
+        mean, spread = (
+            free_name(name, self.stated) for name in ("start", "start_variances" if is_diagonal else "start_covariance")
+        )
+        own = potential_block(self.stated)
+        block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
+        covariance = decimals(symmetric(self.start_covariance))
+        size = [str(size) for size in block.shape.sizes]
+        shapes = ({"shape": size[0]}, {"shape": size[0] if is_diagonal else size * 2}) if size else ({}, {})
+        values = (self.start, covariance) if size else (self.start.reshape(()), covariance.reshape(()))
+        kinds = ({}, {"is": "positive definite" if size and not is_diagonal else "positive"})
+        changes["parameters"] |= {
+            name: {**shape, **kind, "value": _entry(value)}
+            for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
+        }
+        changes["init"] = {own: f"{mean} + N(0, {f'diag({spread})' if is_diagonal else spread})"}
+        if self.goes_on:
+            changes["init"] |= dict.fromkeys(stated_blocks(self.stated))
+
+
+def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:
+    """Return the entries of parameters in the document of a build, with values added to what it says already."""
+    said = dict(json.loads(build.source.document).get("parameters") or [])
+    return {name: {**dict(said.get(name) or {}), "value": _entry(value)} for name, value in values.items()}
+
+
+def states(build: Build, setting: str) -> bool:
+    """Whether the document of a build has a setting of its run itself."""
+    return setting in json.loads(build.source.document).get("run", {})
+
+
+def _entry(array: Array) -> Entry:
+    """Return numbers as a document has them: one, a list, a list of rows."""
+    return number(float(array)) if array.ndim == 0 else [_entry(part) for part in array]
+
+
+def free_name(name: str, build: Build) -> str:
+    """Return a name that no parameter of a build has."""
+    taken = {parameter.name for parameter in declared_parameters(build)}
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,112 @@
+"""What is said of a run before it starts and after it: what it will sample, and whether to believe what it drew."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.forecast import Forecast, forecast
+from recipe_compiler.advise.infinitesimal_means import infinitesimal_means
+from recipe_compiler.advise.stein import departures
+from recipe_compiler.advise.summary import Diagnostics, Summary, summarise
+from recipe_compiler.advise.tails import powers
+from recipe_compiler.advise.unvisited import unvisited
+from recipe_compiler.run.energies import DrawEnergies
+from recipe_compiler.run.initial import starts_of
+from recipe_compiler.run.map_estimate import Start
+from recipe_compiler.run.sample import Draws, known_values, potential_width
+from recipe_compiler.run.sizes import potential_block, resolve_sizes
+from recipe_compiler.run.stages import Ready
+from recipe_compiler.spec.code import on_trust
+from recipe_compiler.verdict import Proved, Report, Verdict
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+
+def forecast_run(ready: Ready, plan: Plan) -> Forecast:
+    """Return what the chains of a run will sample: by the pilot chains of its plan, else by its step made linear."""
+    run = ready.run
+    if plan.measured is not None:
+        block = potential_block(run.build)
+        return Forecast.of(plan.measured, block, run.module.variant, ready.names, run.settings.thin)
+    return forecast(run.compiled, run.module, run.build, ready.inputs, ready.names, _starts(ready))
+
+
+def judge_run(
+    ready: Ready, plan: Plan, ahead: Forecast, draws: Draws, tree: "DataTree", known: DrawEnergies
+) -> Summary:
+    """Return the summary of a run with every reason to doubt it; the attributes of its tree then say so, too.
+
+    Args:
+        ready: the run.
+        plan: that it follows.
+        ahead: what was forecast.
+        draws: what was drawn.
+        tree: the same, as `conclude` stored it.
+        known: what the target and H say of the draws.
+    """
+    run, of_run = ready.run, (ready.run.module, ready.run.build, ready.inputs, draws)
+    diagnostics = Diagnostics(
+        ahead,
+        departures(*of_run, ready.names),
+        infinitesimal_means(run.module, ready.inputs, draws, ready.names),
+        powers(*of_run),
+        _kernel(run.report),
+        on_trust(run.build, _given(run.report)),
+        unvisited(*of_run, ready.names, _starts(ready), ahead.mode, known.lp),
+    )
+    summary = summarise(tree, draws, diagnostics)
+    _add_forecast(tree, ahead)
+    tree.attrs.update({"assumed": "\n".join(diagnostics.assumed)} if diagnostics.assumed else {})
+    tree.attrs.update({"plan": "\n".join(plan.says)} if plan.says else {})
+    tree.attrs["forecast_lines"] = "\n".join(ahead.says)
+    for one in (ahead, diagnostics.departures, diagnostics.generator):
+        tree.attrs.update({} if one is None else one.attributes)
+    tree.attrs.update(summary.attributes)
+    return summary
+
+
+def _kernel(report: Report) -> str:
+    """Return what is proved of the law that a step keeps at every step size: that it is exp(-H), and the only one."""
+    proved = {finding.id for finding in report.findings if finding.verdict is Verdict.PROVED}
+    if "exact" not in proved:
+        return ""
+    return "a step proved to preserve exp(-H)" + (" and no other distribution" if "irreducible" in proved else "")
+
+
+def _given(report: Report) -> Iterator[str]:
+    return (one for own in report.findings if isinstance(own.decision, Proved) for one in own.decision.given)
+
+
+def _starts(ready: Ready) -> tuple[Start, ...]:
+    """Return where a search for the mode begins: at the mode that is known already, else where `init` says."""
+    run = ready.run
+    given = dict(zip(run.module.parameters, ready.inputs.parameters, strict=True))
+    modes = [own.mode for own in run.build.control if own.mode in given]
+    if modes:
+        whole = np.concatenate([np.ravel(given[name]) for name in modes])
+        return (Start("the mode of the control variates", whole),)
+    sizes = resolve_sizes(run.build, run.data)
+    width = potential_width(run.module, run.build, sizes)
+    return starts_of(run.build, width, known_values(run.build, sizes), sizes)
+
+
+def _add_forecast(tree: "DataTree", forecast: Forecast) -> None:
+    """Add what was forecast of each coordinate as the group `forecast`: mean, sd, that of the target, autocorrelation.
+
+    Coordinates have the names of the summary, those of a block that is sampled in another variable that one's.
+    """
+    if not (group := forecast.group):
+        return
+    import xarray
+
+    dims = {name: ("coordinate", "lag")[: values.ndim] for name, values in group.items()}
+    lags = np.arange(group["autocorrelation"].shape[1])
+    tree["forecast"] = xarray.DataTree(
+        xarray.Dataset(
+            {name: (dims[name], values) for name, values in group.items()},
+            coords={"coordinate": list(forecast.names), "lag": lags},
+        )
+    )

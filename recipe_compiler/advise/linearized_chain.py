@@ -1,0 +1,259 @@
+"""What a chain samples of the posterior, by its step made linear around the mode: asked for one setting at a time."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.linear_step import AS_IT_IS, LinearStep, StepAtMode
+from recipe_compiler.advise.quadratic_target import QuadraticModule
+from recipe_compiler.advise.target_at_mode import TargetAtMode, target_at_mode
+from recipe_compiler.advise.thermostat import settled
+from recipe_compiler.audit.figures import figures, largest_stable
+from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.estimates import share_of_row
+from recipe_compiler.run.gradients import Gradients, gradients
+from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.map_estimate import Mode, Slope, refined
+from recipe_compiler.run.one_step import one_step
+from recipe_compiler.run.sizes import declared_parameters
+from recipe_compiler.spec.model import Build
+
+MOST_COORDINATES = 200
+"""The longest state that is made linear."""
+
+BENT = 3.0
+"""How many times as much, or as little, grad U may be one sd from the mode as by the curvature there."""
+
+LAGS = 100
+"""The most draws apart whose correlation is worked out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """What a chain samples of the posterior, by its step made linear: sds, temperature, and how fast."""
+
+    sds: tuple[float, ...]
+    """The chain's sds, by coordinate of theta."""
+    factors: tuple[float, ...]
+    """By which they are wider than those of exp(-H), linearised alike."""
+    temperature: float
+    """tr(S Hess U)/d: 1 where the covariance S of the chain is that of exp(-H)."""
+    of_step: float
+    """temperature - 1 with exact gradients: the part of the step size, and of a V that is subtracted."""
+    mode: tuple[float, ...] = ()
+    """theta where the step stands still on average, around which the step is made linear."""
+    steps: float = math.nan
+    """Steps that are worth one independent draw of every coordinate and its square."""
+    slowest: int = 0
+    """The coordinate that takes them."""
+    draws: float = math.nan
+    """Draws of the run that are worth one."""
+
+    @property
+    def widest(self) -> float:
+        """The largest factor."""
+        return max(self.factors)
+
+    @property
+    def off(self) -> float:
+        """The largest of all factors and their inverses: 1 where the posterior is as wide as it should be."""
+        return max(self.widest, 1.0 / self.narrowest)
+
+    @property
+    def worst(self) -> int:
+        """The coordinate whose sd is off most."""
+        return max(range(len(self.factors)), key=lambda k: abs(math.log(self.factors[k])))
+
+    @property
+    def narrowest(self) -> float:
+        """The smallest factor."""
+        return min(self.factors)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearizedChain:
+    """A chain at some settings, whose step is made linear to see what it samples."""
+
+    compiled: Module
+    module: Emitted
+    build: Build
+    inputs: Inputs
+    slope: Slope
+    """grad U of all data."""
+    quadratic: QuadraticModule
+    target: TargetAtMode | None = None
+    """The target around its mode; None before that is known."""
+    noise: str = AS_IT_IS
+    sharpness: float = SHARPNESS
+    """The relative error of the value at which a thermostat is held."""
+    sample: NDArray[np.uint64] | None = None
+    """Rows that represent the data, drawn at random; None: all."""
+
+    @property
+    def too_long(self) -> str:
+        """Say that the state is too long to be made linear; empty where it is not."""
+        width = one_step(self.compiled, self.module, self.inputs).width
+        long = width > MOST_COORDINATES
+        return f"a step passes on {width} numbers, at most {MOST_COORDINATES} are made linear" if long else ""
+
+    def of_few(self, most: float) -> "LinearizedChain":
+        """Return the chain with a random sample of rows in the place of all data, where these would take long.
+
+        Args:
+            most: entries of the data that one gradient may read.
+        """
+        return replace(self, sample=self._gradients.sample(most)) if self.has_batches else self
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether gradients are estimated."""
+        return self.module.variant == "minibatch"
+
+    @property
+    def entries(self) -> int:
+        """How many of the data one gradient reads."""
+        every = sum(field.size for field in self.inputs.data)
+        return every if self.sample is None else every * self.sample.size // self.inputs.rows
+
+    @property
+    def share(self) -> float:
+        """The variance of the mean of a batch over that of one row; 0 where steps take all data."""
+        inputs = self.inputs
+        if not self.has_batches:
+            return 0.0
+        drawn = "with replacement" if self.module.replacement else "without replacement"
+        return share_of_row(inputs.rows, inputs.batch_size or 1, drawn)
+
+    @property
+    def slope_of_few(self) -> Slope:
+        """The gradient of U by these rows."""
+        if self.sample is None:
+            return self.slope
+        of_batch, sample = self._gradients.of_batch, self.sample
+        return lambda theta: of_batch(theta, sample)
+
+    @property
+    def _gradients(self) -> Gradients:
+        sizes = dict(zip(self.module.sizes, self.inputs.numbers, strict=True))
+        return gradients(self.compiled, self.module, self.inputs, sizes)
+
+    @property
+    def of_how_many(self) -> str:
+        """What data the answer is from, where it is not from all."""
+        return "" if self.sample is None else f"by {self.sample.size} of {self.inputs.rows} data, drawn at random"
+
+    def refined(self, near: Mode) -> Mode:
+        """Return the mode of all data near that of the rows that represent them.
+
+        Raises RunError where there is none.
+        """
+        return near if self.sample is None else refined(self.slope, near, self.slope_of_few)
+
+    def around(self, mode: Array) -> "LinearizedChain":
+        """Return the chain with its target around a mode. Raises ValueError where U does not curve upwards there."""
+        estimated = self._gradients if self.has_batches else None
+        return replace(self, target=target_at_mode(self.slope_of_few, mode, estimated))
+
+    @property
+    def step(self) -> StepAtMode:
+        """The step at these settings."""
+        return StepAtMode.of(self.quadratic, self.inputs, self._target)
+
+    @property
+    def _target(self) -> TargetAtMode:
+        if self.target is None:
+            raise CompilerError("a step is linearised at a mode, and none is known")
+        return self.target
+
+    def linear(self) -> tuple[StepAtMode, LinearStep]:
+        """Return the step, a thermostat held, made linear. Raises ValueError where it cannot be."""
+        with np.errstate(all="ignore"):
+            return settled(self.step, self.share, self.noise, self.sharpness)
+
+    def width(self) -> Width:
+        """Return the answer. Raises ValueError where the step cannot be made linear."""
+        return self.width_of(*self.linear())
+
+    def width_of(self, step: StepAtMode, found: LinearStep) -> Width:
+        """Return what a linear step samples, against the covariance inv(K) of exp(-U), K = Hess U.
+
+        sds sqrt(S_ii), factors sqrt(S_ii/inv(K)_ii), temperature tr(S K)/d; steps worth one independent draw, of
+        coordinates and squares, by sum_k rho_k and sum_k rho_k**2 (Sokal 1997).
+        """
+        block, K = step.place, self._target.K
+        here = figures(found.F, found.chain, K, block)
+        kept = figures(np.linalg.matrix_power(found.F, self.inputs.thin), found.chain, K, block)
+        return Width(
+            tuple(map(float, here.sds)),
+            tuple(map(float, here.factors)),
+            here.temperature,
+            float(np.trace(found.exact[block, block] @ K)) / len(K) - 1.0,
+            tuple(map(float, found.z[block])),
+            here.slowest,
+            int(np.argmax(np.maximum(here.times, here.times_of_squares))),
+            kept.slowest,
+        )
+
+    def autocorrelations(self, step: StepAtMode, found: LinearStep) -> Array:
+        """Return the autocorrelations of theta between draws k = 0, 1, ... apart: `[k, coordinate]`.
+
+        (F**(thin k) S)_ii/S_ii under the law S of the linear step F, k up to `LAGS`.
+        """
+        kept = np.linalg.matrix_power(found.F, self.inputs.thin)
+        after, rows = found.chain, [np.diag(found.chain)]
+        for _ in range(LAGS):
+            after = kept @ after
+            rows.append(np.diag(after))
+        return np.array(rows)[:, step.place] / rows[0][step.place]
+
+    @property
+    def bends(self) -> bool:
+        """Whether U is far from quadratic one sd away from the mode: grad U . delta is far from delta.T K delta there.
+
+        Both ends of the axes of the ellipsoid delta.T K delta = 1 are looked at.
+        """
+        values, vectors = np.linalg.eigh(self._target.K)
+        axes, slope, mode = (vectors / np.sqrt(values)).T, self.slope_of_few, self._target.mode
+        level = slope(mode)  # of a sample, whose mode is another one
+        rises = np.array([sign * (slope(mode + sign * axis) - level) @ axis for axis in axes for sign in (1.0, -1.0)])
+        return not bool(((rises > 1.0 / BENT) & (rises < BENT)).all())
+
+    def largest_stable(self, found: LinearStep) -> float | None:
+        """Return the step size above which an eigenvalue of F leaves the unit circle; None where it is not known.
+
+        With exact gradients. Unknown for a thermostat, whose value changes with the step size.
+        """
+        if thermostats(self.compiled.program):
+            return None
+
+        def F_at(eps: float) -> Array:
+            return self.with_step(eps).step.matrix_at(found.z)
+
+        try:
+            with np.errstate(all="ignore"):
+                return largest_stable(F_at, self.inputs.eps, 2.0, 0.02)
+        except (ValueError, np.linalg.LinAlgError):  # a step size for which there is no noise to draw
+            return None
+
+    def with_step(self, eps: float) -> "LinearizedChain":
+        """Return the chain with another step size."""
+        return replace(self, inputs=replace(self.inputs, eps=eps))
+
+    def with_batch(self, size: int) -> "LinearizedChain":
+        """Return the chain with another batch size."""
+        return replace(self, inputs=replace(self.inputs, batch_size=size))
+
+    def place_of(self, name: str) -> int:
+        """Return where a parameter of the documents stands among those of the module."""
+        declared = {parameter.name for parameter in declared_parameters(self.build)}
+        return [users_name(own, declared) for own in self.module.parameters].index(name)
+
+    def with_parameter(self, place: int, value: float | Array) -> "LinearizedChain":
+        """Return the chain with another value of a parameter."""
+        old = self.inputs.parameters
+        return replace(self, inputs=replace(self.inputs, parameters=(*old[:place], value, *old[place + 1 :])))

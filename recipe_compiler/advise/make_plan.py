@@ -1,0 +1,95 @@
+"""A plan is made by what the build of a run does: draws by laws, moves that are accepted or refused, or steps."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from recipe_compiler.advise.budget import Budget
+from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.diagonal import demand_statable, with_diagonals
+from recipe_compiler.advise.pilot_chains import Walker
+from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.plan import Bent, plan, plan_of_bulk, trial
+from recipe_compiler.advise.plan_draws import plan_of_draws
+from recipe_compiler.advise.plan_moves import plan_of_moves
+from recipe_compiler.advise.subtracted import Subtracting, subtracting
+from recipe_compiler.cache import Cache, check_once, within_limits
+from recipe_compiler.emit.module import Module
+from recipe_compiler.pipeline import compile_build, emit_unread, held_data, prepare_run
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.initial import starts_of
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.sample import known_values, prepare_inputs
+from recipe_compiler.run.sizes import resolve_sizes, with_sizes
+from recipe_compiler.run.store import sampled_names
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Report, Verdict
+
+OF_NOISE = ("gradient_noise", "noise_budget")
+"""The claims that a plan which subtracts V rests on."""
+
+
+def make_plan(
+    build: Build, report: Report, data: Data | None, budget: Budget, *, allow_undecided: bool, cache: Cache
+) -> Plan:
+    """Return what is chosen for a build, as `plan_run` does."""
+    data = held_data(build, data)
+    build = with_sizes(build, data)
+    sizes = resolve_sizes(build, data)
+    width = sum(
+        math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
+        for block in build.target.declarations.blocks
+    )
+    if build.has_acceptance:
+        build = with_diagonals(build, width)
+    if not build.is_exact_at_every_step:
+        demand_statable(build, width)
+    tried = trial(build, width, data.rows)
+    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say)
+    emitted = load_text(module.name, module.text, build.codes)
+    names = sampled_names(tried, data, sizes)
+    if build.is_exact_at_every_step:
+        return plan_of_draws(build, Pilots.begun(emitted, tried, data, budget), names)
+    inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
+    starts = starts_of(tried, width, known_values(tried, sizes), sizes)
+    if build.has_acceptance:
+        return plan_of_moves(build, module, Pilots.begun(emitted, tried, data, budget), starts, names)
+    of_noise: list[Report] = []
+
+    def less() -> Subtracting | None:
+        return _subtracting(build, tried, module, data, cache, of_noise.append)
+
+    found = plan(build, tried, module, emitted, inputs, starts, names, less, budget)
+    if not isinstance(found, Bent):
+        return replace(found, by_limit=not all(map(within_limits, of_noise)))
+
+    def walker_of(own: Plan | None) -> Walker:
+        walked = tried if own is None else own.build
+        if walked is tried and not tried.estimates:
+            return Walker(emitted, tried, data, budget=budget)
+        known = report if own is None else check_once(walked, cache)
+        run = prepare_run(walked, known, walked.run, data, allow_undecided=allow_undecided, cache=cache)
+        return Walker(run.module, run.build, data, 1.0 if own is None else own.damping, budget)
+
+    found = plan_of_bulk(build, found, walker_of, names)
+    return replace(found, by_limit=not all(map(within_limits, of_noise)))
+
+
+def _subtracting(
+    stated: Build, tried: Build, module: Module, data: Data, cache: Cache, decided: Callable[[Report], None]
+) -> Subtracting | None:
+    """Return the build on trial with V subtracted, emitted; None where that is no choice, or not proved.
+
+    What was `decided` about it is told, whatever came of it. Its step is made linear and not run, so that it is read
+    back only where the plan chooses it.
+    """
+    build = subtracting(stated, tried, module)
+    if build is None:
+        return None
+    report = check_once(build, cache)
+    decided(report)
+    if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
+        return None
+    made = emit_unread(with_sizes(build))[1].module
+    return Subtracting(build, made, load_text(made.name, made.text, build.codes), data)

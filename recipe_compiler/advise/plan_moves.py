@@ -1,0 +1,171 @@
+"""The plan of a run whose moves are accepted or refused: step size, mass, thinning, warmup, where chains begin."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
+from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.entries import ChosenEntries
+from recipe_compiler.advise.pilot_chains import CHAINS
+from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.plan import SPREAD, WARMUP
+from recipe_compiler.advise.roles import ParameterRole, open_parameters
+from recipe_compiler.advise.spread import MANY
+from recipe_compiler.advise.unvisited import READ, mode_of, visits
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import RunError
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.run.differences import known_curvature
+from recipe_compiler.run.energies import potential_of
+from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import restated
+
+Array = NDArray[np.float64]
+
+LOOKED_AT = 1000
+"""Draws of warm-up at which U is computed, to find modes that they miss."""
+
+HALVINGS = 12
+"""How often a start is moved half of the way towards the mode."""
+
+
+def plan_of_moves(
+    stated: Build, compiled: Module, pilots: Pilots, starts: tuple[Start, ...], names: tuple[str, ...]
+) -> Plan:
+    """Return what a run of a build should be, by chains that warm up.
+
+    Args:
+        stated: with `step_size: auto`, and a move that is accepted or refused.
+        compiled: as it was emitted, with any values of what is to be chosen.
+        pilots: of the same.
+        starts: where the search for the mode begins, one after another.
+        names: of the coordinates of the potential's block.
+
+    Raises:
+        RunError: no step size has moves that are accepted as often as wanted; says what to do.
+    """
+    cycle = compiled.program.cycle
+    if cycle is None or not cycle.accepted or cycle.rest is None:
+        raise RunError(f"{stated.name}: found no Metropolis move, expected one")
+    steps = sum(move.least + move.most for move in cycle.accepted) / 2.0
+    pilots = replace(pilots, steps=steps)
+    moves = max(1, math.ceil(TRAJECTORY / steps))
+    open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
+    missed_by = _is_looked_for(pilots)
+    say = pilots.budget.say
+    say("searching for the mode of U")
+    wanted = slope is not None and (missed_by or len(names) <= MANY)
+    mode = mode_of(slope, starts, names) if slope is not None and wanted else None
+    K, around = (None, "1") if slope is None or len(names) > MANY else at_mode(slope, mode)
+    if mode is not None and K is not None:
+        pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS // 2))
+    try:
+        values, eps = tuned(pilots, open_ones, K, stated.accept, moves, say, slope)
+    except RunError:
+        if K is None:
+            raise
+        values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say, slope)
+        around = "1, as no move is accepted with the Hessian of U at its mode"
+    follows = pilots.module.potential_block in names_of(cycle.rest)
+    found = measured(pilots, open_ones, values, eps, stated.accept, moves, steps, None if follows else slope, say)
+    spread = spread_of(pilots, found)
+    entries = ChosenEntries(
+        stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
+        spread**2 * found.covariance, goes_on=True,
+    )  # fmt: skip
+    say("searching for modes that warm-up missed")
+    missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ()
+    doubts = (*found.doubts, *missed)
+    says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
+    return Plan(restated(stated, entries.changes), says, doubts=doubts)
+
+
+def _is_looked_for(pilots: Pilots) -> bool:
+    """Whether what draws miss of exp(-U) is looked for: U is emitted, and neither it nor its data are too large."""
+    return pilots.entries <= READ and pilots.width <= DENSE
+
+
+def _missed(
+    pilots: Pilots, slope: Slope, mode: Mode | None, starts: tuple[Start, ...], draws: Array
+) -> tuple[str, ...]:
+    """Return that draws of warm-up miss a mode of U, or what is outside of them; the first of all that they miss."""
+    potential = potential_of(pilots.module, pilots.inputs)
+    if potential is None:
+        return ()
+    theta = draws.reshape(len(pilots.chains), -1, pilots.width)
+    looked = theta[:, :: max(1, len(draws) // LOOKED_AT)]
+    found = visits(potential, slope, mode, starts, looked, pilots.entries)
+    return next((one.doubts for one in found if one.doubts), ())
+
+
+def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
+    """Return the Hessian of U at a mode, d x d; None where none is positive definite, with what is used instead.
+
+    Args:
+        slope: theta to grad U.
+        mode: of U, None where none was found.
+    """
+    if mode is None:
+        return None, "1, as no mode of U was found"
+    K = known_curvature(slope, mode.theta)
+    if K is None:
+        return None, "1, as the Hessian of U at its mode is not known to be positive definite"
+    return K, f"the Hessian of U at the mode found from {mode.says}"
+
+
+def starts_around(mode: Array, K: Array, potential: Callable[[Array], float] | None, count: int) -> Array:
+    """Return states around a mode, of N(mode, `SPREAD`^2 K^-1), nearer where U rises twice as much as that Gaussian's.
+
+    Args:
+        mode: a minimum of U, d numbers.
+        K: its Hessian there, d x d.
+        potential: theta to U; None where it is not known.
+        count: how many.
+    """
+    normals = SPREAD * np.random.default_rng(0).standard_normal((count, len(mode)))
+    steps = np.linalg.solve(np.linalg.cholesky(K).T, normals.T).T
+    least = 0.0 if potential is None else potential(mode)
+
+    def start(step: Array, rise: float) -> Array:
+        parts = [0.5**k for k in range(HALVINGS)]
+        if potential is None:
+            return mode + step
+        with np.errstate(all="ignore"):
+            near = (part for part in parts if potential(mode + part * step) - least <= part**2 * rise)
+            return mode + next(near, 0.0) * step
+
+    return np.array([start(step, float(z @ z)) for step, z in zip(steps, normals, strict=True)])
+
+
+def _says(
+    entries: ChosenEntries, pilots: Pilots, found: Tuned, moves: int, around: str, spread: float
+) -> Iterator[str]:
+    windows = ", ".join(map(str, WINDOWS))
+    of = "" if moves == 1 else f" of {moves} moves"
+    yield (
+        f"plan: by warm-up, {len(pilots.chains)} chains in windows of {windows} draws{of}: log eps by dual averaging, "
+        "then all is fixed"
+    )
+    for one in entries.open_ones:
+        S = f"the {'covariance' if found.covariance.ndim == 2 else 'variances'} of draws of warm-up"
+        first = f" (in the first window by {around})" if one.role is ParameterRole.MASS else ""
+        yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
+    several = " of the kind with the least" if len(entries.stated.scheme.accepted) > 1 else ""
+    yield (
+        f"  step_size: {entries.eps:g}; moves{several} are accepted with probability {found.acceptance:.3f}, target "
+        f"{entries.stated.accept:g}"
+    )
+    if found.shortened:
+        yield "  shorter than the target needs: longer moves were rarely accepted where U is steepest"
+    yield (
+        f"  thin: {entries.thin}, warmup: {entries.warmup} draws; effective sample size "
+        f"{min(1.0, found.counts):.2g} per draw, {found.thin} moves apart"
+    )
+    yield f"  init: around the mean of draws of warm-up, {spread:g} of their sds wide"
+    yield from (f"  doubt: {doubt}" for doubt in found.doubts)

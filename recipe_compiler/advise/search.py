@@ -1,0 +1,206 @@
+"""The step size and friction of least work for one effective draw, by the audit of the step around the mode.
+
+With the mass matched to the Hessian K of U at the mode every direction of theta swings at one frequency, and what is
+left to choose are a friction gamma and the step size eps. For each gamma the longest eps is taken at which no posterior
+sd is off by more than the share asked for and a chain is well inside its stable region; gamma moves by factors of two
+towards less work (Ma, Chen and Fox 2015 leave D and Q free; any choice of them samples the same law).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.linear_step import AS_IT_IS, CONTROL_VARIATES
+from recipe_compiler.advise.linearized_chain import LinearizedChain, Width
+from recipe_compiler.advise.roles import Open, ParameterRole
+from recipe_compiler.advise.spread import decimals, eigenvalues, inverse, unit
+from recipe_compiler.advise.suggestions import rounded
+from recipe_compiler.audit.figures import NoLawError
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.sample import unsaid
+
+Array = NDArray[np.float64]
+
+OF_STABLE = 0.5
+"""The longest step over the longest that is stable where U is steepest."""
+
+LOOKS = 16
+"""The most step sizes that are tried for one friction."""
+
+LONGER = 2.0
+"""The most that a step may be longer when friction moves by a factor of two."""
+
+FRICTIONS = 8
+"""How many factors of two friction moves at most."""
+
+WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
+"""Gradients of a datum that are evaluated in a step, over those of the minibatch; subtracting V takes none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Settings, and what a chain with them makes of the posterior."""
+
+    linearized: LinearizedChain
+    gamma: float
+    width: Width
+    stable: float | None
+
+    @property
+    def work(self) -> float:
+        """What one effective draw takes, in gradients of a minibatch."""
+        return self.width.steps * WORK[self.linearized.noise]
+
+
+_Ask = Callable[[float, Choice | None], Choice | None]
+"""The choice for a friction, compared with a choice known for another."""
+
+
+def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
+    """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K).
+
+    Each is a matrix, the diagonal of one, or a number, as it is declared; of a K that is a diagonal none is a matrix.
+    """
+    mass = K if _has(open_ones, ParameterRole.MASS) else unit(len(K), diagonal=K.ndim == 1)
+    of_array = {
+        ParameterRole.MASS: K,
+        ParameterRole.FRICTION: gamma * mass,
+        ParameterRole.PRECONDITIONER: decimals(inverse(K)),
+    }
+    of_number = {ParameterRole.FRICTION: gamma, ParameterRole.PRECONDITIONER: 1.0 / float(eigenvalues(K)[-1])}
+
+    def value(one: Open) -> Array:
+        if one.is_number:
+            return np.asarray(of_number[one.role])
+        own = of_array[one.role]
+        return own if one.is_matrix or own.ndim == 1 else np.diag(own).copy()
+
+    return {one.name: value(one) for one in open_ones}
+
+
+def slowest(open_ones: tuple[Open, ...], K: Array) -> float:
+    """Return the lowest frequency that a step has along theta: 1 where the mass is matched to K."""
+    return 1.0 if _has(open_ones, ParameterRole.MASS) else float(np.sqrt(eigenvalues(K)[0]))
+
+
+def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
+    return any(one.role is role for one in open_ones)
+
+
+def choose(
+    candidates: tuple[LinearizedChain, ...],
+    open_ones: tuple[Open, ...],
+    K: Array,
+    share: float,
+    steep: float,
+    say: Callable[[str], None] = unsaid,
+) -> Choice:
+    """Return the settings of least work per effective draw.
+
+    For each friction gamma the largest eps at which no posterior sd is off by more than the share, well inside the
+    stable region; gamma moves by factors of two. Any D and Q sample the same law (Ma, Chen, Fox 2015, Theorem 1), so
+    what is chosen is speed.
+
+    Args:
+        candidates: of the build at arbitrary values, one for each way to treat the noise of a minibatch.
+        open_ones: the parameters to be chosen.
+        K: the Hessian of U at the mode, d x d.
+        share: by what part of it a posterior sd may be off.
+        steep: the largest curvature that chains meet, over that at the mode.
+        say: called with a line that describes the work that starts.
+
+    Raises:
+        RunError: no step size does; says why.
+    """
+    # A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
+    longest = OF_STABLE / (steep if _has(open_ones, ParameterRole.PRECONDITIONER) else math.sqrt(steep))
+    first = slowest(open_ones, K) if _has(open_ones, ParameterRole.FRICTION) else None
+    is_matched = _has(open_ones, ParameterRole.MASS) or _has(open_ones, ParameterRole.PRECONDITIONER)
+    unit = 1.0 if is_matched else 1.0 / float(np.sqrt(np.linalg.eigvalsh(K)[-1]))
+    why: list[str] = []
+    asked_of = count(1)
+
+    def at(linearized: LinearizedChain) -> _Ask:
+        def ask(gamma: float, near: Choice | None) -> Choice | None:
+            say(f"planning: candidate {next(asked_of)}, the gradient {linearized.noise}, friction {gamma:g}")
+            asked = with_values(linearized, matched(open_ones, K, gamma))
+            try:
+                return _longest(asked, gamma, unit, share, longest, near)
+            except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
+                why.append(str(error))
+                return None
+
+        return ask
+
+    found = [_least(at(linearized), first) for linearized in candidates]
+    choices = [choice for choice in found if choice is not None]
+    if not choices:
+        said = f": {why[-1]}" if why else ""
+        raise RunError(f"step_size: auto: no step size has every posterior sd within {100.0 * share:g} %{said}")
+    return min(choices, key=lambda choice: choice.work)
+
+
+def with_values(linearized: LinearizedChain, values: Mapping[str, Array]) -> LinearizedChain:
+    """Return a chain with other values of parameters, by their names in the documents."""
+    for name, value in values.items():
+        linearized = linearized.with_parameter(linearized.place_of(name), value)
+    return linearized
+
+
+def _least(ask: _Ask, first: float | None) -> Choice | None:
+    """Return the choice of least work as friction moves by factors of two; the only one where there is none to move."""
+    best = ask(1.0 if first is None else first, None)
+    if first is None:
+        return best
+    for factor in (2.0, 0.5):
+        gamma = first if best is None else best.gamma
+        for _ in range(FRICTIONS):
+            gamma *= factor
+            found = ask(gamma, best)
+            if found is None and best is None:
+                continue
+            if found is None or (best is not None and found.work >= best.work):
+                break
+            best = found
+    return best
+
+
+def _longest(
+    linearized: LinearizedChain, gamma: float, unit: float, share: float, longest: float, near: Choice | None
+) -> Choice | None:
+    """Return the choice with the longest step that keeps to the share; None where it would be too short.
+
+    Beside a known friction, `near`, no step is tried that is longer than `LONGER` times that one's.
+
+    Raises:
+        ValueError, LinAlgError: nothing is known of the shortest that was looked at; says why.
+    """
+    at_unit, stable = linearized.with_step(unit), None
+    for _ in range(LOOKS):
+        try:
+            _, linear = at_unit.linear()
+            stable = at_unit.largest_stable(linear)
+            break
+        except (ValueError, np.linalg.LinAlgError):
+            at_unit = at_unit.with_step(at_unit.inputs.eps / 4.0)
+    eps = at_unit.inputs.eps if stable is None else longest * stable
+    eps = eps if near is None else min(eps, LONGER * near.linearized.inputs.eps)
+    why: Exception | None = None
+    for _ in range(LOOKS):
+        asked = linearized.with_step(rounded(eps))
+        try:
+            width = asked.width()
+        except (ValueError, np.linalg.LinAlgError) as error:
+            eps, why = eps / 2.0, error
+            continue
+        why = None
+        if width.off <= 1.0 + share:
+            return Choice(asked, gamma, width, stable)
+        eps *= min(0.9, max(0.3, 0.95 * share / (width.off - 1.0)))
+    if why is not None:
+        raise why
+    return None

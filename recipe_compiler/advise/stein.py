@@ -1,0 +1,199 @@
+"""After a run: how far the draws are from the target, by means that are 0 over it, whatever the sampler (Stein).
+
+With g = grad U, and m and S the mean and the covariance of the draws, each chosen for its unit:
+
+    E[(S g)_i]/sd_i                              0: else by how many sds the mean of theta_i is off
+    E[(theta_i - m_i) (S g)_i]/S_ii - 1          0: else the relative error of the mean square of theta_i
+
+Both are E[F . g - div F] for a vector field F, which integration by parts makes 0 over exp(-U) on all of R^d; what they
+say in sds and mean squares is exact where exp(-U) is Gaussian (Gorham and Mackey 2015). R-hat and ESS compare chains
+with each other and cannot see a law that is wrong; these means compare them with the target. Momenta are not in them,
+nor are discrete blocks: by parts is over the others, at each value of these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recipe_compiler.advise.infinitesimal_means import FALSE_ALARM, chosen_draws, errors_of
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sample import Draws, potential_place
+from recipe_compiler.run.schedule import weights
+from recipe_compiler.spec.discrete import discrete_blocks
+from recipe_compiler.spec.model import Build
+
+SMALL = 0.1
+"""The largest error of a mean (in sds) and of a mean square (of itself) that leaves a summary what it is."""
+
+BLOWN_UP = 1.0
+"""The error beyond which nothing is right, however uncertain it is itself."""
+
+DENSE = 200
+"""Most coordinates whose covariance is used; of more, their variances."""
+
+MOST_ERROR = 1e300
+"""The error in the place of one that is not finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """How far the draws are from the target in one moment of one coordinate."""
+
+    name: str
+    """As the summary has it: `theta[2]`, `theta[age]`."""
+    of: str
+    """`mean` or `mean square`."""
+    error: float
+    """In sds, or relative."""
+    z: float
+    """The error in units of its own."""
+
+    @property
+    def says(self) -> str:
+        """The error in words."""
+        if self.of == "mean":
+            return f"the mean of {self.name} by {self.error:+.2g} sd"
+        return f"the mean square of {self.name} by {_percent(self.error)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """How far the draws are from the target, coordinate by coordinate."""
+
+    largest: Departure
+    """The one that is flagged if any is, else the largest error."""
+    count: int
+    draws: int
+    limit: float
+    """|z| above which an error beyond `SMALL` is flagged."""
+    flagged: bool
+    known: float
+    """The largest standard error of the errors."""
+    surest: Departure
+    """The one with the largest |z|, whatever its size."""
+
+    @property
+    def says(self) -> str:
+        """The result in a sentence."""
+        known = f"{self.known:.1g}" if self.known < MOST_ERROR else "nothing"
+        chance = ", no more than by chance" if abs(self.largest.z) <= self.limit else ""
+        return (
+            f"target: by Stein's identity the draws miss {self.largest.says} at most "
+            f"(|z| = {abs(self.largest.z):.2g}{chance}; {self.count} errors over {self.draws} draws, each known within "
+            f"{known})"
+        )
+
+    @property
+    def doubt(self) -> str | None:
+        """What is wrong with the draws, if something is."""
+        if not self.flagged:
+            return None
+        return (
+            f"the draws are not those of the target: by Stein's identity they miss {self.largest.says} "
+            f"(z = {self.largest.z:.2g}), which R-hat and ESS cannot see. The step size, the noise of the minibatch, "
+            "too short a warmup or too few steps may be at fault: try a smaller step size, a larger batch or more "
+            "thinning."
+        )
+
+    def contradicts(self, word: Sequence[str]) -> str | None:
+        """Return that draws are surely not those of the target, though by someone's word they are; however close."""
+        if not word or abs(self.surest.z) <= self.limit:
+            return None
+        return (
+            f"the draws are not quite those of the target: by Stein's identity they miss {self.surest.says} (z = "
+            f"{self.surest.z:.2g}), which happens in fewer than one correct run in 1000. Either it is not true that "
+            f"{' or that '.join(word)}, or the chains are too short: try more warmup and more thinning."
+        )
+
+    @property
+    def trust(self) -> str:
+        """What speaks for draws that are not flagged; empty where too little is known to tell."""
+        if not self.known <= SMALL:
+            return ""
+        return f"{self.count} moments that the target fixes, known within {self.known:.1g}"
+
+    @property
+    def attributes(self) -> dict[str, str | float]:
+        """What the file of the draws keeps."""
+        largest = self.largest
+        return {"stein_error": largest.error, "stein_of": f"{largest.of} of {largest.name}", "stein_z": largest.z}
+
+
+def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, names: Sequence[str]) -> Departures | None:
+    """Return how far the draws after warmup are from the target, by Stein's identity; None where that is not known.
+
+    Not known where the potential's block is bounded, there are too few draws, or the module has no gradient of all
+    data. Chains that diverged are left out. `names` are those of the coordinates of the potential's block.
+    """
+    slope = full_gradient(module, inputs)
+    bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
+    chosen = None if slope is None or bounded else chosen_draws(inputs, draws)
+    discrete = {block.name for block in discrete_blocks(build.target.declarations)}
+    real = [k for k, name in enumerate(names) if name.partition("[")[0] not in discrete]
+    if slope is None or chosen is None or not real:
+        return None
+    theta = draws.arrays[potential_place(module)][np.ix_(*chosen)]
+    with np.errstate(all="ignore"):
+        gradients = np.array([[slope(np.ascontiguousarray(one)) for one in chain] for chain in theta])
+    step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
+    weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
+    return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real])
+
+
+def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:
+    """Return how far draws of theta are from exp(-U), by moments that are 0 over it whatever the sampler.
+
+    With g = grad U, m and S the mean and covariance of the draws: E[(S g)_i]/sd_i says by how many sds the mean of
+    theta_i is off, E[(theta_i - m_i) (S g)_i]/S_ii - 1 the relative error of its mean square. Both are E[F . g - div F]
+    for a field F, which is 0 over exp(-U) by parts (Gorham and Mackey 2015); exact in these units where exp(-U) is
+    Gaussian. Example: draws of N(1, 1) for U = theta**2/2 have E[S g]/sd = E[theta] = 1: the mean is off by one sd.
+
+    Args:
+        theta: `[chain, draw, coordinate]`.
+        gradients: grad U at each, of the same shape.
+        weight: of a draw, with the mean 1.
+        names: of the coordinates.
+    """
+    from scipy.stats import norm
+
+    d = int(theta.shape[2])
+    with np.errstate(all="ignore"):  # what is not finite is flagged
+        mean = (weight[:, None] * theta).mean(axis=(0, 1))
+        centred = theta - mean
+        sd = np.sqrt((weight[:, None] * centred**2).mean(axis=(0, 1)))
+        scaled, slopes = centred / sd, gradients * sd  # in units of the sds
+        flat = (scaled * np.sqrt(weight)[:, None]).reshape(-1, d)
+        together = flat.T @ flat / flat.shape[0] if d <= DENSE else np.eye(d)
+        pulled = slopes @ together if d <= DENSE else slopes
+        values = np.concatenate([pulled, scaled * pulled - 1.0], axis=2) * weight[None, :, None]
+        errors = values.mean(axis=(0, 1))
+        own = errors_of(values)
+        z = np.where(errors == 0.0, 0.0, errors / own)
+    still = np.tile(~(sd > 0.0), 2)  # a coordinate that has never moved: its mean square is missed whole
+    errors = np.where(still, -1.0, errors)
+    known = np.isfinite(errors) & np.isfinite(own)
+    errors = np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), np.where(still, -1.0, MOST_ERROR))
+    z = np.where(known, z, np.inf)
+    limit = float(norm.isf(FALSE_ALARM / (2 * values.shape[2])))
+    flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit)) | still
+    worst = int(np.argmax(np.where(flagged, np.abs(errors), -1.0) if flagged.any() else np.abs(errors)))
+    surest = int(np.argmax(np.abs(z)))
+
+    def departure(k: int) -> Departure:
+        return Departure(names[k % d], "mean" if k < d else "mean square", float(errors[k]), _clipped(z[k]))
+
+    known = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
+    count, drawn = int(values.shape[2]), theta.shape[0] * theta.shape[1]
+    return Departures(departure(worst), count, drawn, limit, bool(flagged.any()), known, departure(surest))
+
+
+def _clipped(z: float) -> float:
+    return float(np.clip(z, -1e6, 1e6))
+
+
+def _percent(error: float) -> str:
+    return f"{100.0 * error:+.2g} %" if abs(error) < 2.0 else f"a factor of {1.0 + error:.2g}"

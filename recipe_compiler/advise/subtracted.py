@@ -1,0 +1,90 @@
+"""The choice of a plan to give up as much noise as the minibatch gradient has: V, known from the data at the mode.
+
+A module of its own, in which V is `estimate`, computes what a step then does: where a step makes up for it, and up to
+what step size 2D - eps B_hat is positive semidefinite, is known there for every scheme (Ma, Chen and Fox 2015, section
+2.3).
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.entries import SUBTRACTED, parameter_entries
+from recipe_compiler.advise.forecast import NoForecastError, linearized_chain_of
+from recipe_compiler.advise.linearized_chain import LinearizedChain
+from recipe_compiler.advise.roles import open_parameters
+from recipe_compiler.audit.thermostat import thermostats
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import RunError
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.estimates import at_mode
+from recipe_compiler.run.gradients import gradients
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sample import prepare_inputs
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import number, restated
+from recipe_compiler.spec.schema_build import OF_AUTO
+
+Array = NDArray[np.float64]
+
+
+def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
+    """Return a build on trial with V estimated from the data; None where nothing is, or need be, subtracted.
+
+    2D - eps B_hat (Ma, Chen, Fox 2015, Sec. 2.3) is then checked by the module of that build.
+
+    Args:
+        stated: with `step_size: auto`.
+        tried: the same with arbitrary values.
+        compiled: the module of that.
+    """
+    bounded = any(block.domain.name is not DomainName.REAL for block in stated.target.declarations.blocks)
+    plain = stated.variant == "minibatch" and not stated.control and stated.target.gradient is None
+    if not plain or bounded or compiled.program.cycle is not None or thermostats(compiled.program):
+        return None
+    values = {
+        one.name: np.eye(len(dict(tried.values)[one.name].numbers or ())) if one.is_matrix else np.ones(())
+        for one in open_parameters(stated)
+    }
+    run = {"step_size": number(tried.run.eps), **dict.fromkeys(OF_AUTO), "batch_size": str(tried.run.batch_size)}
+    return restated(stated, {"run": run, "parameters": parameter_entries(stated, values), **SUBTRACTED})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subtracting:
+    """A build on trial that subtracts V, with its module and data."""
+
+    build: Build
+    compiled: Module
+    module: Emitted
+    data: Data
+
+    def around(self, plain: LinearizedChain, mode: Array) -> LinearizedChain | None:
+        """Return its chain made linear, with V at the mode; None where there is none.
+
+        Args:
+            plain: the chain of the build that subtracts nothing, at its mode.
+            mode: that.
+        """
+        sizes = resolve_sizes(self.build, self.data)
+        of_target = gradients(plain.compiled, plain.module, plain.inputs, sizes)
+        build = at_mode(self.build, of_target, mode, self.build.run)
+        try:
+            eps = self.build.run.eps / (1.0 + _most(build))  # at which there is noise enough, for friction 1
+            run = replace(build.run, step_size=eps)
+            build = replace(build, run=run, stated_step_size=Fraction(eps))
+            inputs = prepare_inputs(self.module, build, run, self.data, 0)
+            found = linearized_chain_of(self.compiled, self.module, build, inputs)
+        except (RunError, NoForecastError):
+            return None
+        return replace(found, target=plain.target, sharpness=plain.sharpness, sample=plain.sample)
+
+
+def _most(build: Build) -> float:
+    """Return the trace of V, which is at least its largest eigenvalue."""
+    rows = dict(build.values)[build.estimated or ""].numbers or ()
+    return float(sum(row[k] for k, row in enumerate(rows)))

@@ -1,0 +1,125 @@
+"""How far draws are from the target, by Stein's identity: in sds and mean squares, for draws of known laws.
+
+Draws are independent, so that errors of means are those of a sample; seeds are fixed: no false alarms from run to run.
+"""
+
+import numpy as np
+import pytest
+
+from recipe_compiler.advise.stein import Departures, departed
+
+SCALES = np.array([1e-6, 1.0, 3e4])
+CORRELATIONS = np.array([[1.0, 0.95, -0.4], [0.95, 1.0, -0.3], [-0.4, -0.3, 1.0]])
+COVARIANCE = CORRELATIONS * np.outer(SCALES, SCALES)
+MEAN = np.array([1.0, -20.0, 1e6])
+FACTOR = np.linalg.cholesky(CORRELATIONS) * SCALES[:, None]
+
+
+def normals(seed: int = 0, draws: int = 2000) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((4, draws, 3))
+
+
+def names(theta: np.ndarray) -> list[str]:
+    return [f"theta[{place}]" for place in range(theta.shape[2])]
+
+
+def judged(theta: np.ndarray, weight: np.ndarray | None = None) -> Departures:
+    """Judge draws by the target N(MEAN, COVARIANCE)."""
+    with np.errstate(all="ignore"):
+        gradients = (theta - MEAN) @ np.linalg.inv(COVARIANCE)
+    return departed(theta, gradients, np.ones(theta.shape[1]) if weight is None else weight, names(theta))
+
+
+def right(seed: int = 0) -> np.ndarray:
+    return MEAN + normals(seed) @ FACTOR.T
+
+
+def test_exact_draws_are_not_flagged() -> None:
+    found = judged(right())
+    assert not found.flagged
+    assert found.doubt is None
+    assert abs(found.largest.error) < 0.1
+    assert found.known < 0.05
+    assert "by Stein's identity the draws miss" in found.says
+
+
+@pytest.mark.parametrize("wider", [0.9, 1.1, 3.0, 967.0])
+def test_draws_that_spread_wrongly_are_told_by_their_mean_square(wider: float) -> None:
+    found = judged(MEAN + wider * (right() - MEAN))
+    assert found.flagged
+    assert found.largest.of == "mean square"
+    assert found.largest.error == pytest.approx(wider**2 - 1.0, abs=0.1 * wider**2)
+    assert "R-hat and ESS cannot see" in (found.doubt or "")
+
+
+def test_one_wide_coordinate_is_the_one_that_is_named() -> None:
+    """S = COVARIANCE but for one variance: the others stay right, although all are correlated."""
+    wide = COVARIANCE.copy()
+    wide[2, 2] *= 1.3
+    root = np.linalg.cholesky(wide / np.outer(SCALES, SCALES)) * SCALES[:, None]
+    found = judged(MEAN + normals() @ root.T)
+    assert found.flagged
+    assert found.largest.name == "theta[2]"
+
+
+def test_draws_that_are_shifted_are_told_in_sds() -> None:
+    found = judged(right() + 0.3 * SCALES * np.array([0.0, 1.0, 0.0]))
+    assert found.flagged
+    assert found.largest.of == "mean"
+    assert found.largest.error == pytest.approx(0.3, abs=0.1)
+
+
+def test_chains_that_have_not_moved_are_flagged() -> None:
+    still = judged(MEAN + 1e-4 * (right() - MEAN))
+    assert still.flagged
+    assert still.largest.error == pytest.approx(-1.0, abs=0.01)
+    constant = right()
+    constant[:, :, 1] = -20.0
+    assert judged(constant).flagged
+
+
+@pytest.mark.parametrize("where", [1e3, 1e9, 1e200, np.inf, np.nan])
+def test_a_single_draw_far_off_is_flagged_however_uncertain_its_mean(where: float) -> None:
+    """Its |z| is about 1: no error of a mean can be told from one draw, and no sd of it is worth anything."""
+    theta = right()
+    theta[1, 700] += where * SCALES
+    found = judged(theta)
+    assert found.flagged
+    assert np.isfinite([found.largest.error, found.largest.z, found.known]).all()
+
+
+def test_weights_are_those_of_the_draws() -> None:
+    """Every other draw is of a law twice as wide, and has the weight 0."""
+    theta = right()
+    theta[:, ::2] = MEAN + 2.0 * (theta[:, ::2] - MEAN)
+    assert judged(theta).flagged
+    assert not judged(theta, np.tile([0.0, 2.0], 1000)).flagged
+
+
+def test_heavy_tails_are_the_targets_own() -> None:
+    """Student's t of 3 degrees of freedom, whose variance hardly exists."""
+    theta = np.random.default_rng(3).standard_t(3, (4, 4000, 1))
+    assert not departed(theta, 4.0 * theta / (3.0 + theta**2), np.ones(4000), names(theta)).flagged
+    assert departed(1.5 * theta, 6.0 * theta / (3.0 + (1.5 * theta) ** 2), np.ones(4000), names(theta)).flagged
+
+
+@pytest.mark.slow
+def test_many_coordinates_are_judged_by_their_variances() -> None:
+    theta = np.random.default_rng(4).standard_normal((2, 400, 250))
+    assert not departed(theta, theta, np.ones(400), names(theta)).flagged
+    theta[:, :, 33] *= 1.6
+    found = departed(theta, theta, np.ones(400), names(theta))
+    assert (found.flagged, found.largest.name) == (True, "theta[33]")
+
+
+@pytest.mark.slow
+def test_false_alarms_are_rare() -> None:
+    """200 runs of 4 correlated chains of 200 draws; errors that matter must be seen, so that most alarms are none."""
+    rng, flagged = np.random.default_rng(0), 0
+    for _ in range(200):
+        noise = rng.standard_normal((4, 260, 3))
+        chain = np.zeros_like(noise)
+        for t in range(1, 260):
+            chain[:, t] = 0.5 * chain[:, t - 1] + np.sqrt(0.75) * noise[:, t]
+        flagged += judged(MEAN + chain[:, 60:] @ FACTOR.T).flagged
+    assert flagged < 4
