@@ -180,7 +180,7 @@ def _multiply_parts(formula: Formula, matrix: Formula, size: Size | None) -> Ite
     parts = build.parts(formula) if isinstance(formula, ex.Multiply | ex.MatMul | ex.Transpose) else ()
     for n, part in enumerate(parts):
         for new in _multiply_parts(part, matrix, size):
-            yield build.rebuild(formula, [*parts[:n], new, *parts[n + 1 :]], lambda shape: shape)
+            yield build.rebuild(formula, [*parts[:n], new, *parts[n + 1 :]])
 
 
 def insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:

@@ -75,7 +75,7 @@ def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
     bounds = _Bounds(entry, where)
     level: tuple[tree.Tree, ...] = (formula,)
     for _ in range(MAX_LEVELS):  # trees made in Python may be deeper than Python's own stack
-        level = tuple({id(child): child for part in level for child in tree.children(part)}.values())
+        level = tuple({id(child): child for part in level for child in tree.parts(part)}.values())
         if not level:
             break
     else:
@@ -95,7 +95,7 @@ def _measured(part: tree.Tree, bounds: _Bounds) -> SubtreeSize:
         return bounds.exact(part, part.value)
     if isinstance(part, tree.Name | tree.Constant | tree.Sized):
         return SubtreeSize(reach=(1.652, 0.0) if part.name == "pi" else None)
-    measures = [_measure(child, bounds) for child in tree.children(part)]
+    measures = [_measure(child, bounds) for child in tree.parts(part)]
     own = _combine(part, measures, bounds)
     repeats = 2 if isinstance(part, tree.Call) and part.name == "norm2" else 1
     parts = 1 + repeats * sum(m.parts for m in measures)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.tree import parts, with_parts
 
 ONE = ex.Number(Fraction(1))
 MINUS_ONE = ex.Number(Fraction(-1))
@@ -19,25 +20,6 @@ MAX_FOLDED_POWER = 4096
 """Larger powers of numbers are left as they are written."""
 MOST_INVERTED = 8
 """Rows up to which a matrix of numbers is inverted at once."""
-
-
-def parts(formula: Formula) -> tuple[Formula, ...]:
-    """Return the direct operands of a node, from left to right."""
-    match formula:
-        case ex.Add(terms):
-            return terms
-        case ex.Multiply(left, right) | ex.MatMul(left, right) | ex.Compare(_, left, right):
-            return (left, right)
-        case ex.Power(base, exponent):
-            return (base, exponent)
-        case ex.Transpose(arg) | ex.Entry(arg) | ex.Normal(arg):
-            return (arg,)
-        case ex.Apply(_, args):
-            return args
-        case ex.Explicit(rows):
-            return tuple(entry for row in rows for entry in row)
-        case _:
-            return ()
 
 
 def nodes(formula: Formula) -> Iterator[Formula]:
@@ -55,14 +37,17 @@ def depends_on_state(formula: Formula) -> bool:
     )
 
 
-def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape]) -> Formula:
+def same_shape(shape: Shape) -> Shape:
+    """Return a shape as it is."""
+    return shape
+
+
+def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape] = same_shape) -> Formula:
     """Return a node with the parts `new` and its shape (and size) mapped by `shape_of`.
 
     `Filled` and `Identity` whose axes turn out to be absent become numbers.
     """
     match formula:
-        case ex.Number() | ex.Pi():
-            return formula
         case ex.Identity(size):
             rows = shape_of(Shape(size, size)).rows
             return ONE if rows is None else ex.Identity(rows)
@@ -72,26 +57,19 @@ def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape]
         case ex.Add(_, shape):
             return add(new, shape_of(shape))
         case ex.Multiply(_, _, shape):
-            return multiply(new[0], new[1], shape_of(shape))
+            return multiply(*new, shape_of(shape))
         case ex.MatMul(_, _, shape):
-            return matmul(new[0], new[1], shape_of(shape))
+            return matmul(*new, shape_of(shape))
         case ex.Power(_, _, shape):
-            return power(new[0], new[1], shape_of(shape))
+            return power(*new, shape_of(shape))
         case ex.Transpose():
-            return transpose(new[0])
-        case ex.Entry(_, at):
-            return ex.Entry(new[0], at)
-        case ex.Explicit(rows, shape):
-            width = len(rows[0])
-            return ex.Explicit(tuple(tuple(new[k : k + width]) for k in range(0, len(new), width)), shape)
-        case ex.Compare(op, _, _, shape):
-            return ex.Compare(op, new[0], new[1], shape_of(shape))
+            return transpose(*new)
         case ex.Apply(fn, _, shape):
             return apply(fn, new, shape_of(shape))
-        case ex.Normal(_, shape):
-            return ex.Normal(new[0], shape_of(shape))
-        case ex.Symbol() | ex.FunctionAt() | ex.Next() | ex.GradTilde():
-            return replace(formula, shape=shape_of(formula.shape))
+        case ex.Number() | ex.Pi() | ex.Entry():
+            return with_parts(formula, new)
+        case _:
+            return replace(with_parts(formula, new), shape=shape_of(formula.shape))
 
 
 def add(terms: Sequence[Formula], shape: Shape) -> Formula:

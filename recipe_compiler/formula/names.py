@@ -183,7 +183,7 @@ def bare_identities(part: tree.Tree, *, square: bool) -> Iterator[tree.Tree]:
             for arg in part.args:
                 yield from bare_identities(arg, square=inner)
         case _:
-            for inner in tree.children(part):
+            for inner in tree.parts(part):
                 yield from bare_identities(inner, square=square)
 
 

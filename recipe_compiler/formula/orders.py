@@ -79,7 +79,7 @@ def at_zero(formula: Formula) -> Formula:
     """Return a formula with eps = 0."""
     if isinstance(formula, Symbol) and formula.role is Role.STEP:
         return Number(ZERO)
-    return rebuild(formula, [at_zero(part) for part in parts(formula)], lambda shape: shape)
+    return rebuild(formula, [at_zero(part) for part in parts(formula)])
 
 
 def holds_step(formula: Formula) -> bool:

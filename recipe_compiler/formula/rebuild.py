@@ -13,7 +13,7 @@ _TOTAL = named(lambda row: row.total) | {"minimum", "maximum", "det", "trace", "
 """Functions with a finite value at every argument."""
 
 
-def tidy(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape]) -> Formula:
+def tidy(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape] = build.same_shape) -> Formula:
     """Return the node with parts `new`, tidied where a part changed; the node itself where nothing did."""
     rebuilt = build.rebuild(formula, new, shape_of)
     if rebuilt == formula:

@@ -120,11 +120,11 @@ def spelled_out(part: Tree, context: Context) -> Tree | None:
 
     A declared name wins over every spelling.
     """
-    parts = [spelled_out(child, context) for child in tree.children(part)]
+    parts = [spelled_out(child, context) for child in tree.parts(part)]
     new = [child for child in parts if child is not None]
     if len(new) < len(parts):
         return None
-    part = tree.with_children(part, new)
+    part = tree.with_parts(part, new)
     if not isinstance(part, _Named) or not _is_free(part, context):
         return part
     return _read(part, context)
@@ -175,4 +175,4 @@ def _put(meaning: Tree, given: dict[str, Tree], at: tree.At) -> Tree:
         case Call(name, args):
             return Call(name, tuple(_put(arg, given, at) for arg in args), at, language=True)
         case _:
-            return tree.placed(tree.with_children(meaning, [_put(p, given, at) for p in tree.children(meaning)]), at)
+            return tree.placed(tree.with_parts(meaning, [_put(p, given, at) for p in tree.parts(meaning)]), at)

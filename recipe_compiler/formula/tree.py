@@ -4,9 +4,13 @@ Sums and products are n-ary, so that a sum of thousands of terms is not thousand
 a sum with a negated term; a product keeps the operator before each factor but the first.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cache
+from itertools import chain
+from typing import Any, TypeVar, cast
 
 from recipe_compiler.errors import Fault, Place
 from recipe_compiler.formula.shapes import Size
@@ -146,6 +150,7 @@ class Sized:
     at: At = None
 
 
+Node = TypeVar("Node")
 Position = int | str
 """A place counted from 0, or the name of what says it."""
 
@@ -167,53 +172,30 @@ Tree = (
 )
 
 
-def children(tree: Tree) -> tuple[Tree, ...]:
-    """Return the parts of a tree, from left to right."""
-    match tree:
-        case Literal() | Name() | Constant() | Sized():
-            return ()
-        case Call(_, args):
-            return args
-        case Negate(arg) | Transposed(arg) | Subscript(arg):
-            return (arg,)
-        case Sum(terms):
-            return terms
-        case Product(factors):
-            return factors
-        case Power(base, exponent):
-            return (base, exponent)
-        case Comparison(_, left, right):
-            return (left, right)
-        case Group(items):
-            return items
-        case Explicit(rows):
-            return tuple(entry for row in rows for entry in row)
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a kind of node that hold its parts, by their annotations."""
+    return tuple(field.name for field in fields(kind) if re.search("Tree|Formula", str(field.type)))
 
 
-def with_children(tree: Tree, new: Sequence[Tree]) -> Tree:
-    """Return a tree with other parts, as many as it has; the tree itself where they are the same objects."""
-    if all(old is part for old, part in zip(children(tree), new, strict=True)):
-        return tree
-    match tree:
-        case Call():
-            return replace(tree, args=tuple(new))
-        case Negate() | Transposed() | Subscript():
-            return replace(tree, arg=new[0])
-        case Sum():
-            return replace(tree, terms=tuple(new))
-        case Product():
-            return replace(tree, factors=tuple(new))
-        case Power():
-            return replace(tree, base=new[0], exponent=new[1])
-        case Comparison():
-            return replace(tree, left=new[0], right=new[1])
-        case Group():
-            return replace(tree, items=tuple(new))
-        case Explicit(rows):
-            width = len(rows[0])
-            return replace(tree, rows=tuple(tuple(new[k : k + width]) for k in range(0, len(new), width)))
-        case Literal() | Name() | Constant() | Sized():
-            return tree
+def parts(node: Any) -> tuple[Any, ...]:
+    """Return the direct parts of a node of a tree, or of a typed formula, from left to right."""
+    values = [getattr(node, name) for name in _fields(type(node))]
+    while values and isinstance(values[0], tuple):
+        values = [*chain(*values)]
+    return tuple(values)
+
+
+def with_parts(node: Node, new: Sequence[object]) -> Node:
+    """Return a node with other parts, as many as it has; the node itself where they are the same objects."""
+    if all(old is part for old, part in zip(parts(node), new, strict=True)):
+        return node
+    left = iter(new)
+
+    def put(old: object) -> object:
+        return tuple(map(put, old)) if isinstance(old, tuple) else next(left)
+
+    return replace(cast(Any, node), **{name: put(getattr(node, name)) for name in _fields(type(node))})
 
 
 def placed(tree: Tree, at: At) -> Tree:
@@ -225,12 +207,12 @@ def put(tree: Tree, named: Mapping[str, Tree]) -> Tree:
     """Return a tree with formulas in the place of names; each is one object, however often it stands there."""
     if isinstance(tree, Name) and tree.name in named:
         return placed(named[tree.name], tree.at)
-    return with_children(tree, [put(part, named) for part in children(tree)])
+    return with_parts(tree, [put(part, named) for part in parts(tree)])
 
 
 def unplaced(tree: Tree) -> Tree:
     """Return a tree that is part of no text."""
-    return placed(with_children(tree, [unplaced(part) for part in children(tree)]), None)
+    return placed(with_parts(tree, [unplaced(part) for part in parts(tree)]), None)
 
 
 def language_names(tree: Tree) -> Iterator[str]:
@@ -242,7 +224,7 @@ def language_names(tree: Tree) -> Iterator[str]:
             yield part.name
         elif isinstance(part, Explicit):
             yield "Matrix"
-        left += children(part)
+        left += parts(part)
 
 
 def place_at(where: Place, at: At) -> Place:

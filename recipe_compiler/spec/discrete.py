@@ -267,4 +267,4 @@ def _with_roles(formula: Formula, roles: Mapping[str, Role]) -> Formula:
     if isinstance(formula, Symbol):
         own = roles.get(formula.name) if formula.role is Role.BLOCK else None
         return formula if own is None else replace(formula, role=own)
-    return tidy(formula, [_with_roles(part, roles) for part in parts(formula)], lambda shape: shape)
+    return tidy(formula, [_with_roles(part, roles) for part in parts(formula)])

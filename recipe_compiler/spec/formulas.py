@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.bounds import check_bounds
-from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.densities import Density
 from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition, elaborate_density
 from recipe_compiler.formula.expression import Compare, Formula, Role
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree import Call, Tree, children, language_names, place_at, put
+from recipe_compiler.formula.tree import Call, Tree, language_names, parts, place_at, put
 from recipe_compiler.spec.yaml_nodes import Scalar
 
 _START = Place("", 1, 1)
@@ -48,7 +47,7 @@ def _calls(tree: Tree) -> Iterator[Call]:
     left = [tree]
     while left:
         part = left.pop()
-        left += children(part)
+        left += parts(part)
         if isinstance(part, Call):
             yield part
 

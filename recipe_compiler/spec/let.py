@@ -71,4 +71,4 @@ def circle_of(start: str, formulas: Table[str, Tree]) -> tuple[str, ...]:
 def names_in(part: Tree) -> set[str]:
     """Return the names in a formula, those of functions apart."""
     found = {part.name} if isinstance(part, tree.Name) else set[str]()
-    return found.union(*(names_in(inner) for inner in tree.children(part)))
+    return found.union(*(names_in(inner) for inner in tree.parts(part)))

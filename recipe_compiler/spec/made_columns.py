@@ -71,8 +71,8 @@ class _Maker:
 
     def _with_wholes(self, part: Tree, entry: Entry) -> Tree:
         """Return a formula of one row: the names of columns in the place of what is of all rows."""
-        inner = [self._with_wholes(arg, entry) for arg in tree.children(part)]
-        part = tree.with_children(part, inner)
+        inner = [self._with_wholes(arg, entry) for arg in tree.parts(part)]
+        part = tree.with_parts(part, inner)
         if not isinstance(part, tree.Call) or part.name not in WHOLE:
             return part
         name = written(part)

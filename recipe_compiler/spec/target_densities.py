@@ -103,7 +103,7 @@ def _calls(
             yield from _calls(yes, declarations, (*guards, *((one, True) for one in _joined(condition, "And"))))
             yield from _calls(no, declarations, (*guards, *((one, False) for one in _joined(condition, "Or"))))
         case _:
-            for inner in tree.children(part):
+            for inner in tree.parts(part):
                 yield from _calls(inner, declarations, guards)
 
 

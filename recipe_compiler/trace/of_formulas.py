@@ -200,7 +200,7 @@ def as_coordinates(formula: Formula) -> Formula:
         case ex.Next(name, shape):
             return ex.Symbol(f"{NEXT}{name}", shape, Role.BLOCK)
         case _:
-            return rebuild(formula, [as_coordinates(part) for part in parts(formula)], lambda shape: shape)
+            return rebuild(formula, [as_coordinates(part) for part in parts(formula)])
 
 
 def _list_atoms(tensor: Tensor) -> Iterator[Atom]:

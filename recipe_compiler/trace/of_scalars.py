@@ -131,7 +131,7 @@ def _name_next_values(formula: Formula) -> Formula:
     if isinstance(formula, ex.Next):
         return ex.Symbol(f"next.{formula.block}", formula.shape, Role.NOISE)
     old = parts(formula)
-    return rebuild(formula, [_name_next_values(part) for part in old], lambda shape: shape) if old else formula
+    return rebuild(formula, [_name_next_values(part) for part in old]) if old else formula
 
 
 def _next_symbol(block: str, here: tuple[int, ...]) -> Symbol:

@@ -154,7 +154,7 @@ class _Naming:
                 return add((slope, Symbol(draw.name, shape, Role.NOISE)), shape)
             case _:
                 old = parts(formula)
-                return rebuild(formula, [self.named(part) for part in old], lambda shape: shape) if old else formula
+                return rebuild(formula, [self.named(part) for part in old]) if old else formula
 
     def at_blocks(self, name: str) -> Formula:
         """Return a declared function at its blocks."""

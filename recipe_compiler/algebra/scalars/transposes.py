@@ -187,7 +187,7 @@ def plain(formula: Formula, declarations: Declarations) -> Formula:
         case Apply("grad" | "div" | "where"):
             return formula
         case Add() | Multiply() | MatMul() | Power() | Apply():
-            return rebuild(formula, [plain(part, declarations) for part in parts(formula)], lambda shape: shape)
+            return rebuild(formula, [plain(part, declarations) for part in parts(formula)])
         case _:
             return formula
 

@@ -155,7 +155,7 @@ def choose_pieces(formula: Formula) -> Formula:
         case Apply("where", (Compare(op, Number(left), Number(right)), yes, no)):
             return choose_pieces(yes if HOLDS[op](left, right) else no)
         case _ if parts(formula):
-            return rebuild(formula, [choose_pieces(part) for part in parts(formula)], lambda shape: shape)
+            return rebuild(formula, [choose_pieces(part) for part in parts(formula)])
         case _:
             return formula
 

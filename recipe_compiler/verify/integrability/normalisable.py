@@ -170,7 +170,7 @@ def _replace_choice(formula: Formula, node: Apply, piece: Formula) -> Formula:
     """Return a formula with a piece in the place of a choice, wherever that stands."""
     if formula == node:
         return piece
-    return rebuild(formula, [_replace_choice(part, node, piece) for part in parts(formula)], lambda shape: shape)
+    return rebuild(formula, [_replace_choice(part, node, piece) for part in parts(formula)])
 
 
 def _decide_by_entries(subject: Subject) -> Answer | None:

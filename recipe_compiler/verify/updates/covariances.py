@@ -181,4 +181,4 @@ def _substitute_old_values(formula: Formula) -> Formula:
     if isinstance(formula, ex.Next):
         return Symbol(formula.block, formula.shape, Role.BLOCK)
     old = parts(formula)
-    return rebuild(formula, [_substitute_old_values(part) for part in old], lambda shape: shape) if old else formula
+    return rebuild(formula, [_substitute_old_values(part) for part in old]) if old else formula
