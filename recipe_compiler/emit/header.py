@@ -41,12 +41,6 @@ WIDTH = 116
 MADE_BY = "Emitted by recipe_compiler (format "
 """What the line below the title begins with, in every module and in nothing else."""
 
-_DRAWN = {
-    "philox": "normals from Philox4x32-10: a function of the run's key, chain, step and position in the step",
-    "numpy": "normals from a numpy.random.Generator (PCG64) for each chain",
-}
-"""What the noise is drawn from, where that is not xoshiro256++."""
-
 
 def header(
     sampler: Sampler, derivation: Derivation, report: Report, digest: str, names: Mapping[str, str], *,
@@ -330,8 +324,6 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         yield _scheme(build.scheme)
     if build.scheme.keep:
         yield kept_text(build.scheme.split, build.scheme.keep, build.scheme.word)
-    if program.noises and program.bit_generator in _DRAWN:
-        yield _DRAWN[program.bit_generator]
     if program.narrow:
         yield "the data are stored in float32; arithmetic is in float64"
     if not integrates:

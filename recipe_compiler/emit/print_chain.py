@@ -9,7 +9,7 @@ from textwrap import wrap
 from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, assigned, call
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
-from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars, end_step
+from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
@@ -77,7 +77,7 @@ def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
     yield '    """Advance all entries by one step, in place, as many at a time as have room for their noise."""'
     yield f"    for first in range(0, {length}, {chunk}):"
     yield f"        last = min(first + {chunk}, {length})"
-    yield from (f"        {line}" for line in draw_chunk(program, kernel, length))
+    yield from (f"        {line}" for line in draw_chunk(kernel))
     given = (*step.outputs, *step.inputs)
     cut = {name: f"{name}[first:last]" for name in kernel.chunked if name not in noises}
     yield from call("        step", tuple(cut.get(array.name, array.name) for array in given), 8)
@@ -98,7 +98,7 @@ def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     return ChainLoop(
         begin=tuple(f"    {name} = _empty_rows({CHUNK // 64})" for name in noises),
         rows=rows,
-        step=(*call("            sweep", given, 12), *_indented(12, end_step(program, kernel))),
+        step=tuple(call("            sweep", given, 12)),
         keep=(*keep, f"        if finite < {total}:", "            return kept"),
         end=(f"    return {rows}",),
     )
@@ -110,7 +110,7 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     blocks = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
     state = (*blocks, *carried_entries(program, kernel))
-    words = tuple(enumerate(WORDS[program.bit_generator]))
+    words = tuple(enumerate(WORDS))
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
     targets = (*(name for _, _, name in state), *(value for _, value in told))
     arguments = tuple(array.name for array in (*step.inputs, *step.work))
@@ -124,7 +124,7 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         ),
         rows=rows,
         step=(
-            *_indented(12, draw_scalars(program, normals)),
+            *_indented(12, draw_scalars(normals)),
             *assigned(targets, step.name, arguments, 12),
             *(f"            {summed(name)} += {value}" for name, value in told),
         ),
@@ -291,7 +291,7 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         ),
         rows=rows,
         step=(
-            *_indented(12, (*_draw_batch(program), *draw_arrays(program, kernel))),
+            *_indented(12, (*_draw_batch(program), *draw_arrays(kernel))),
             *call(f"            {step.name}", arguments, 12),
             *_moved_on(program, kernel),
             *(f"            {summed(name)} += {value}" for name, value in told),

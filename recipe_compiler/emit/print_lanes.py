@@ -12,7 +12,7 @@ from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, assigned, call
 from recipe_compiler.emit.print_chain import carried_entries, finite_scalars, mean_over, told_by
 from recipe_compiler.emit.print_procedure import LOOP
-from recipe_compiler.emit.print_streams import draw_lanes, steps_at_once
+from recipe_compiler.emit.print_streams import steps_at_once
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Program
@@ -26,11 +26,10 @@ NOISE, TOLD = "lanes_noise", "lanes_told"
 def has_lanes(program: Program, kernel: Kernel) -> bool:
     """Whether a module can run its chains as lanes: its step is one of scalars, which calls nothing of the user's.
 
-    A numpy.random.Generator draws for one chain at a time, and a law as many random words as it takes.
+    A law takes as many random words as its draw needs, in each chain another number.
     """
     step = kernel.chain_step
-    alone = program.bit_generator == "numpy" or program.functions or STREAM in step.inputs
-    return bool(kernel.registers) and not step.work and not alone
+    return bool(kernel.registers) and not (step.work or program.functions or STREAM in step.inputs)
 
 
 def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -81,17 +80,16 @@ def _lanes_loop(program: Program, kernel: Kernel) -> ChainLoop:
     """Return the loop of chains side by side."""
     blocks, told, count = _blocks(program, kernel), told_by(kernel), len(_normals(kernel))
     state = lanes_state(program, kernel)
-    steps = steps_at_once(program, count)
+    steps = steps_at_once(count)
     rooms = (f"    {NOISE} = _empty_rows({count * steps + count * steps % 2})",) if count else ()
     rooms += (f"    {TOLD} = _empty_rows({len(told)})", f"    {TOLD}[:] = 0.0") if told else ()
     drawn, noise = tuple[str, ...](), NOISE
     if steps > 1:
         many = f"{NOISE}[: {LANES * count} * min({steps}, thin - turn)]"
-        lines = (f"                {line}" for line in draw_lanes(program, many))
-        drawn = (f"            if turn % {steps} == 0:", *lines)
+        drawn = (f"            if turn % {steps} == 0:", f"                _fill_normals_lanes(noise_state, {many})")
         noise = f"{NOISE}[{LANES * count} * (turn % {steps}) :]"
     elif count:
-        drawn = tuple(f"            {line}" for line in draw_lanes(program, NOISE))
+        drawn = (f"            _fill_normals_lanes(noise_state, {NOISE})",)
     arguments = tuple(noise if name == NOISE else name for name in _step_arguments(program, kernel))
     return ChainLoop(
         begin=(*rooms, "    kept[:] = 0"),

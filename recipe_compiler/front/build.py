@@ -60,8 +60,6 @@ class Build(Document):
         V, the covariance of the minibatch gradient.
     minibatch : mapping, optional
         `replacement`, `blocks`, `control_variates`, as in YAML.
-    noise : {"xoshiro", "philox", "numpy"}, optional
-        What the noise is drawn from.
     draws, warmup, thin, chains, seed, batch_size, lanes, schedule : optional
         How long to run, as in YAML; `Model.sample` may say otherwise.
     diagnostics : bool, optional
@@ -107,7 +105,6 @@ class Build(Document):
         derived: Mapping[object, object] | None = None,
         gradient_noise: object = None,
         minibatch: Mapping[str, object] | None = None,
-        noise: str | None = None,
         draws: int | None = None,
         warmup: int | None = None,
         thin: int | None = None,
@@ -129,7 +126,7 @@ class Build(Document):
             name=name, dynamics=_stated(dynamics), target=_stated(target),
             scheme=scheme.document if isinstance(scheme, Scheme) else scheme, order=order, variant=variant, bind=bind,
             parameters=parameters, sizes=sizes, data=data, init=init, derived=derived,
-            gradient_noise=gradient_noise, minibatch=minibatch, noise=noise, run=run, title=title,
+            gradient_noise=gradient_noise, minibatch=minibatch, run=run, title=title,
             references=references,
         )  # fmt: skip
         object.__setattr__(self, "document", made)

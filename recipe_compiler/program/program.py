@@ -708,8 +708,6 @@ class Program:
     """Whether the data are stored in float32."""
     mapped: bool = False
     """Whether the data are mapped from files, row by row, instead of loaded."""
-    bit_generator: str = "xoshiro"
-    """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
     heads: tuple[tuple[str, int], ...] = ()
     """Sizes of a stacked target that its text has as numbers at its head: it is a text for all of them."""
 

@@ -56,14 +56,6 @@ class SweepReader(Reader):
         out[:] = fresh
         self.normals += fresh
 
-    def place(self, arguments: list[Value]) -> None:
-        """Fill an array with normals of Philox, which the number of the first one determines."""
-        state, first, out = arguments
-        if state is not STATE or first % 2:
-            raise CompilerError("the emitted sweep draws its noise from a state or place other than the given one")
-        out[:] = [sp.Symbol(f"normal[{first + k}]", real=True) for k in range(out.size)]
-        self.normals += [normal for normal in out if normal not in self.normals]
-
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
@@ -81,9 +73,7 @@ def read_sweep(module: Module, names: Names) -> Sweep:
         CompilerError: it reads what it has not set, draws from another state, or is not linear in its noise.
     """
     reader = SweepReader(module.text, symbols=names.gradient(), matrices=matrices_of(names))
-    reader.fills = {
-        "_fill_normals_lanes": reader.fill, "_fill_normals_numpy": reader.fill, "_fill_normals_philox": reader.place,
-    }  # fmt: skip
+    reader.fills = {"_fill_normals_lanes": reader.fill}
     given = prepared(module, names, reader) | {"noise_state": STATE}
     for array in module.kernel.noises:
         given[array.name] = np.full(ROOM, None, object)

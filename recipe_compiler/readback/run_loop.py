@@ -25,7 +25,7 @@ from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Sizes
 from recipe_compiler.readback.step import joined_shape
 
-WORDS = {"xoshiro": 4, "philox": 3, "numpy": 0}
+WORDS = 4
 """Words of the state of a chain's noise, as the loop sees them."""
 
 
@@ -79,27 +79,6 @@ class Iteration:
         self.moved += 1
         state[:] = self.words()
         out[:] = reader.next_normals(out.size)
-
-    def next_of(self, reader: RunLoopReader, arguments: list[Value]) -> Value:
-        """Draw one normal of a numpy.random.Generator, which keeps its state itself."""
-        self.demand(arguments[0] is self.given["noise_state"], "draws its noise from a state other than the given one")
-        return reader.next_normals(1)[0]
-
-    def pair(self, words: list[Value]) -> Value:
-        """Draw a pair of Philox normals, which state and number alone determine."""
-        *state, pair = words
-        return tuple(sp.Symbol(f"normal[{2 * pair + k}, {state}]") for k in range(2))
-
-    def place(self, arguments: list[Value]) -> None:
-        """Fill an array with Philox normals, starting at a number."""
-        state, first, out = arguments
-        self.demand(state is self.given["noise_state"] and first % 2 == 0, "draws Philox noise from the wrong place")
-        out[:] = [sp.Symbol(f"normal[{first + k}, {list(state)}]") for k in range(out.size)]
-
-    def next_step(self, arguments: list[Value]) -> None:
-        """Advance the state of Philox by one step."""
-        self.demand(arguments[0] is self.given["noise_state"], "advances a state other than the given one")
-        arguments[0][-1] += 1
 
     def rows(self, arguments: list[Value]) -> None:
         """Draw a minibatch, from the stream for minibatches."""
@@ -166,7 +145,7 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     Raises:
         CompilerError: one of these does not hold; says which.
     """
-    kernel, generator = module.kernel, module.program.bit_generator
+    kernel = module.kernel
     iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))
     iteration.given["noise_state"][:] = iteration.words()
     start = {name: np.array(value) for name, value in iteration.given.items()}
@@ -176,11 +155,6 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         "_next_normal": lambda words: iteration.next_normal(reader, words),
         "_fill_normals": lambda arguments: iteration.fill(reader, arguments),
         "_fill_normals_lanes": lambda arguments: iteration.fill(reader, arguments),
-        "_fill_normals_numpy": lambda arguments: iteration.fill(reader, arguments),
-        "_next_normal_numpy": lambda arguments: iteration.next_of(reader, arguments),
-        "_pair_philox": iteration.pair,
-        "_fill_normals_philox": iteration.place,
-        "_next_step": iteration.next_step,
         "_fill_indices": iteration.rows, "_shuffle_indices": iteration.rows, "_block_indices": iteration.rows,
         "_wide_vectors": lambda _: None,
         "sums": lambda arguments: _sums(iteration, arguments),
@@ -203,15 +177,7 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     for name in (*(block.name for block in module.program.blocks), *(a.name for a in carried(module.program))):
         new = [sp.Symbol(f"new {name}[{k}]") for k in range(start[name].size)]
         iteration.demand(list(iteration.given[name]) == new, f"does not keep the {name} that a step returns")
-    if kernel.noises and generator == "philox":
-        words = iteration.words()
-        iteration.demand(
-            list(iteration.given["noise_state"]) == [*words[:-1], words[-1] + 1], "does not advance its noise"
-        )
-    else:
-        iteration.demand(
-            list(iteration.given["noise_state"]) == iteration.words(), "does not keep the state of its noise"
-        )
+    iteration.demand(list(iteration.given["noise_state"]) == iteration.words(), "does not keep the state of its noise")
 
 
 def _sums(iteration: Iteration, arguments: list[Value]) -> None:
@@ -277,7 +243,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {array.name: array.sizes for array in carried(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
     shapes |= {f"{name}_draws": (1, 1) for name in TOLD}
-    shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
+    shapes |= {"noise_state": (WORDS,), "batch_state": (4,), "permutation": (BATCH + 1,)}
     shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": ()} | dict.fromkeys(program.functions, ())
     found: dict[str, Value] = {}
     for name in run_arguments(program, kernel):

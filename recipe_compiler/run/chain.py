@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.user_code import CalledMove, CodeGradient, blaming
 from recipe_compiler.spec.model import Code
 
@@ -46,7 +45,7 @@ class Chain:
     """A running chain: everything that its next draw depends on, and its draws so far."""
 
     blocks: tuple[Array, ...]
-    noise_state: Stream
+    noise_state: NDArray[np.uint64]
     batch_state: NDArray[np.uint64]
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
@@ -62,7 +61,7 @@ class Chain:
     busy: bool = False
 
 
-def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: Stream,
+def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: NDArray[np.uint64],
                 batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
     """Return a chain at its start: the state is copied, the streams become the chain's own.
 

@@ -20,7 +20,6 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Chain
 from recipe_compiler.run.chains import Keep
 from recipe_compiler.run.checkpoint_file import Sealed, held, read_sealed, write_sealed
-from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.version import OWN, versions
 
 Facts = Mapping[str, Any]
@@ -218,7 +217,7 @@ def _state(chain: Chain, k: int) -> Copies:
     """Return copies of all that the next draw of chain k depends on."""
     found = {f"block_{k}_{b}": block.copy() for b, block in enumerate(chain.blocks)}
     found |= {f"carried_{k}_{c}": array.copy() for c, array in enumerate(chain.carried)}
-    streams = {"noise": words_of(chain.noise_state), "batch": chain.batch_state, "permutation": chain.permutation}
+    streams = {"noise": chain.noise_state.copy(), "batch": chain.batch_state, "permutation": chain.permutation}
     return found | {f"{name}_{k}": array.copy() for name, array in {**streams, "clipped": chain.clipped}.items()}
 
 
@@ -232,7 +231,7 @@ def _set_state(chain: Chain, state: Sealed, k: int) -> None:
         block[:] = state.arrays[f"block_{k}_{b}"]
     for c, array in enumerate(chain.carried):
         array[:] = state.arrays[f"carried_{k}_{c}"]
-    set_words(chain.noise_state, state.arrays[f"noise_{k}"])
+    chain.noise_state[:] = state.arrays[f"noise_{k}"]
     chain.batch_state[:] = state.arrays[f"batch_{k}"]
     chain.permutation[:] = state.arrays[f"permutation_{k}"]
     chain.clipped[:] = state.arrays[f"clipped_{k}"]

@@ -14,7 +14,6 @@ from recipe_compiler.program.loop_passes import COORDINATES
 from recipe_compiler.run.chain import Array, Chain, Inputs
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, Cir, Draw
 
@@ -28,7 +27,7 @@ def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str
     """Return why the chains of a module cannot run as lanes; nothing where they can."""
     if module.run_lanes is not None:
         return ""
-    if why := no_lanes(build.target, build.bit_generator):
+    if why := no_lanes(build.target):
         return why
     coordinates = sum(extent(size, sizes) or 1 for _, size in module.blocks)
     if coordinates > COORDINATES:
@@ -69,7 +68,7 @@ def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int)
     places = [min(lane, len(chains) - 1) for lane in range(LANES)]
     states = np.stack([np.concatenate(_passed_on(chain)) for chain in chains])
     lanes = _rows(states[places].T)
-    noise_state = _rows(np.stack([words_of(chain.noise_state) for chain in chains])[places].T)
+    noise_state = _rows(np.stack([chain.noise_state for chain in chains])[places].T)
     kept = np.zeros(LANES, np.int64)
     ends = np.cumsum([block.size for block in _passed_on(chains[0])])[:-1]
     widths = [block.shape[1] for block in chains[0].draws]
@@ -90,7 +89,7 @@ def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int)
             block[whole] = part
         for block, part in zip(_passed_on(chain), np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
             block[:] = part
-        set_words(chain.noise_state, noise_state.reshape(-1, LANES)[:, lane])
+        chain.noise_state[:] = noise_state.reshape(-1, LANES)[:, lane]
         chain.done += int(kept[lane])
         chain.diverging = int(kept[lane]) < draws
 

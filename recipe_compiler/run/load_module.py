@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -32,7 +32,6 @@ from recipe_compiler.program.lower_cycle import (
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.own_modules import own_modules
-from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.shared_functions import MODULE, share_functions
 from recipe_compiler.spec.model import MOST_MOVES, Code
 
@@ -95,7 +94,7 @@ class Emitted:
     """Names of the arguments of `run`, in order."""
     prepare: Callable[..., tuple[Any, ...]]
     run: Callable[..., int]
-    seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
+    seed_streams: Callable[[int, int], tuple[NDArray[np.uint64], NDArray[np.uint64]]]
     contiguous: bool = False
     column_major: tuple[str, ...] = ()
     """Those of `data` that are read fastest column by column."""

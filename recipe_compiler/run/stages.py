@@ -117,7 +117,7 @@ def settings_of(
         found = f"found {spelled('batch_size')}, expected none"
         problem = f"{found}: the variant of this build is full, every step uses all data"
         raise SpecError([Fault(build.source.place("variant"), "variant", problem)])
-    if given.get("lanes") and (why := no_lanes(build.target, build.bit_generator)):
+    if given.get("lanes") and (why := no_lanes(build.target)):
         problem = f"found it for {build.name}: {why}"
         raise SpecError([Fault(build.source.place("target"), spelled("lanes"), problem)])
     return replace(build.run, **{name: _plain(value) for name, value in stated.items()})

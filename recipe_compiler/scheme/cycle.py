@@ -78,7 +78,7 @@ def with_cycle(
                 if program.gradient is None:
                     raise CompilerError(f"a draw of {name} without the places of the target's blocks")
                 taken = declared | Cycle(tuple(moves)).names
-                drawn = draw(build.target, move, program.gradient, newest, taken, build.bit_generator)
+                drawn = draw(build.target, move, program.gradient, newest, taken)
                 drawn = replace(drawn, every=move.every)
                 newest[drawn.block.name] = drawn.new
                 moves.append(drawn)
@@ -225,9 +225,6 @@ def _by_code(
     taken: frozenset[str],
 ) -> CodeMove:
     """Return what a function of the user's changes; it takes parameters and data of the target as a gradient does."""
-    if build.bit_generator != "xoshiro":
-        hint = "take the generator xoshiro: how many of its words code takes depends on the state"
-        raise unsupported(f"a move that is code by the generator {build.bit_generator}", hint)
     blocks = {block.name: block for block in program.blocks}
     target, own = build.target.declarations, move.code.function
     changed, read = (

@@ -133,7 +133,6 @@ def discretise(
             energies=_energies(build, derivation, setting, known),
             narrow=_narrow(build),
             mapped=build.data is not None and build.data.is_mapped,
-            bit_generator=build.bit_generator,
             heads=tuple(
                 (name, stated[name]) for name in stacked_sizes(build.target.declarations) if name not in one_name
             )

@@ -11,7 +11,7 @@ from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.by_datum import ByDatum, by_datum
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.lower_draw import OF_NORMALS, is_computed
+from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.program import SLICES, Draw, Gradient
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -25,9 +25,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
 
 
-def draw(
-    target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str], generator: str
-) -> Draw:
+def draw(target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str]) -> Draw:
     """Return the draw of a block of the target from its claimed law, at the newest value of the potential's block.
 
     For a Gamma law it may also be the exact flow that keeps it, dg = (a - b g) dt + sqrt(2 g) dW (Cox, Ingersoll, Ross
@@ -39,10 +37,9 @@ def draw(
         gradient: of the target at the potential's block: it says where the blocks of the target are.
         newest: block to its newest value.
         declared: every name of the user's.
-        generator: of the random bits.
 
     Raises:
-        ModelError: a law that no emitted step draws from, or not with this generator.
+        ModelError: a law that no emitted step draws from.
     """
     name, laws = move.block, dict((target.declared or target).laws)
     stated = (target.declared or target).declarations.blocks
@@ -54,11 +51,6 @@ def draw(
     if not is_computed(own_name, via):
         how = f" of a block in the variable {via}" if via else ""
         raise unsupported(f"a draw from {law.name}{how}", "move the block by a word")
-    if own_name not in OF_NORMALS and generator != "xoshiro":
-        problem = f"a draw from {own_name} by the generator {generator}"
-        raise unsupported(
-            problem, "take the generator xoshiro: how many of its words a draw takes depends on the state"
-        )
     theta, places = gradient.block, tuple((part.block, part.start) for part in gradient.parts)
     names = {block.name: place.name for block, (place, _) in zip(target.declarations.blocks, places, strict=True)}
     with placed(target.source, f"laws.{name}"):

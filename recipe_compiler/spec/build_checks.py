@@ -224,13 +224,11 @@ def fixed_sizes(
     return found | {size: (number, ("sizes", size)) for size, number in known.items()}
 
 
-def no_lanes(target: Target, generator: str) -> str:
+def no_lanes(target: Target) -> str:
     """Return why chains cannot run as lanes, as far as documents tell; nothing where they can."""
     if target.gradient is not None:
         return "the gradient is code"
-    if target.declarations.data:
-        return "every step reads data, which lanes do not support"
-    return f"the generator {generator} draws for one chain at a time" if generator == "numpy" else ""
+    return "every step reads data, which lanes do not support" if target.declarations.data else ""
 
 
 def check_run(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
@@ -251,7 +249,7 @@ def check_run(page: Page, document: BuildDocument, target: Target, scheme: Schem
             )
         if document.minibatch is not None:
             page.fault(("minibatch",), "minibatch", "found `minibatch`, expected none: full uses all data")
-    if run.lanes and (why := no_lanes(target, document.noise.generator)):
+    if run.lanes and (why := no_lanes(target)):
         page.fault(("run", "lanes"), "run.lanes", f"found true, expected false: {why}")
     for datum in target.declarations.data[:1]:
         count = _fixed(datum.size, sizes)

@@ -661,8 +661,6 @@ class Build:
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
     stated_step_size: Fraction | None = None
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
-    bit_generator: str = "xoshiro"
-    """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""
     derived: tuple[tuple[str, Formula], ...] = ()
     """As of the target, which may have more."""
     diagnostics: bool = False

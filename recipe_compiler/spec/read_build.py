@@ -119,7 +119,6 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
         control=tuple(Control(mode.name, at_mode.name) for mode, at_mode in control),
         estimated=None if noise is None else noise[1].name,
-        bit_generator=document.noise.generator,
         derived=derived,
         diagnostics=document.run.diagnostics,
         assumes_integral=bool(document.assume),

@@ -156,15 +156,6 @@ class GradientNoiseEntry(Part):
     form: Annotated[Literal["dense", "diagonal"], Field(description="of an estimated V")] = "dense"
 
 
-class StreamEntry(Part):
-    """Which random numbers the noise of a step is made of."""
-
-    generator: Annotated[
-        Literal["xoshiro", "philox", "numpy"],
-        Field(description="xoshiro256++; Philox counters; a numpy.random.Generator of each chain"),
-    ] = "xoshiro"
-
-
 class MinibatchEntry(Part):
     """How a minibatch is drawn, and what is estimated from it."""
 
@@ -262,7 +253,6 @@ class BuildDocument(Document):
     scheme: SchemeEntry
     variant: Literal["full", "minibatch"]
     gradient_noise: GradientNoiseEntry = GradientNoiseEntry()
-    noise: StreamEntry = StreamEntry()
     minibatch: MinibatchEntry | None = None
     sizes: dict[Name, SizeNumber] = {}
     assume: Annotated[

@@ -90,8 +90,6 @@ ASKED = {
     "lanes, power": other_run("sghmc_double_well", lanes=True, schedule=POWER),
     "power": other_run("sgld_gaussian", schedule=POWER),
     "cyclic": other_run("sgld_gaussian", schedule=CYCLIC),
-    "philox": other("sgld_gaussian", bit_generator="philox"),
-    "numpy": other("sgld_gaussian", bit_generator="numpy"),
     "replacement": other("sghmc_logistic", replacement=True),
     "diagnostics": other("sghmc_logistic", diagnostics=True),
     "kept gradient": replace(other_run("sghmc_logistic_baoab", batch_size=64), variant="minibatch"),

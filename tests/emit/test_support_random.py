@@ -10,12 +10,11 @@ import pytest
 from emitted_draws import support
 from reference_draws import WORD, assert_normal, reference_bits, reference_normals
 
-from recipe_compiler.emit.support.seeds import _seed_counters, _seed_generators, _seed_words
+from recipe_compiler.emit.support.seeds import _seed_words
 
 LANES = 64
 LOW = 2**32 - 1
-FILLS = ("_fill_normals", "_fill_normals_lanes", "_fill_normals_philox", "_fill_normals_philox_lanes", "_next_step")
-S = support((*FILLS, "_fill_normals_numpy", "_fill_indices", "_shuffle_indices", "_block_indices"))
+S = support(("_fill_normals", "_fill_normals_lanes", "_fill_indices", "_shuffle_indices", "_block_indices"))
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
 
@@ -137,63 +136,7 @@ def test_the_radius_reaches_eight_and_a_half_sigma_and_stays_finite(a: int, b: i
     assert radius is None or found == pytest.approx(radius, rel=1e-12)
 
 
-# ---- counters
-
-
-def words_of(counter: list[int], key: list[int]) -> list[int]:
-    """Return what Philox4x32-10 makes of a counter, in Python's integers."""
-    c, k = list(counter), list(key)
-    for _ in range(10):
-        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-        c = [(b >> 32) ^ c[1] ^ k[0], b & LOW, (a >> 32) ^ c[3] ^ k[1], a & LOW]
-        k = [(k[0] + 0x9E3779B9) & LOW, (k[1] + 0xBB67AE85) & LOW]
-    return c
-
-
-@pytest.mark.parametrize(
-    ("counter", "key", "expected"),
-    [
-        ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
-        ([LOW] * 4, [LOW] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
-        (
-            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0],
-            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
-        ),
-    ],
-)  # fmt: skip
-def test_bits_are_the_known_answers_of_random123(counter: list[int], key: list[int], expected: list[int]) -> None:
-    a, b = S._philox(*map(np.uint64, counter), np.uint64(key[0] | key[1] << 32))
-    assert [a & LOW, a >> 32, b & LOW, b >> 32] == words_of(counter, key) == expected
-
-
-@pytest.mark.parametrize(("size", "first"), [(0, 0), (1, 0), (2, 0), (7, 4), (37, 64), (300, 512)])
-def test_a_draw_is_a_function_of_key_chain_step_and_place(size: int, first: int) -> None:
-    key, chain, step = 0x123456789ABCDEF0, 77, 2**32 + 5
-    state, out = np.array([key, chain, step], np.uint64), np.empty(size)
-    S._fill_normals_philox(state, first, out)
-    S._next_step(state)
-    assert state.tolist() == [key, chain, step + 1]
-    words = [
-        words_of([place, chain, 5, 1], [key & LOW, key >> 32]) for place in range(first // 2, (first + size + 1) // 2)
-    ]
-    expected = [z for w in words for z in exact_pair(w[0] | w[1] << 32, w[2] | w[3] << 32)]
-    np.testing.assert_allclose(out, expected[:size], rtol=1e-14)
-
-
-@pytest.mark.parametrize("rows", [2, 6])
-def test_lanes_draw_what_every_chain_draws_alone(rows: int) -> None:
-    chains = _seed_counters(8, 64)
-    chains[:, 2] = np.arange(64) + 2**32 - 5
-    state, out, alone = np.ascontiguousarray(chains.T).ravel(), np.empty(64 * rows), np.empty((64, rows))
-    S._fill_normals_philox_lanes(state, out)
-    S._next_step(state)
-    for chain, draws in zip(chains, alone, strict=True):
-        S._fill_normals_philox(chain, 0, draws)
-    np.testing.assert_allclose(out.reshape(rows, 64).T, alone, rtol=1e-14)
-    np.testing.assert_array_equal(state.reshape(3, 64).T, chains + np.array([0, 0, 1], np.uint64))
-
-
-# ---- seeds, generators and compiled code
+# ---- seeds and compiled code
 
 
 @pytest.mark.parametrize("words", [4, 256])
@@ -206,18 +149,9 @@ def test_seeds_are_those_of_seed_sequence(words: int) -> None:
 
 
 def test_seeds_of_a_chain_do_not_depend_on_how_many_chains_there_are() -> None:
-    np.testing.assert_array_equal(few := _seed_counters(12, 2), (many := _seed_counters(12, 9))[:2])
+    np.testing.assert_array_equal(few := _seed_words(12, 2, 0, 4), (many := _seed_words(12, 9, 0, 4))[:2])
     assert len({tuple(state) for state in many.tolist()}) == 9
-    assert not np.array_equal(few, _seed_counters(13, 2))
-    generators = [[g.bit_generator.state for g in _seed_generators(12, chains)] for chains in (2, 9)]
-    assert generators[0] == generators[1][:2]
-
-
-def test_draws_of_a_generator_are_those_that_numpy_gives() -> None:
-    mine, theirs, out = _seed_generators(5, 2)[1], _seed_generators(5, 2)[1], np.empty(300)
-    S._fill_normals_numpy(mine, out)
-    np.testing.assert_array_equal(out, theirs.standard_normal(300))
-    assert mine.bit_generator.state == theirs.bit_generator.state
+    assert not np.array_equal(few, _seed_words(13, 2, 0, 4))
 
 
 LOOP = "\n\n@njit\ndef fill(state, out):\n    {}(state, out)\n"

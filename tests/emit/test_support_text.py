@@ -10,9 +10,8 @@ from recipe_compiler.emit.support.text import _MODULES, _definitions, _places, s
 from recipe_compiler.errors import CompilerError
 
 ENTRIES = (
-    "_fill_normals", "_fill_normals_lanes", "_fill_normals_philox", "_fill_normals_philox_lanes", "_next_step",
-    "_fill_normals_numpy", "_next_normal_numpy", "_fill_indices",
-    "_shuffle_indices", "_sigmoid", "_softplus", "_is_finite", "_seed_words", "_seed_counters", "_seed_generators",
+    "_fill_normals", "_fill_normals_lanes", "_fill_indices",
+    "_shuffle_indices", "_sigmoid", "_softplus", "_is_finite", "_seed_words",
     "_next_exponential", "_next_integer", "_next_categorical", "_next_beta", "_fill_dirichlet", "_next_binomial",
     "_next_noncentral_chi_square", "_next_cir", "_next_log_gamma_of_count",
 )  # fmt: skip

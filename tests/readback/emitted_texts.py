@@ -176,8 +176,6 @@ def build_of(name: str) -> Build:
             build = replace(build, replacement=True)
         elif change.startswith("d = "):
             build = replace(build, sizes=(("d", int(change[4:])),) if change != "d = any" else ())
-        else:
-            build = replace(build, bit_generator=change)
     return build
 
 

@@ -369,30 +369,6 @@ PLANTED = (
     Planted("sgld_w5", ("shipped",), {
         "no sweep": ("            sweep(", "            len("),
     }, part=ITERATION, each=2),
-    Planted("sghmc_gaussian, d = 2, philox", ("shipped",), {
-        "a pair twice": ("_pair_philox(s0, s1, s2, 0)", "_pair_philox(s0, s1, s2, 0)[::-1]"),
-        "one draw for two": ("noise_r_0, noise_r_1 = _pair", "noise_r_0, noise_r_0 = _pair"),
-        "a step too far": ("s2 += np.uint64(1)", "s2 += np.uint64(2)"),
-        "another chain": ("s2 += np.uint64(1)", "s1 += np.uint64(1)"),
-    }, part=ITERATION, each=2),
-    Planted("sghmc_logistic, d = 2, philox", ("shipped",), {
-        "no next step of arrays": ("            _next_step(noise_state)\n", ""),
-        "the next step of another stream": ("_next_step(noise_state)", "_next_step(batch_state)"),
-        "noise of the batch's stream": ("_fill_normals_philox(noise_state,", "_fill_normals_philox(batch_state,"),
-    }, part=ITERATION, each=2),
-    Planted("sgld_w5, philox", ("shipped",), {
-        "no next step of chunks": ("            _next_step(noise_state)\n", ""),
-    }, part=ITERATION, each=2),
-    Planted("sgld_w5, philox", ("shipped",), {
-        "the first chunk again and again": ("_fill_normals_philox(noise_state, first,", "_fill_normals_philox(noise_state, 0,"),
-    }, each=2),
-    Planted("sghmc_gaussian, d = 2, numpy", ("shipped",), {
-        "a normal twice": ("noise_r_1 = _next_normal_numpy(noise_state)", "noise_r_1 = noise_r_0"),
-    }, part=ITERATION, each=2),
-    Planted("sghmc_logistic, d = 2, numpy", ("shipped",), {
-        "noise of the batch's stream": ("_fill_normals_numpy(noise_state,", "_fill_normals_numpy(batch_state,"),
-        "old noise": ("            _fill_normals_numpy(noise_state, noise_r)\n", ""),
-    }, part=ITERATION, each=2),
     Planted("sgld_poisson_regression", ("shipped",), {
         "another column": ("x_1 = x[row, 1]", "x_1 = x[row, 0]"),
         "a row too few": ("for row in range(N)", "for row in range(N - 1)"),

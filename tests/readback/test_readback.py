@@ -13,12 +13,10 @@ from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.lower import lower
-from recipe_compiler.program.program import Move, Refresh, Shift, Trajectory
-from recipe_compiler.program.rename import rename
+from recipe_compiler.program.program import Move, Refresh, Trajectory
 from recipe_compiler.readback.file import check_diagnostics
 from recipe_compiler.readback.of_build import of_its_sizes
 from recipe_compiler.readback.readback import read_back
-from recipe_compiler.readback.run_loop import check_iteration
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.tensor.calculus import calculus
@@ -109,25 +107,6 @@ def test_a_program_whose_moves_begin_with_what_is_gone_is_not_believed(kind: typ
     moved = replace(program, cycle=replace(cycle, moves=tuple(map(stale, cycle.moves))))
     with pytest.raises(CompilerError, match="not with the current"):
         text.read(replace(text.module, program=moved))
-
-
-def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
-    """Blocks with noise of their own, in arrays: the second begins after the first."""
-    build = build_of("sghmc_logistic")
-    program = replace(discretise(build, derive(bind(build), stated=True)), bit_generator="philox")
-    (noise,) = program.noises
-    other = replace(noise, name="w_theta", blocks=(program.blocks[0],))
-    added = tuple(replace(s, noise=f"w_{s.block.name}") if isinstance(s, Shift) else s for s in program.statements)
-    twice = rename(replace(program, statements=(other, *added)), {"d": 3})
-    module = emit_module(build.name, twice, lower(twice), "A test.\n", "0" * 64)
-    first = "_fill_normals_philox(noise_state, 0, noise_theta)"
-    second = "_fill_normals_philox(noise_state, noise_theta.shape[0] + noise_theta.shape[0] % 2, noise_r)"
-    assert first in module.text
-    assert second in module.text
-    check_iteration(module, {"d": 3})
-    faulty = replace(module, text=module.text.replace(second, second.replace(" + noise_theta.shape[0] % 2", " - 1")))
-    with pytest.raises(CompilerError, match="a normal twice"):
-        check_iteration(faulty, {"d": 3})
 
 
 # ---- texts beside each other

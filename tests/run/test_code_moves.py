@@ -13,7 +13,7 @@ from emitted_file import file_of
 from running import shipped
 from scipy import stats
 
-from recipe_compiler.errors import ModelError, RunError
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_function
@@ -236,11 +236,3 @@ def test_what_it_raises_in_a_chain_is_told_as_its_own(tmp_path: Path, statement:
     build = mine(tmp_path, f"theta[1] += 1e-3\n    if uniform(stream) < 1e-3:\n        {statement}")
     with pytest.raises(RunError, match=rf"my_moves\.py:mine raises {said}"):
         drawn(build, draws=20_000)
-
-
-def test_other_generators_are_refused_by_name(tmp_path: Path) -> None:
-    build = coded_build(
-        tmp_path, f"{HMC}, {code('turn')}", ("variant: full", "variant: full\nnoise: {generator: philox}")
-    )
-    with pytest.raises(ModelError, match="a move that is code by the generator philox"):
-        shipped(build)

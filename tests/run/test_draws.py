@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from answers import SPECS, document
-from draws import DATA, FAMILIES, ONE_OF_THREE, draws_build
+from draws import DATA, ONE_OF_THREE, draws_build
 from loaders import load_build
 from running import data_of, drawn, kept, module_of, shipped, stored
 from scipy import stats
@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from recipe_compiler.advise.forecast import forecast
 from recipe_compiler.advise.summary import summarise
-from recipe_compiler.errors import DataError, DocumentError, ModelError
+from recipe_compiler.errors import DataError, DocumentError
 from recipe_compiler.run.energies import energies_of
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.sample import known_values, prepare_inputs
@@ -42,15 +42,6 @@ def test_every_family_is_drawn_by_its_law(draws: int) -> None:
     n = theta[:, 8:] - [0.5, 2]
     assert abs(np.mean(n[:, 0] * n[:, 1]) - 1) < 5 * np.std(n[:, 0] * n[:, 1]) / np.sqrt(len(n))
     assert np.max(np.abs(np.corrcoef(theta.T)[np.triu_indices(10, 1)][:-1])) < 6 / np.sqrt(len(theta))
-
-
-@pytest.mark.parametrize("generator", ["philox", "numpy"])
-def test_other_bits_draw_normals_and_refuse_what_takes_words_as_it_goes(generator: str) -> None:
-    noise = f"noise: {{generator: {generator}}}\n"
-    theta = kept(drawn(draws_build("normals", FAMILIES, "[draw: n, draw: l]", DATA["families"], noise), **FEW))
-    assert np.unique(theta[..., 8]).size == 40
-    with pytest.raises(ModelError, match=f"a draw from Gamma by the generator {generator}"):
-        module_of(draws_build("words", FAMILIES, "[draw: g]", DATA["families"], noise))
 
 
 def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:

@@ -339,9 +339,6 @@ def cycle(target: str, name: str, *changes: tuple[str, str]) -> Callable[[Path],
     return lambda _: cycle_build(target, name, "1/4", *changes)
 
 
-PHILOX, NUMPY = (
-    ("variant: full", f"variant: full\nnoise: {{generator: {generator}}}") for generator in ("philox", "numpy")
-)
 EIGHT = {"draws": 15_000, "chains": 8, "warmup": 200}
 LAWS = {
     **{
@@ -350,8 +347,6 @@ LAWS = {
         for eps in (0.35, 0.7)
     },
     "well, path": Law(shipped("baoab_path_double_well"), of_well, {"step_size": 0.35, "thin": 4}),
-    "well, philox": Law(cycle("double_well", "ghmc", PHILOX), of_well, {"step_size": 0.7}),
-    "well, numpy": Law(cycle("double_well", "ghmc", NUMPY), of_well, {"step_size": 0.7}),
     "gaussian, hmc": Law(cycle("gaussian", "hmc"), of_gaussian, {"step_size": 0.5}),
     "gaussian, ghmc": Law(cycle("gaussian", "ghmc"), of_gaussian, {"step_size": 0.9}),
     "gaussian, between": Law(cycle("gaussian", "between"), of_gaussian, {"step_size": 0.7}),

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.rng_state import Stream
 
 Array = np.ndarray
 
 
 def advance(
-    module: Emitted, state: Sequence[Array], parameters: Sequence[float | Array], eps: float, noise: Stream, *,
+    module: Emitted, state: Sequence[Array], parameters: Sequence[float | Array], eps: float, noise: Array, *,
     thin: int = 1, draws: int = 1,
 ) -> tuple[Array, ...]:  # fmt: skip
     """Advance a chain in place, and return the draws that it keeps of every block; fewer where it ends.

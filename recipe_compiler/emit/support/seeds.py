@@ -21,16 +21,3 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
-
-
-def _seed_counters(seed, chains):
-    """Return the states of the Philox noise of every chain, uint64 [chains, 3]: one key, the chain, no call so far."""
-    states = np.zeros((chains, 3), np.uint64)
-    states[:, 0] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
-    states[:, 1] = np.arange(chains)
-    return states
-
-
-def _seed_generators(seed, chains):
-    """Return a numpy.random.Generator for the noise of every chain."""
-    return [np.random.default_rng(child.spawn(2)[0]) for child in np.random.SeedSequence(seed).spawn(chains)]
