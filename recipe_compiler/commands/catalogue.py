@@ -9,7 +9,7 @@ from recipe_compiler.display import say, show_rows
 from recipe_compiler.errors import Fault, Place, SpecError, nearest
 from recipe_compiler.formula.declaration import Datum, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.run.table import columns_of
+from recipe_compiler.run.columns import columns_of
 from recipe_compiler.spec.catalogue import FOLDERS, every_name, names, shipped, shipped_data
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.load import load

@@ -18,7 +18,7 @@ from recipe_compiler.formula.declaration import Declarations, Function, Paramete
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.run.atomic_write import write_whole
-from recipe_compiler.run.table import columns_of
+from recipe_compiler.run.columns import columns_of
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import is_plain, shipped_data

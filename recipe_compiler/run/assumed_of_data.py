@@ -12,7 +12,7 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import Apply, Compare, Entry, MatMul, Transpose
 from recipe_compiler.formula.show import text
-from recipe_compiler.run.columns import Data
+from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import RELATIONS, Array, Point, evaluate
 from recipe_compiler.run.sizes import found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.formulas import dependence, is_of_data

@@ -1,147 +1,267 @@
-"""Fields of a target, made of the columns of a table: checked, standardised, with an intercept."""
+"""Tables with named columns, read from CSV, NumPy and Parquet files or from memory; nothing in them is ever executed.
 
+Parquet is read by pyarrow, an optional dependency: `pip install recipe_compiler[parquet]`.
+"""
+
+import csv
+import os
+from array import array
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import DataError
-from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.made_columns import Scales, check_finite
-from recipe_compiler.run.refused_numbers import places_not_held, places_of_others, positions, says, stored
-from recipe_compiler.run.table import Table
-from recipe_compiler.spec.model import DataFile, Target
+from recipe_compiler.errors import DataError, nearest
+from recipe_compiler.run.check_numbers import DIGITS_LOST, MOST_WHOLE, is_plain, loses_digits, places_of_lost_digits
+from recipe_compiler.spec.npy import mapped
 
-Floats = NDArray[np.floating[Any]]
-"""float64 or float32; arithmetic is done in float64."""
-
-Integers = NDArray[np.int64]
-"""Positions, of index fields."""
-
-INTERCEPT = "intercept"
-"""The name of the column of ones."""
-
-MAX_INDICATOR_BYTES = 8 * 2**30
+Column = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[Any]]
+Header = tuple[tuple[str, ...], Callable[[Sequence[str]], Arrays]]
+"""The names of all columns of a file, and what reads some of them."""
+MOST_NAMED = 20
+"""Columns of a table that a message names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Field:
-    """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous, float64 or float32.
+class Columns:
+    """The wanted columns of a table: equally long, not empty, every number finite."""
 
-    Positions of an index field are int64.
-    """
-
-    name: str
-    values: Floats | Integers
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Data:
-    """The fields of a target, in the order declared."""
-
-    fields: tuple[Field, ...] = ()
+    origin: Path
+    header: tuple[str, ...]
+    """The names of all columns of the table."""
+    values: Mapping[str, Column]
 
     @property
     def rows(self) -> int:
-        """The number of data."""
-        return self.fields[0].values.shape[0] if self.fields else 0
+        """The number of rows."""
+        return len(next(iter(self.values.values())))
+
+    def place(self, row: int, name: str) -> str:
+        """Say where a number stands."""
+        return place_of(self.origin, row, name)
 
 
-def fields_of(table: Table, target: Target, file: DataFile, scales: Scales) -> tuple[Field, ...]:
-    """Return the fields that the rows of a table make.
+def place_of(origin: Path, row: int, column: str = "") -> str:
+    """Say where a number stands: in which row, counted from 1, at which line of a CSV file, in which column."""
+    number = _line_of(origin, row + 1) if origin.suffix.lower() == ".csv" else 0
+    line = f" (line {number})" if number else ""
+    return f"{origin}, row {row + 1}{line}{f', column `{column}`' if column else ''}"
 
-    Raises DataError with what does not fit, or the first bad row and column.
+
+def columns_of(file: Path, names: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the names of the columns of a table, in order. Arguments and errors are those of `read_columns`."""
+    with _said(file):
+        return _opened(file, names)[0]
+
+
+def read_columns(file: Path, wanted: Sequence[str], names: tuple[str, ...] = ()) -> Columns:
+    """Return columns of a file.
+
+    Args:
+        file: a `.csv` file with a header line, a `.npy` array, or a `.parquet` file.
+        wanted: names of columns. Those of a structured array are its fields.
+        names: of all columns of a plain two-dimensional array, which else are called "0", "1", ... .
+
+    Raises:
+        DataError: the file cannot be read; every column that is missing, or is not of finite numbers.
     """
-    declared = target.declarations.data
-    indicators = dict(file.indicators)
-    vectors = [datum.name for datum in declared if datum.axes[1:] and datum.name not in indicators]
-    if file.intercept and len(vectors) != 1:
-        raise DataError([f"{file.file}: `intercept` needs one field of vectors, found {len(vectors)}"])
-    return tuple(_stored(_field(datum, table, file, scales), table, file) for datum in declared)
+    with _said(file):
+        header, read = _opened(file, names)
+        demand_columns(file, header, wanted)
+        return columns_from(file, header, read(wanted))
 
 
-def labels(datum: Datum, file: DataFile) -> tuple[str, ...]:
-    """Return the names of the columns of a field, including those made from the file: indicators and the intercept."""
-    names, width = dict(file.columns)[datum.name], dict(file.indicators).get(datum.name)
-    if width is not None:
-        return tuple(f"{names[0]}_{k}" for k in range(width))
-    return (INTERCEPT, *names) if file.intercept and datum.axes[1:] else names
+def columns_from(origin: Path, header: Sequence[str], found: Arrays) -> Columns:
+    """Return columns as doubles. Raises DataError for each that is not of finite numbers, or of another length."""
+    if not found:
+        raise DataError([f"{origin}: found no column that is read, expected one: it says how many rows there are"])
+    faults = [fault for name, numbers in found.items() for fault in _misfits(origin, name, numbers)]
+    lengths = {name: len(numbers) for name, numbers in found.items()}
+    if len(set(lengths.values())) > 1:
+        faults.append(f"{origin}: found columns of {', '.join(f'{n} ({name})' for name, n in lengths.items())} rows")
+    elif not max(lengths.values()):
+        faults.append(f"{origin}: found 0 rows, expected 1 or more")
+    if faults:
+        raise DataError(faults)
+    return Columns(origin, tuple(header), {name: np.array(own, np.float64) for name, own in found.items()})
 
 
-def _stored(field: Field, table: Table, file: DataFile) -> Field:
-    if file.dtype == "float64" or field.values.dtype.kind == "i":
-        return field
-    values = stored(field.values, file.dtype)
-    bad = places_not_held(field.values, values)
-    if bad.size:
-        row, found = int(bad[0][0]), field.values[tuple(bad[0])]
-        where = table.where(row, field.columns[int(bad[0][-1])] if values.ndim == 2 else field.columns[0])
-        raise DataError([f"{where}: found {found:g}, expected a number that {file.dtype} holds"])
-    return Field(field.name, values, field.columns)
+def _misfits(origin: Path, name: str, numbers: NDArray[Any]) -> list[str]:
+    if numbers.ndim != 1 or numbers.dtype.kind not in "buifO":
+        return [f"{origin}, column `{name}`: found {numbers.dtype} of shape {numbers.shape}, expected a number a row"]
+    lost = places_of_lost_digits(numbers)
+    bad = lost if lost.size else np.argwhere(~np.isfinite(numbers.astype(np.float64)))
+    if not bad.size:
+        return []
+    row, more = int(bad[0][0]), f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+    expected = DIGITS_LOST if lost.size else "a number"
+    return [f"{place_of(origin, row, name)}: found {numbers[row]}, expected {expected}{more}"]
 
 
-def _field(datum: Datum, table: Table, file: DataFile, scales: Scales) -> Field:
-    sizes, names = datum.shape.sizes, dict(file.columns)[datum.name]
-    if len(sizes) > 1:
-        raise DataError([f"{table.file}: `{datum.name}` has a matrix for every datum; columns can fill only a vector"])
-    values = np.stack([table.column(name) for name in names], axis=1)
-    check_finite(values, names, table)
-    if datum.is_index:
-        return Field(datum.name, _positions(datum, values[:, 0], names[0], table, file), names)
-    if datum.name in dict(file.indicators):
-        return Field(datum.name, _indicator(datum, values[:, 0], names[0], table, file), labels(datum, file))
-    if datum.values:
-        _check_allowed(values, names, datum, table)
-    for k, name in enumerate(names):
-        if datum.name in file.standardise or name in file.standardise:
-            values[:, k] = scales[name].standardised(values[:, k])
-    if not datum.values:
-        _check_allowed(values, names, datum, table)
-    if sizes:
-        if file.intercept:
-            values = np.concatenate([np.ones((table.rows, 1)), values], axis=1)
-        if isinstance(sizes[0], int) and sizes[0] != values.shape[1]:
-            found = f"found {values.shape[1]} columns for `{datum.name}`, expected {sizes[0]}"
-            raise DataError([f"{table.file}: {found}"])
-        return Field(datum.name, np.ascontiguousarray(values), labels(datum, file))
-    if len(names) != 1:
-        raise DataError([f"{table.file}: found {len(names)} columns for `{datum.name}`, expected 1: it is a scalar"])
-    return Field(datum.name, np.ascontiguousarray(values[:, 0]), names)
+def demand_columns(origin: Path, header: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raise DataError for all wanted columns that a table does not have, or has twice."""
+    has = f"it has {', '.join(header[:MOST_NAMED]) or 'none'}"
+    faults = [
+        f"{origin}: found column `{name}` {header.count(name)} times, expected once"
+        if name in header
+        else f"{origin}: found no column `{name}`: {nearest(name, header) or has}"
+        for name in wanted
+        if header.count(name) != 1
+    ]
+    if faults:
+        raise DataError(faults)
 
 
-def _positions(datum: Datum, column: NDArray[np.float64], name: str, table: Table, file: DataFile) -> Integers:
-    """Return the positions that a column counts, from 0 or from 1, counted from 0. Raises DataError."""
-    first = int(datum.name in file.from_one)
-    bad = places_of_others(datum, column - first)
-    if bad.size:
-        row = int(bad[0][0])
-        where, found = table.where(row, name), column[row]
-        raise DataError([f"{where}: found {found:g}, expected {positions(datum, first)} for `{datum.name}`"])
-    return column.astype(np.int64) - first
+@contextmanager
+def _said(file: Path) -> Generator[None]:
+    """Raise DataError in the place of what is raised where a file cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, csv.Error) as error:
+        raise DataError([f"{file}: cannot be read: {error}"]) from error
 
 
-def _indicator(datum: Datum, column: NDArray[np.float64], name: str, table: Table, file: DataFile) -> Floats:
-    """Return a one at the place that a column counts from 0, zeros elsewhere, row by row."""
-    width = dict(file.indicators)[datum.name]
-    bad = np.flatnonzero((column != np.floor(column)) | (column < 0) | (column >= width))
-    if bad.size:
-        row = int(bad[0])
-        expected = f"a whole number from 0 to {width - 1}"
-        raise DataError([f"{table.where(row, name)}: found {column[row]:g}, expected {expected} for `{datum.name}`"])
-    if 8 * column.size * width > MAX_INDICATOR_BYTES:
-        raise DataError(
-            [f"{table.file}: `{datum.name}` would hold {column.size} x {width} numbers, expected 8 GiB at most"]
-        )
-    values = np.zeros((column.size, width))
-    values[np.arange(column.size), column.astype(np.int64)] = 1.0
-    return values
+def _opened(file: Path, names: tuple[str, ...]) -> Header:
+    if not os.path.isfile(file):
+        raise DataError([f"{file}: found no such file"])
+    suffix = file.suffix.lower()
+    if names and suffix != ".npy":
+        raise DataError([f"{file}: found `names`, expected none: this file names its columns itself"])
+    match suffix:
+        case ".csv":
+            return _open_csv(file)
+        case ".npy":
+            return _open_npy(file, names)
+        case ".parquet":
+            return _open_parquet(file)
+        case _:
+            raise DataError([f"{file}: found the ending `{suffix}`, expected .csv, .npy or .parquet"])
 
 
-def _check_allowed(values: NDArray[np.float64], names: tuple[str, ...], datum: Datum, table: Table) -> None:
-    bad = places_of_others(datum, values)
-    if bad.size:
-        row, column = (int(k) for k in bad[0])
-        found = f"found {values[row, column]:g}, expected {says(datum)} for `{datum.name}`"
-        raise DataError([f"{table.where(row, names[column])}: {found}"])
+def _open_csv(file: Path) -> Header:
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        header = tuple(name.strip() for name in next(csv.reader(stream), ()))
+    return header, lambda wanted: _read_csv(file, header, wanted)
+
+
+def _read_csv(file: Path, header: Sequence[str], wanted: Sequence[str]) -> Arrays:
+    """Return columns by NumPy's reader; where it does not take them all, row by row.
+
+    What NumPy takes are rows of the width of the header with a plain number in every wanted cell, which are those that
+    are taken row by row, too; whatever else is there is read again to be named, or because it is a number after all.
+    (Quicker readers fill short rows up, or pass over what is no text, and would take files that are refused here.)
+    """
+    types = np.dtype([(str(k), "f8" if name in wanted else "U1") for k, name in enumerate(header)])
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        next(csv.reader(stream), None)
+        lines = (line for line in stream if line.strip("\r\n"))
+        if (line := next(lines, None)) is None:
+            return {name: np.empty(0) for name in wanted}
+        try:
+            table: Any = np.loadtxt(chain([line], lines), types, comments=None, delimiter=",", quotechar='"', ndmin=1)
+        except ValueError:
+            return _csv_by_rows(file, header, wanted)
+    found = {name: table[str(header.index(name))] for name in wanted}
+    if any((np.isfinite(own) & (np.abs(own) >= MOST_WHOLE)).any() for own in found.values()):  # digits may be lost
+        return _csv_by_rows(file, header, wanted)
+    return found
+
+
+def _csv_by_rows(file: Path, header: Sequence[str], wanted: Sequence[str]) -> Arrays:
+    """Return columns cell by cell. Raises DataError for the first that is no number."""
+    places, cells = [header.index(name) for name in wanted], array("d")
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream)
+        next(reader, None)
+        for count, row in enumerate(filter(None, reader)):
+            if len(row) != len(header):
+                found = f"found {len(row)} cells, expected {len(header)} as in the header"
+                raise DataError([f"{place_of(file, count)}: {found}"])
+            for place in places:
+                if (number := _number(row[place])) is None:
+                    shown = f"`{row[place][:40]}`" if row[place].strip() else "an empty cell"
+                    expected = DIGITS_LOST if is_plain(row[place]) else "a number"
+                    raise DataError([f"{place_of(file, count, header[place])}: found {shown}, expected {expected}"])
+                cells.append(number)
+    values = np.array(cells).reshape(-1, len(places))
+    return {name: values[:, k] for k, name in enumerate(wanted)}
+
+
+def _number(cell: str) -> float | None:
+    """Return the number in a cell, written with the digits 0 to 9; None for any other, and where digits are lost."""
+    if "_" in cell or not cell.strip().isascii():  # Python takes 1_0 for 10, and the digits of every script
+        return None
+    try:
+        return None if loses_digits(cell) else float(cell)
+    except ValueError:
+        return None
+
+
+def _line_of(file: Path, row: int) -> int:
+    """Return the line of a CSV file at which a row ends, both counted from 1; 0 where a cell is longer than any is."""
+    with file.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
+        reader = csv.reader(stream)
+        next(reader, None)
+        for _ in islice(filter(None, reader), row):
+            pass
+        return reader.line_num
+    return 0
+
+
+def open_array(file: Path) -> NDArray[Any]:
+    """Return the array of a `.npy` file, mapped and read-only. Raises DataError for anything but an array."""
+    if not os.path.isfile(file):
+        raise DataError([f"{file}: found no such file"])
+    try:
+        return mapped(file)
+    except (ValueError, EOFError) as error:
+        raise DataError([f"{file}: found no plain array of numbers (objects are never unpickled): {error}"]) from error
+
+
+def _open_npy(file: Path, names: tuple[str, ...]) -> Header:
+    array = open_array(file)
+    fields = array.dtype.names
+    if fields is not None and names:
+        raise DataError([f"{file}: found `names`, expected none: the fields of the array have their own"])
+    if array.ndim != (2 if fields is None else 1):
+        expected = "2: rows and columns" if fields is None else "1: it has named fields"
+        raise DataError([f"{file}: found an array of {array.ndim} dimensions, expected {expected}"])
+    if fields is not None:
+        return fields, lambda wanted: {name: array[name] for name in wanted}
+    if names and len(names) != array.shape[1]:
+        raise DataError([f"{file}: found {array.shape[1]} columns, expected {len(names)}: one for each of `names`"])
+    header = names or tuple(map(str, range(array.shape[1])))
+    return header, lambda wanted: {name: array[:, header.index(name)] for name in wanted}
+
+
+def _open_parquet(file: Path) -> Header:
+    try:
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        hint = "install it with `pip install recipe_compiler[parquet]`"
+        raise DataError([f"{file}: reading Parquet needs pyarrow, found none: {hint}"]) from error
+    opened: Any = pyarrow.parquet.ParquetFile(file)
+    return tuple(opened.schema_arrow.names), lambda wanted: _read_parquet(file, opened.read(columns=list(wanted)))
+
+
+def _read_parquet(file: Path, table: Any) -> Arrays:
+    """Return columns, integers as they are; a missing value is NaN. Raises DataError for one that is not of numbers."""
+    import pyarrow
+    from pyarrow import types
+
+    found: dict[str, NDArray[Any]] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not types.is_integer(column.type) or column.null_count:
+            if not any(
+                is_(column.type) for is_ in (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
+            ):
+                raise DataError([f"{file}, column `{name}`: found {column.type}, expected numbers"])
+            column = column.cast(pyarrow.float64(), safe=False)
+        found[name] = column.to_numpy()
+    return found

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from recipe_compiler.errors import DataError
+from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data, columns_read, load_data
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.table import open_array
 from recipe_compiler.spec.model import Build, DataFile, Document, Observed
 
 LARGEST = 32 * 2**20
@@ -64,9 +64,7 @@ def _of(build: Build, data: Data, file: str) -> Observed | str:
 
 
 def _left_to_the_run(file: DataFile) -> str:
-    """Return why data are not read yet: they are large, or are converted and mapped; empty where they are read."""
-    if file.is_mapped and not file.arrays:
-        return f"{file.file.name} is mapped when a run begins"
+    """Return why data are not read yet: they are large; empty where they are read."""
     for path in [path for _, path in file.arrays] or [file.file]:
         if _is_large(path):
             return f"{path.name} is large, and known when a run begins"

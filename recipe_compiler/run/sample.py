@@ -19,8 +19,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.columns import Floats, Integers
-from recipe_compiler.run.data import Data
+from recipe_compiler.run.data import Data, Floats, Integers
 from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.initial import initial_state

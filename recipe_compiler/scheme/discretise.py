@@ -132,7 +132,7 @@ def discretise(
             infinitesimal_generator=generator,
             energies=_energies(build, derivation, setting, known),
             narrow=_narrow(build),
-            mapped=build.data is not None and build.data.is_mapped,
+            mapped=build.data is not None and bool(build.data.arrays),
             heads=tuple(
                 (name, stated[name]) for name in stacked_sizes(build.target.declarations) if name not in one_name
             )

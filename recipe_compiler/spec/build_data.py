@@ -51,7 +51,11 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
             elif key == "indicator" and not isinstance(_width(fields[name], document), int):
                 problem = f"found no number for the length {fields[name].shape.cols} of the indicator `{name}`"
                 page.fault(("data", key), f"data.{key}", f"{problem}, expected it under sizes")
-    stored = {key: getattr(document.data, key) for key in ("memory_map", "dtype", "shuffle", "shuffled")}
+    vectors = [name for name, datum in fields.items() if datum.axes[1:] and name not in document.data.indicator]
+    if document.data.intercept and len(vectors) != 1:
+        problem = f"found `intercept`, and {len(vectors)} fields of vectors, expected one"
+        page.fault(("data", "intercept"), "data.intercept", problem)
+    stored = {key: getattr(document.data, key) for key in ("dtype", "shuffle", "shuffled")}
     if document.data.arrays:
         return _arrays(page, document.data, tuple(fields), folder, stored)
     if document.data.file is None:
@@ -77,7 +81,7 @@ def _arrays(
     page: Page, entry: DataEntry, fields: tuple[str, ...], folder: Path, stored: dict[str, Any]
 ) -> DataFile | None:
     """Return fields that are files of their own; None where a fault was added."""
-    for key in ("file", *_OF_A_TABLE, *(entry.model_extra or {})):
+    for key in ("file", "shuffle", *_OF_A_TABLE, *(entry.model_extra or {})):
         if page.node("data", key) is not None:
             problem = f"found `{key}` beside `arrays`, expected none: an array is used as stored"
             page.fault(("data", key), f"data.{key}", problem, "make it when the array is written")

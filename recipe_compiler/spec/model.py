@@ -540,8 +540,6 @@ class DataFile:
     """Index fields whose columns count positions from 1."""
     names: tuple[str, ...] = ()
     """Names of the columns of a plain array, in order."""
-    memory_map: bool = False
-    """Whether the fields are mapped from files, written once, instead of loaded."""
     dtype: str = "float64"
     """In what the data are stored, `float64` or `float32`; arithmetic is in float64."""
     shuffle: int | None = None
@@ -549,7 +547,7 @@ class DataFile:
     shuffled: bool = False
     """Whether the build says that the file's rows stand in random order."""
     arrays: tuple[tuple[str, Path], ...] = ()
-    """Field of the target to the `.npy` file that is this field as a whole; `file` is then the first of them."""
+    """Field of the target to the `.npy` file that is this field as a whole, mapped; `file` is the first of them."""
     made: tuple[MadeColumn, ...] = ()
     """Columns that are made of those of the file, as far as fields need them, each after those that it uses."""
 
@@ -559,11 +557,6 @@ class DataFile:
         used = [names for _, names in self.columns] + [column.uses for column in self.made]
         made = {column.name for column in self.made}
         return tuple(dict.fromkeys(name for names in used for name in names if name not in made))
-
-    @property
-    def is_mapped(self) -> bool:
-        """Whether the fields are mapped, row by row, instead of loaded."""
-        return self.memory_map or bool(self.arrays) or self.file.suffix.lower() == ".parquet"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

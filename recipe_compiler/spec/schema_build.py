@@ -181,7 +181,6 @@ class DataEntry(BaseModel):
     columns: Annotated[
         dict[Name, FormulaText], Field(description="made columns: name to a formula of a row: {logx: log(x)}")
     ] = {}
-    memory_map: Annotated[Truth, Field(description="map the data, converted once, instead of loading them")] = False
     dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
     shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
     shuffled: Annotated[Truth, Field(description="the rows of the file are in random order")] = False

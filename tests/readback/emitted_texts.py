@@ -171,7 +171,8 @@ def build_of(name: str) -> Build:
     for change in changes:
         if change == "mapped":
             assert build.data is not None
-            build = replace(build, data=replace(build.data, memory_map=True))
+            arrays = tuple((name, Path(f"{name}.npy")) for name, _ in build.data.columns)
+            build = replace(build, data=replace(build.data, arrays=arrays))
         elif change == "replacement":
             build = replace(build, replacement=True)
         elif change.startswith("d = "):

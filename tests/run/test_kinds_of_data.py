@@ -56,10 +56,10 @@ def test_what_is_declared_is_accepted(build: Build) -> None:
 @pytest.mark.parametrize(
     ("field", "values", "problem"),
     [
-        ("y", [1, 0.5, 4], "found 0.5 in row 2 for `y`, expected an array [N] of integer, nonnegative numbers"),
-        ("y", [1, -1, 4], "found -1 in row 2"),
-        ("n", [3, 4.5, 5], "found 4.5 in row 2 for `n`"),
-        ("z", [1, 1, 0], "found 0 in row 3 for `z`, expected an array [N] of nonzero numbers"),
+        ("y", [1, 0.5, 4], "data, row 2: found 0.5, expected integer, nonnegative numbers for `y`"),
+        ("y", [1, -1, 4], "row 2: found -1"),
+        ("n", [3, 4.5, 5], "row 2: found 4.5, expected integer"),
+        ("z", [1, 1, 0], "row 3: found 0, expected nonzero numbers for `z`"),
         ("y", [1, 0, 5], "data, row 3: found y = 5., n = 4., expected y <= n, as trials assumes"),
         ("n", [3, 10, 4], "data, row 2: found n = 10., expected n <= most"),
         ("x", [[1, 2], [1, 0], [2, 2]], "data, row 1: found x = [1. 2.], expected x[0] >= x[1]"),
