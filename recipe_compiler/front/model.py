@@ -360,7 +360,6 @@ def compile(
     derived: Mapping[object, object] | None = None,
     gradient_noise: object = None,
     minibatch: Mapping[str, object] | None = None,
-    noise: str | None = None,
     draws: int | None = None,
     warmup: int | None = None,
     warmup_seconds: float | None = None,
@@ -392,7 +391,7 @@ def compile(
         data; or a table or dataset whose columns are the fields; or, as in YAML, `file` and the columns of each field,
         where `file` may be a table or a file. Left out, what the data decide is left to `sample(data)`.
     step_size, share, accept, warmup_seconds, scheme, order, variant, bind, parameters, sizes, init, derived
-    gradient_noise, minibatch, noise, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule
+    gradient_noise, minibatch, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule
     title, references
         As of `Build`.
     allow_undecided : bool
@@ -428,7 +427,7 @@ def compile(
     of_build: dict[str, Any] = {
         "step_size": step_size, "share": share, "accept": accept, "scheme": scheme, "order": order, "variant": variant,
         "bind": bind, "parameters": parameters, "sizes": sizes, "init": init, "derived": derived,
-        "gradient_noise": gradient_noise, "minibatch": minibatch, "noise": noise, "draws": draws, "warmup": warmup,
+        "gradient_noise": gradient_noise, "minibatch": minibatch, "draws": draws, "warmup": warmup,
         "warmup_seconds": warmup_seconds, "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size,
         "lanes": lanes, "diagnostics": diagnostics, "schedule": schedule, "title": title, "references": references,
     }  # fmt: skip
