@@ -463,6 +463,8 @@ def main(files: list[str]) -> int:
             said += [f"not rechecked, but trusted: {', '.join(trusted)}"] if (trusted := not_rechecked(pairs)) else []
         except FailureError as reason:
             said, kind = [f"FAILED: {reason}"], 1
+        except OSError as reason:
+            said, kind = [f"cannot be read: {reason.strerror}"], 2
         except Exception as reason:  # whatever no certificate provokes
             said, kind = [f"not a certificate: {type(reason).__name__}: {str(reason)[:200]}"], 2
         lines, worst = [*lines, *(f"{file}  {line}" for line in said)], max(worst, kind)

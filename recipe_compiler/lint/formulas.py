@@ -5,6 +5,7 @@ from typing import Any
 import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from recipe_compiler import limits
@@ -17,6 +18,10 @@ class _Printer(StrPrinter):
     def _print_Derivative(self, expr: Any) -> str:
         names = "".join(f"d_{x} " for x, n in expr.variable_count for _ in range(int(n)))
         return f"{names}{self._print(expr.expr)}"
+
+    def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
+        is_powered = isinstance(item, sympy.Derivative) and level > PRECEDENCE["Mul"]
+        return f"({self._print(item)})" if is_powered else super().parenthesize(item, level, strict)
 
     def _print_Function(self, expr: Any) -> str:
         if isinstance(expr, AppliedUndef):
