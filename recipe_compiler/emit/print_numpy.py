@@ -1,33 +1,26 @@
-"""Typed formulas as NumPy expressions, operation by operation those of `run/evaluate.py`: the same bits."""
+"""What NumPy computes of a formula, an operation a row: as text of emitted files and as values, the same bits.
 
+Values are stacks `[row, m, n]` of matrices, a scalar 1 x 1: of all rows of the data at once, or of one.
+"""
+
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recipe_compiler.formula.elementwise import FUNCTIONS
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Compare,
-    Entry,
-    Explicit,
-    Filled,
-    Formula,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Normal,
-    Number,
-    Pi,
-    Power,
-    Role,
-    Symbol,
-    Transpose,
-)
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise, entrywise
+from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.program.combine import double
+
+Stack = NDArray[np.float64]
 
 
 class NotInNumpyError(Exception):
@@ -44,67 +37,127 @@ class Spelling:
     """Of a parameter, block or function: an expression in the shape that formulas work with."""
 
 
-_ONE = {
-    "inv": "np.linalg.inv(#)", "det": "np.linalg.det(#)", "trace": "np.trace(#)", "sum": "np.sum(#)",
-    "diag": "np.diag((#).reshape(-1))", "logdet": "np.linalg.slogdet(#)[1]",
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is computed of the parts of a node: of stacks, and as text; the text is empty where NumPy lacks it."""
+
+    values: Callable[..., Stack]
+    text: str = ""
+
+
+def _power(base: Stack, exponent: Stack) -> Stack:
+    """Return a power; NumPy squares and takes roots where the exponent is one number of no axes."""
+    return base ** (exponent.reshape(()) if exponent.size == 1 else exponent)
+
+
+def _explicit(rows: int, *entries: Stack) -> Stack:
+    return np.concatenate(np.broadcast_arrays(*entries), axis=2).reshape(-1, rows, len(entries) // rows)
+
+
+def _entry(at: tuple[int, ...], A: Stack) -> Stack:
+    flat = A.reshape(len(A), -1)[:, at[0]] if len(at) == 1 else A[:, at[0], at[1]]
+    return flat.reshape(-1, 1, 1)
+
+
+def _diagonal(v: Stack) -> Stack:
+    return np.where(np.eye(v.shape[1], dtype=bool), v, 0.0)
+
+
+def _kronecker(A: Stack, B: Stack) -> Stack:
+    """Return the products A_n kron B_n, one of which may stand for all n."""
+    every = A[:, :, None, :, None] * B[:, None, :, None, :]
+    return every.reshape(len(every), A.shape[1] * B.shape[1], A.shape[2] * B.shape[2])
+
+
+def _numbers(function: Callable[[Stack], Any]) -> Callable[[Stack], Stack]:
+    return lambda A: function(A).reshape(-1, 1, 1)
+
+
+def _elementwise(row: Elementwise) -> Operation:
+    """Return an elementwise function: NumPy's, that of the row, or that of `math` entry by entry."""
+    if row.ufunc:
+        return Operation(getattr(np, row.ufunc), f"np.{row.ufunc}({{}})")
+    return Operation(row.array or entrywise(getattr(math, row.emitted.removeprefix("math."))))
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    **{row.name: _elementwise(row) for row in FUNCTIONS.values()},
+    "inv": Operation(np.linalg.inv, "np.linalg.inv({})"),
+    "det": Operation(_numbers(np.linalg.det), "np.linalg.det({})"),
+    "logdet": Operation(_numbers(lambda A: np.linalg.slogdet(A)[1]), "np.linalg.slogdet({})[1]"),
+    "trace": Operation(_numbers(partial(np.trace, axis1=1, axis2=2)), "np.trace({})"),
+    "sum": Operation(partial(np.sum, axis=(1, 2), keepdims=True), "np.sum({})"),
+    "diag": Operation(_diagonal, "np.diag(({}).reshape(-1))"),
+    "minimum": Operation(np.minimum, "np.minimum({}, {})"),
+    "maximum": Operation(np.maximum, "np.maximum({}, {})"),
+    "outer": Operation(lambda u, v: u * np.swapaxes(v, 1, 2), "np.outer({}, {})"),
+    "kron": Operation(_kronecker, "np.kron({}, {})"),
+    "where": Operation(np.where, "np.where({}, {}, {})"),
 }  # fmt: skip
-_TWO = ("minimum", "maximum", "outer", "kron")
+"""The functions that have values."""
+
+_RELATIONS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal, "==": np.equal}
+
+
+def operation(node: Formula) -> Operation | None:
+    """Return what is computed of a node's parts; None of a node that has none, or no value outside of an update."""
+    match node:
+        case ex.Add(terms):
+            return Operation(lambda *values: reduce(add, values), f"({' + '.join(['{}'] * len(terms))})")
+        case ex.Multiply():
+            return Operation(np.multiply, "({} * {})")
+        case ex.Power():
+            return Operation(_power, "(np.asarray({}) ** np.asarray({}))")
+        case ex.MatMul(_, _, shape):
+            return Operation(np.matmul, "({} @ {})" + ".reshape(())" * (shape == SCALAR))
+        case ex.Transpose():
+            return Operation(lambda A: np.swapaxes(A, 1, 2), "{}.T")
+        case ex.Explicit(rows):
+            inner = ", ".join(f"[{', '.join(['float({})'] * len(row))}]" for row in rows)
+            return Operation(partial(_explicit, len(rows)), f"np.array([{inner}])")
+        case ex.Entry(_, at):
+            flat = ".reshape(-1)" * (len(at) == 1)
+            return Operation(partial(_entry, at), f"{{}}{flat}[{', '.join(map(str, at))}]")
+        case ex.Compare(op):
+            return Operation(_RELATIONS[op], f"np.asarray({{}}) {op} np.asarray({{}})")
+        case ex.Apply(fn):
+            return OPERATIONS.get(fn)
+        case _:
+            return None
 
 
 def print_numpy(formula: Formula, by: Spelling) -> str:
     """Return a formula as a NumPy expression of its own shape: (), (n, 1), (1, n) or (m, n).
 
-    Operation by operation that of `run.evaluate.evaluate`, so that both give the same bits.
-
     Raises:
         NotInNumpyError: NumPy alone has no expression for it.
         ModelError: A number is beyond doubles.
     """
-
-    def of(part: Formula) -> str:
-        return print_numpy(part, by)
-
     match formula:
-        case Number(value):
+        case ex.Number(value):
             return repr(double(value))
-        case Pi():
+        case ex.Pi():
             return "np.pi"
-        case Symbol(name, _, Role.SIZE):
+        case ex.Symbol(name, _, Role.SIZE):
             return f"float({by.size(name)})"
-        case Symbol(name) | FunctionAt(name):
+        case ex.Symbol(name) | ex.FunctionAt(name):
             if name not in by.values:
                 raise NotInNumpyError(f"{name} has no value where chains start")
             return by.values[name]
-        case Identity(size):
+        case ex.Identity(size):
             return f"np.eye({by.size(size)})"
-        case Filled(value, shape):
+        case ex.Filled(value, shape):
             return f"np.full({shape_numbers(shape, by)}, {float(value)})"
-        case Add(terms):
-            return f"({' + '.join(map(of, terms))})"
-        case Multiply(left, right):
-            return f"({of(left)} * {of(right)})"
-        case Power(Number(base), Number(exponent)):
+        case ex.Power(ex.Number(base), ex.Number(exponent)):
             return repr(float(np.asarray(double(base)) ** np.asarray(double(exponent))))
-        case Power(base, exponent):
-            return f"(np.asarray({of(base)}) ** np.asarray({of(exponent)}))"
-        case MatMul(left, right, shape):
-            product = f"({of(left)} @ {of(right)})"
-            return f"{product}.reshape(())" if shape == SCALAR else product
-        case Transpose(arg):
-            return f"{of(arg)}.T"
-        case Explicit(rows):
-            inner = ", ".join(f"[{', '.join(f'float({of(entry)})' for entry in row)}]" for row in rows)
-            return f"np.array([{inner}])"
-        case Entry(arg, (place,)):
-            return f"{of(arg)}.reshape(-1)[{place}]"
-        case Entry(arg, (row, column)):
-            return f"{of(arg)}[{row}, {column}]"
-        case Normal(cov):
-            return f"_draw(rng, np.asarray({of(cov)}))"
-        case Apply(fn, args):
-            return _applied(fn, args, of)
+        case ex.Normal(cov):
+            return f"_draw(rng, np.asarray({print_numpy(cov, by)}))"
         case _:
-            raise NotInNumpyError("it has no value outside of an update")
+            found = operation(formula)
+    if found is None or not found.text:
+        is_call = isinstance(formula, ex.Apply)
+        raise NotInNumpyError(f"NumPy has no {formula.fn}" if is_call else "it has no value outside of an update")
+    return found.text.format(*(print_numpy(part, by) for part in parts(formula)))
 
 
 def shape_numbers(shape: Shape, by: Spelling) -> str:
@@ -112,17 +165,3 @@ def shape_numbers(shape: Shape, by: Spelling) -> str:
     if shape == SCALAR:
         return "()"
     return f"({', '.join('1' if size is None else by.size(size) for size in (shape.rows, shape.cols))})"
-
-
-def _applied(fn: str, args: tuple[Formula, ...], of: Callable[[Formula], str]) -> str:
-    match args:
-        case (one,) if fn in _ONE:
-            return _ONE[fn].replace("#", of(one))
-        case (one,) if fn in FUNCTIONS and FUNCTIONS[fn].ufunc:
-            return f"np.{FUNCTIONS[fn].ufunc}({of(one)})"
-        case (one, two) if fn in _TWO:
-            return f"np.{fn}({of(one)}, {of(two)})"
-        case (Compare(op, left, right), yes, no) if fn == "where":
-            return f"np.where(np.asarray({of(left)}) {op} np.asarray({of(right)}), {of(yes)}, {of(no)})"
-        case _:
-            raise NotInNumpyError(f"NumPy has no {fn}")

@@ -3,17 +3,14 @@
 Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n (`spec/target_densities.py`).
 """
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
-from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.expression import Apply, Compare, Entry, MatMul, Transpose
+from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.evaluate import RELATIONS, Array, Point, evaluate
+from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.sizes import found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import Build
@@ -42,28 +39,9 @@ def check_assumed(build: Build, data: Data) -> None:
 
 def _holds(condition: Compare, data: Data, at: Point) -> NDArray[np.bool_]:
     """Return row by row whether a condition holds, of every entry where it is one of vectors."""
-    joined = any(
-        isinstance(node, (Entry, MatMul, Transpose)) or (isinstance(node, Apply) and node.fn == "sum")
-        for side in (condition.left, condition.right)
-        for node in nodes(side)
-    )
-    if not joined:
-        whole = {field.name: field.values.reshape(data.rows, -1).astype(np.float64) for field in data.fields}
-        held = _compared(condition, whole, at)
-        entries = np.broadcast_to(held, (data.rows, *held.shape[1:])).reshape(data.rows, -1)
-        return np.logical_and.reduce(entries, axis=1)
-    return np.fromiter((_compared(condition, row, at).all() for row in _rows(data)), bool, data.rows)
-
-
-def _rows(data: Data) -> Iterator[dict[str, Array]]:
-    for n in range(data.rows):
-        yield {field.name: field.values[n].reshape((1, -1) if field.values.ndim == 2 else ()) for field in data.fields}
-
-
-def _compared(condition: Compare, fields: Mapping[str, Array], at: Point) -> NDArray[np.bool_]:
-    here = Point({**at.names, **fields}, at.sizes)
-    held = RELATIONS[condition.op](evaluate(condition.left, here), evaluate(condition.right, here))
-    return np.asarray(held, dtype=np.bool_)
+    fields = {field.name: field.values.reshape(data.rows, 1, -1).astype(np.float64) for field in data.fields}
+    held = evaluate_rows(condition, at, fields)
+    return np.logical_and.reduce(np.broadcast_to(held, (data.rows, *held.shape[1:])), axis=(1, 2))
 
 
 def _found(condition: Compare, data: Data, row: int) -> str:

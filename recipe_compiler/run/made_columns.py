@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from recipe_compiler.errors import DataError
-from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.columns import Column, Columns
-from recipe_compiler.run.evaluate import RELATIONS, Array, Point, evaluate
+from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.spec.model import MadeColumn
 
 MOST_EXPONENT = 1022
@@ -76,30 +75,24 @@ def over_rows(whole: str, values: Column, name: str, origin: Path) -> Column:
 def _values(column: MadeColumn, columns: Columns) -> Column:
     """Return the values of a column's formula, all finite. Raises DataError."""
     inputs = {name: columns.values[name] for name in column.uses}
-    with np.errstate(all="ignore"):
-        try:
-            found = _evaluated(column, inputs)
-        except (ValueError, OverflowError):  # functions that are computed number by number: to be found row by row
-            found = np.array(
-                [_one(column, {name: own[k] for name, own in inputs.items()}) for k in range(columns.rows)]
-            )
+    try:
+        found = _evaluated(column, inputs)
+    except (ValueError, OverflowError):  # functions that are computed number by number: to be found row by row
+        found = np.array([_one(column, {name: own[k] for name, own in inputs.items()}) for k in range(columns.rows)])
     values = np.array(np.broadcast_to(found, (columns.rows,)), dtype=np.float64)
     _demand_finite(column, columns, values)
     return values
 
 
-def _evaluated(column: MadeColumn, inputs: Mapping[str, Array]) -> Array:
-    at = Point(inputs, {})
-    if isinstance(column.formula, Compare):
-        left, right = (evaluate(side, at) for side in (column.formula.left, column.formula.right))
-        return RELATIONS[column.formula.op](left, right).astype(np.float64)
-    return evaluate(column.formula, at)
+def _evaluated(column: MadeColumn, inputs: Mapping[str, Column]) -> Column:
+    rows = {name: np.reshape(own, (-1, 1, 1)) for name, own in inputs.items()}
+    return evaluate_rows(column.formula, Point({}, {}), rows).reshape(-1)
 
 
-def _one(column: MadeColumn, numbers: Mapping[str, float]) -> float:
+def _one(column: MadeColumn, numbers: Mapping[str, Column]) -> float:
     """Return the value in one row; NaN where there is none."""
     try:
-        return float(_evaluated(column, {name: np.asarray(number) for name, number in numbers.items()}))
+        return float(_evaluated(column, numbers)[0])
     except (ValueError, OverflowError):
         return float("nan")
 

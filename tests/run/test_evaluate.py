@@ -11,7 +11,6 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
     Apply,
-    Compare,
     Formula,
     FunctionAt,
     Identity,
@@ -104,7 +103,6 @@ def test_what_has_no_value_is_refused() -> None:
         Symbol("unknown", SCALAR, Role.PARAMETER),
         Normal(Number(Fraction(1)), SCALAR),
         Apply("grad", (s, v), COLUMN),
-        Compare(">", s, s, SCALAR),
     ):
         with pytest.raises(DataError):
             evaluate(formula, AT)
