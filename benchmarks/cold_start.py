@@ -82,7 +82,8 @@ def write(build: Build, folder: Path) -> None:
     inputs = prepare_inputs(module, build, build.run, data, draws=1)
     noise, batch = module.seed_streams(0, 1)
     sizes = [size if isinstance(size, int) else dict(build.sizes)[size] for _, size in module.blocks]
-    chain = start_chain(module, inputs, tuple(np.zeros(max(size, 1)) for size in sizes), noise[0], batch[0])
+    state = {name: np.zeros(max(size, 1)) for (name, _), size in zip(module.blocks, sizes, strict=True)}
+    chain = start_chain(module, inputs, state, noise[0], batch[0])
     np.savez(folder / "arguments.npz", *run_arguments(module, inputs, chain, 1))
 
 

@@ -42,7 +42,7 @@ class Chains:
         settings = replace(build.run, thin=thin, draws=draws)
         self.inputs: Inputs = prepare_inputs(self.module, build, settings, data or Data(), draws)
         sizes = [size if isinstance(size, int) else dict(build.sizes)[size] for _, size in self.module.blocks]
-        state = tuple(np.zeros(max(size, 1)) for size in sizes)
+        state = {name: np.zeros(max(size, 1)) for (name, _), size in zip(self.module.blocks, sizes, strict=True)}
         noise, batch = self.module.seed_streams(seed, chains)
         self.chains = [start_chain(self.module, self.inputs, state, noise[k], batch[k]) for k in range(chains)]
         self.lanes, together = lanes, LANES if lanes else 1
@@ -63,8 +63,8 @@ class Chains:
     def theta(self) -> Array:
         """Return the draws of theta of the last call: one row per draw, or per chain the last draw of many chains."""
         if len(self.chains) == 1:
-            return self.chains[0].draws[0]
-        return np.stack([chain.draws[0][-1] for chain in self.chains])
+            return next(iter(self.chains[0].draws.values()))
+        return np.stack([next(iter(chain.draws.values()))[-1] for chain in self.chains])
 
     def work(self) -> Array:
         """Move on and return the draws of theta."""

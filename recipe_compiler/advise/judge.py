@@ -83,7 +83,7 @@ def _given(report: Report) -> Iterator[str]:
 def _starts(ready: Ready) -> tuple[Start, ...]:
     """Return where a search for the mode begins: at the mode that is known already, else where `init` says."""
     run = ready.run
-    given = dict(zip(run.module.parameters, ready.inputs.parameters, strict=True))
+    given = ready.inputs.parameters
     modes = [own.mode for own in run.build.control if own.mode in given]
     if modes:
         whole = np.concatenate([np.ravel(given[name]) for name in modes])

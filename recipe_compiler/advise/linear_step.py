@@ -63,7 +63,7 @@ class StepAtMode:
     @classmethod
     def of(cls, module: QuadraticModule, inputs: Inputs, target: TargetAtMode) -> "StepAtMode":
         """Return the step of a module at the settings of `inputs`."""
-        return cls(module.step(inputs, target.K, target.mode), module.hessian, module.of.potential_block, target)
+        return cls(module.step(inputs, target.K, target.mode), module.hessian, module.emitted.potential_block, target)
 
     def holding(self, name: str, value: Array) -> "StepAtMode":
         """Return the step with a block held at a value."""

@@ -17,10 +17,10 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.estimates import share_of_row
 from recipe_compiler.run.gradients import Gradients, gradients
-from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Slope, refined
 from recipe_compiler.run.one_step import one_step
-from recipe_compiler.run.sizes import declared_parameters
+from recipe_compiler.run.sample import parameter_names
 from recipe_compiler.spec.model import Build
 
 MOST_COORDINATES = 200
@@ -117,7 +117,7 @@ class LinearizedChain:
     @property
     def entries(self) -> int:
         """How many of the data one gradient reads."""
-        every = sum(field.size for field in self.inputs.data)
+        every = sum(field.size for field in self.inputs.data.values())
         return every if self.sample is None else every * self.sample.size // self.inputs.rows
 
     @property
@@ -139,8 +139,7 @@ class LinearizedChain:
 
     @property
     def _gradients(self) -> Gradients:
-        sizes = dict(zip(self.module.sizes, self.inputs.numbers, strict=True))
-        return gradients(self.compiled, self.module, self.inputs, sizes)
+        return gradients(self.compiled, self.module, self.inputs, self.inputs.sizes)
 
     @property
     def of_how_many(self) -> str:
@@ -248,12 +247,11 @@ class LinearizedChain:
         """Return the chain with another batch size."""
         return replace(self, inputs=replace(self.inputs, batch_size=size))
 
-    def place_of(self, name: str) -> int:
-        """Return where a parameter of the documents stands among those of the module."""
-        declared = {parameter.name for parameter in declared_parameters(self.build)}
-        return [users_name(own, declared) for own in self.module.parameters].index(name)
+    def parameter(self, name: str) -> float | Array:
+        """Return the value of a parameter, by its name in the documents."""
+        return self.inputs.parameters[parameter_names(self.module, self.build)[name]]
 
-    def with_parameter(self, place: int, value: float | Array) -> "LinearizedChain":
+    def with_parameter(self, name: str, value: float | Array) -> "LinearizedChain":
         """Return the chain with another value of a parameter."""
-        old = self.inputs.parameters
-        return replace(self, inputs=replace(self.inputs, parameters=(*old[:place], value, *old[place + 1 :])))
+        parameters = {**self.inputs.parameters, parameter_names(self.module, self.build)[name]: value}
+        return replace(self, inputs=replace(self.inputs, parameters=parameters))

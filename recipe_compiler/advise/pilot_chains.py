@@ -25,7 +25,6 @@ from recipe_compiler.run.sample import (
     NoStepError,
     available_cores,
     known_values,
-    potential_place,
     prepare_inputs,
 )
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
@@ -79,15 +78,16 @@ class Walker:
     @cached_property
     def begun(self) -> Array:
         """Where chains of a run that states nothing would begin, chain by chain."""
-        return np.array([self._started(k)[potential_place(self.module)] for k in range(CHAINS)])
+        return np.array([self._started(k)[self.module.potential_block] for k in range(CHAINS)])
 
     @cached_property
-    def _rest(self) -> tuple[Array, ...]:
+    def _rest(self) -> Mapping[str, Array]:
         """Where other blocks start: at zero, momenta at rest; where zero is outside of their domain, inside of it."""
         return self._started(0)
 
-    def _started(self, chain: int) -> tuple[Array, ...]:
-        return initial_state(self.build, self.build.dynamics, {}, self._at.names, self._at.sizes, SEED, chain)
+    def _started(self, chain: int) -> Mapping[str, Array]:
+        at = self._at
+        return initial_state(self.module, self.build, self.build.dynamics, {}, at.names, at.sizes, SEED, chain)
 
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
         """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
@@ -105,7 +105,7 @@ class Walker:
         kept = tuple((name, value) for name, value in self.build.values if name not in settings.values)
         run = replace(self.build.run, step_size=settings.eps, thin=settings.thin)
         build = replace(self.build, values=(*kept, *chosen), run=run, stated_step_size=Fraction(settings.eps))
-        place = potential_place(self.module)
+        name = self.module.potential_block
         found = np.full((len(theta), draws, theta.shape[1]), np.nan)
         try:
             inputs = prepare_inputs(self.module, build, run, self.data, draws)
@@ -113,18 +113,13 @@ class Walker:
             return found
         noise, batch = self.module.seed_streams(SEED + seed, len(theta))
         chains = [
-            start_chain(
-                self.module, inputs,
-                tuple(at.copy() if b == place else rest.copy() for b, rest in enumerate(self._rest)),
-                noise[k], batch[k],
-            )
-            for k, at in enumerate(theta)
-        ]  # fmt: skip
+            start_chain(self.module, inputs, {**self._rest, name: at}, noise[k], batch[k]) for k, at in enumerate(theta)
+        ]
         stopped = run_chains(self.module, inputs, chains, available_cores(), self._watched)
         if stopped is not None:
             signal.raise_signal(stopped)  # it was meant for the whole run, not for the walk alone
         for k, chain in enumerate(chains):
-            found[k, : chain.done] = chain.draws[place][: chain.done]
+            found[k, : chain.done] = chain.draws[f"{name}_draws"][: chain.done]
         if np.isfinite(found).all():
             self.budget.keep(found, settings.thin)
         if self._block.domain.name not in UNBOUNDED:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,15 @@ from recipe_compiler.run.constrained import with_stated
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.initial import initial_state
-from recipe_compiler.run.load_module import OF_KINDS, Emitted, users_name
+from recipe_compiler.run.load_module import OF_KINDS, Emitted
 from recipe_compiler.run.sample import (
     available_cores,
     known_values,
-    potential_place,
+    parameter_names,
     prepare_inputs,
     stepping,
 )
-from recipe_compiler.run.sizes import declared_parameters, potential_block, resolve_sizes
+from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 
@@ -68,7 +67,7 @@ class Pilots:
         """
         sizes = resolve_sizes(build, data)
         known = known_values(build, sizes)
-        states = [initial_state(build, build.dynamics, {}, known, sizes, SEED, k) for k in range(CHAINS)]
+        states = [initial_state(module, build, build.dynamics, {}, known, sizes, SEED, k) for k in range(CHAINS)]
         inputs = prepare_inputs(module, build, build.run, data, 1)
         fields = sum(field.values.size for field in data.fields)
         entries, point = max(LEAST_ENTRIES, fields), Point(known, sizes)
@@ -76,14 +75,15 @@ class Pilots:
 
     def at(self, theta: Array, seed: int) -> "Pilots":
         """Return other chains, which stand at the rows of theta; their seed is counted from that of walks."""
-        rest = [np.zeros_like(block) for block in self.chains[0].blocks]
-        states = [(*rest[: self._place], row, *rest[self._place + 1 :]) for row in theta]
+        like, own = self.chains[0].state, self.module.potential_block
+        rest = {name: np.zeros_like(like[name]) for name, _ in self.module.blocks}
+        states = [{**rest, own: row} for row in theta]
         return replace(self, chains=_chains(self.module, self.inputs, states, seed))
 
     @property
     def width(self) -> int:
         """Coordinates of the potential's block."""
-        return self.chains[0].blocks[self._place].size
+        return self._theta(self.chains[0]).size
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
         """Return what the chains draw from where they are, and leave them there.
@@ -100,12 +100,13 @@ class Pilots:
         try:
             inputs = stepping(self.module, self._given(values), eps)
         except RunError:
-            theta = np.stack([np.tile(chain.blocks[self._place], (draws, 1)) for chain in self.chains])
+            theta = np.stack([np.tile(self._theta(chain), (draws, 1)) for chain in self.chains])
             return Moved(theta, (np.zeros(theta.shape[:2]),))  # of all kinds
         inputs = replace(inputs, thin=thin)
 
         def walked(chain: Chain) -> Chain:
-            own = replace(chain, draws=tuple(np.empty((draws, one.shape[1])) for one in chain.draws), done=0)
+            room = {name: np.empty((draws, one.shape[1])) for name, one in chain.draws.items()}
+            own = replace(chain, draws=room, done=0)
             for done in range(0, draws, piece := math.ceil(draws / PIECES)):
                 advance(self.module, inputs, own, min(piece, draws - done))
                 self.budget.demand()
@@ -123,19 +124,18 @@ class Pilots:
                 "accepted or rejected; state an `init` where it is"
             )
         names = self.module.told
-        theta = np.stack([chain.draws[self._place] for chain in found])
+        theta = np.stack([chain.draws[f"{self.module.potential_block}_draws"] for chain in found])
         self.budget.keep(theta, self.steps * thin)
         if not names:  # draws by laws are always taken
             return Moved(theta, (np.ones(theta.shape[:2]),))
-        places = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names] or [0]
-        kinds = ([chain.draws[len(chain.blocks) + k][:, 0] for chain in found] for k in places)
+        own = [accepted for accepted, _ in OF_KINDS if accepted in names] or names[:1]
+        kinds = ([chain.draws[name][:, 0] for chain in found] for name in own)
         return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in kinds))
 
     def restart(self, chain: int, other: int) -> None:
         """Let a chain go on from where another one is; its streams stay its own."""
-        own, like = self.chains[chain], self.chains[other]
-        for array, source in zip((*own.blocks, *own.carried), (*like.blocks, *like.carried), strict=True):
-            array[:] = source
+        for name, _ in (*self.module.blocks, *self.module.carried):
+            self.chains[chain].state[name][:] = self.chains[other].state[name]
 
     def around(self, starts: Array) -> "Pilots":
         """Return chains of which every second one is at a start around a mode, the others where they are.
@@ -148,30 +148,24 @@ class Pilots:
         if bounded or whole or discrete_blocks(self.build.target.declarations):
             return self
         at = replace(self.point, rng=np.random.default_rng(SEED))
-        theta = np.array([chain.blocks[self._place] for chain in self.chains])
+        theta = np.array([self._theta(chain) for chain in self.chains])
         theta[::2] = [with_stated(start, self.build, at) for start in starts]
         return self.at(theta, 0)
 
-    @cached_property
-    def _place(self) -> int:
-        return potential_place(self.module)
-
-    @cached_property
-    def _names(self) -> tuple[str, ...]:
-        """The parameters of the module, by their names in the documents."""
-        declared = {parameter.name for parameter in declared_parameters(self.build)}
-        return tuple(users_name(name, declared) for name in self.module.parameters)
+    def _theta(self, chain: Chain) -> Array:
+        return chain.state[self.module.potential_block]
 
     def _given(self, values: Mapping[str, Array]) -> Inputs:
         """Return what chains are given with values in the place of those they had."""
-        known = dict(zip(self._names, self.inputs.parameters, strict=True))
+        names = parameter_names(self.module, self.build)
         chosen = {
-            name: float(value) if value.ndim == 0 else np.ascontiguousarray(value) for name, value in values.items()
+            names[name]: float(value) if value.ndim == 0 else np.ascontiguousarray(value)
+            for name, value in values.items()
         }
-        return replace(self.inputs, parameters=tuple((known | chosen)[name] for name in self._names))
+        return replace(self.inputs, parameters={**self.inputs.parameters, **chosen})
 
 
-def _chains(module: Emitted, inputs: Inputs, states: Sequence[tuple[Array, ...]], seed: int) -> tuple[Chain, ...]:
+def _chains(module: Emitted, inputs: Inputs, states: Sequence[Mapping[str, Array]], seed: int) -> tuple[Chain, ...]:
     """Return chains at states; their streams are of a seed that no run has."""
     noise, batch = module.seed_streams(SEED + seed, len(states))
     return tuple(start_chain(module, inputs, state, noise[k], batch[k]) for k, state in enumerate(states))

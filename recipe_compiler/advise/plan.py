@@ -219,9 +219,8 @@ def _by_draws(
             raise RunError("its module has no U of all data")
         if len(names) > MOST_COORDINATES:
             raise RunError(f"it has {len(names)} coordinates, too many to estimate covariances in seconds")
-        draws = exact_draws(
-            potential, slope, starts, max(LEAST_ENTRIES, sum(array.size for array in inputs.data)), names, budget
-        )
+        entries = sum(array.size for array in inputs.data.values())
+        draws = exact_draws(potential, slope, starts, max(LEAST_ENTRIES, entries), names, budget)
     except RunError as why:
         raise RunError(
             f"step_size: auto: {what}. Chains that need no mode do not help either: {why}. {_begun(serves)}"
@@ -311,7 +310,7 @@ def _around_mode(
     entries = ChosenEntries(
         stated, open_ones, linearized.inputs.eps, thin, math.ceil(WARMUP * width.steps / thin),
         linearized.inputs.batch_size,
-        {one.name: np.asarray(linearized.inputs.parameters[linearized.place_of(one.name)]) for one in open_ones},
+        {one.name: np.asarray(linearized.parameter(one.name)) for one in open_ones},
         linearized.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
         subtracts=linearized.build.estimated is not None,
     )  # fmt: skip

@@ -26,8 +26,6 @@ from recipe_compiler.tensor.terms import Index
 class QuadraticModule:
     """A module whose target was replaced by a quadratic, with its thermostats held."""
 
-    of: Emitted
-    """The module that takes the data."""
     compiled: Module
     emitted: Emitted
     hessian: str
@@ -36,15 +34,14 @@ class QuadraticModule:
 
     def step(self, inputs: Inputs, K: Array, mode: Array) -> OneStep:
         """Return one step at the settings of `inputs`, on the quadratic of a Hessian around a mode."""
-        numbers = dict(zip(self.of.sizes, inputs.numbers, strict=True))
-        given = dict(zip(self.of.parameters, inputs.parameters, strict=True))
+        given = {**inputs.parameters}
         shape = next(p.shape for p in self.compiled.program.parameters if p.name == self.shift)
         given |= {self.hessian: K, self.shift: -K @ mode} if shape.sizes else {self.hessian: K.item(), self.shift: 0.0}
         own = replace(
             inputs,
-            parameters=tuple(given[name] for name in self.emitted.parameters),
-            numbers=tuple(numbers[size] for size in self.emitted.sizes),
-            data=(),
+            parameters={name: given[name] for name in self.emitted.parameters},
+            sizes={size: inputs.sizes[size] for size in self.emitted.sizes},
+            data={},
         )
         return replace(one_step(self.compiled, self.emitted, own), drawn=self.shift)
 
@@ -66,7 +63,7 @@ def quadratic_module(module: Module, emitted: Emitted) -> QuadraticModule:
     hessian, shift = (fresh(name, taken) for name in ("hessian_of_U", "shift_of_U"))
     quadratic = with_quadratic_target(program, gradient, hessian, shift)
     made = emit_module(module.name, quadratic, schedule(quadratic, lower(quadratic)), "On a quadratic target.", "")
-    return QuadraticModule(emitted, made, load_text(made.name, made.text), hessian, shift)
+    return QuadraticModule(made, load_text(made.name, made.text), hessian, shift)
 
 
 def with_quadratic_target(program: Program, gradient: Gradient, hessian: str, shift: str) -> Program:

@@ -147,7 +147,7 @@ def choose(
 def with_values(linearized: LinearizedChain, values: Mapping[str, Array]) -> LinearizedChain:
     """Return a chain with other values of parameters, by their names in the documents."""
     for name, value in values.items():
-        linearized = linearized.with_parameter(linearized.place_of(name), value)
+        linearized = linearized.with_parameter(name, value)
     return linearized
 
 

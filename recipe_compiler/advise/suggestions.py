@@ -17,7 +17,7 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.run.load_module import users_name
+from recipe_compiler.run.sample import parameter_names
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.build_minibatch import may_vary
 from recipe_compiler.spec.model import Build
@@ -95,20 +95,18 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
 
 def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:
     """Yield larger values of the parameters of D that cure the posterior."""
-    declared = {parameter.name for parameter in declared_parameters(linearized.build)}
-    names = [users_name(name, declared) for name in linearized.module.parameters]
+    names = parameter_names(linearized.module, linearized.build)
     for parameter in _of_D(linearized.build):
         if parameter.name not in names:
             continue
-        place = names.index(parameter.name)
-        old = float(cast("float", linearized.inputs.parameters[place]))
+        name, old = parameter.name, float(cast("float", linearized.parameter(parameter.name)))
 
-        def asks(factor: float, place: int = place, old: float = old) -> LinearizedChain:
-            return linearized.with_parameter(place, -rounded(-old * factor))
+        def asks(factor: float, name: str = name, old: float = old) -> LinearizedChain:
+            return linearized.with_parameter(name, -rounded(-old * factor))
 
         found = _sought(asks, off, gentle=False) if old > 0.0 else None
         if found is not None:
-            value = float(cast("float", found[0].inputs.parameters[place]))
+            value = float(cast("float", found[0].parameter(name)))
             yield Cure(parameter.name, value, found[1], f"chains move up to {value / old:.2g} times slower")
 
 

@@ -98,7 +98,7 @@ class Checkpoint:
         state = read_sealed(path)
         self._compare(path, state.header)
         done: list[int] = state.header["done"]
-        most = chains[0].draws[0].shape[0]
+        most = _most(chains[0])
         if max(done) > most:
             raise RunError(f"{self.folder}: found {max(done)} draws and warmup, expected at most the {most} asked for")
         self._segments, self._kept = list(state.header["segments"]), [0] * len(chains)
@@ -134,13 +134,13 @@ class Checkpoint:
         begins = self._kept or [0] * len(chains)
         done = [chain.done for chain in chains]
         draws = {
-            f"draws_{k}_{b}": block[begins[k] : chain.done].copy()
+            f"{name} {k}": array[begins[k] : chain.done].copy()
             for k, chain in enumerate(chains)
-            for b, block in enumerate(chain.draws)
+            for name, array in chain.draws.items()
         }
         state = {name: value for k, chain in enumerate(chains) for name, value in _state(chain, k).items()}
         diverging = [chain.diverging for chain in chains]
-        finished = all(chain.diverging or chain.done == chain.draws[0].shape[0] for chain in chains)
+        finished = all(chain.diverging or chain.done == _most(chain) for chain in chains)
         header = {"facts": dict(self.facts), "done": done, "diverging": diverging, "finished": finished}
         return lambda: self._tried(lambda: self._write(draws, state, done, header))
 
@@ -185,8 +185,8 @@ class Checkpoint:
             raise RunError(f"{path}: found other draws than those that `state` names")
         for k, chain in enumerate(chains):
             first, last = segment.header["begins"][k], segment.header["ends"][k]
-            for b, block in enumerate(chain.draws):
-                block[first:last] = segment.arrays[f"draws_{k}_{b}"]
+            for name, array in chain.draws.items():
+                array[first:last] = segment.arrays[f"{name} {k}"]
         self._kept = list(segment.header["ends"])
 
 
@@ -213,25 +213,19 @@ def _versions() -> dict[str, str]:
     return found | versions(("numpy", "numba", OWN))
 
 
+def _most(chain: Chain) -> int:
+    """Return how many draws a chain has room for."""
+    return len(next(iter(chain.draws.values())))
+
+
 def _state(chain: Chain, k: int) -> Copies:
     """Return copies of all that the next draw of chain k depends on."""
-    found = {f"block_{k}_{b}": block.copy() for b, block in enumerate(chain.blocks)}
-    found |= {f"carried_{k}_{c}": array.copy() for c, array in enumerate(chain.carried)}
-    streams = {"noise": chain.noise_state.copy(), "batch": chain.batch_state, "permutation": chain.permutation}
-    return found | {f"{name}_{k}": array.copy() for name, array in {**streams, "clipped": chain.clipped}.items()}
+    return {f"{name} {k}": array.copy() for name, array in chain.state.items()}
 
 
 def _set_state(chain: Chain, state: Sealed, k: int) -> None:
-    wanted = _state(chain, k)
-    for name, array in wanted.items():
-        found = state.arrays.get(name)
+    for name, array in chain.state.items():
+        found = state.arrays.get(f"{name} {k}")
         if found is None or found.shape != array.shape or found.dtype != array.dtype:
             raise RunError(f"found a checkpoint without the array {name} of shape {array.shape}, expected it")
-    for b, block in enumerate(chain.blocks):
-        block[:] = state.arrays[f"block_{k}_{b}"]
-    for c, array in enumerate(chain.carried):
-        array[:] = state.arrays[f"carried_{k}_{c}"]
-    chain.noise_state[:] = state.arrays[f"noise_{k}"]
-    chain.batch_state[:] = state.arrays[f"batch_{k}"]
-    chain.permutation[:] = state.arrays[f"permutation_{k}"]
-    chain.clipped[:] = state.arrays[f"clipped_{k}"]
+        array[:] = found

@@ -22,7 +22,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.run.atomic_write import write_whole
 
 KIND = "recipe_compiler checkpoint"
-VERSION = 3
+VERSION = 4
 
 
 def held(path: Path) -> IO[bytes] | None:

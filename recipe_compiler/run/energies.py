@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_draws import declared_blocks
@@ -111,13 +112,12 @@ def potential_of(module: Emitted, inputs: Inputs) -> Callable[[Array], float] | 
 
 def beside_state(module: Emitted, inputs: Inputs) -> dict[str, Any]:
     """Return the parameters, constants made from them, and data, by the names that functions of the state use."""
-    made = () if module.prepare_energies is None else module.prepare_energies(*inputs.parameters, *inputs.numbers)
-    constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
-    return {
-        **dict(zip(module.parameters, inputs.parameters, strict=True)),
-        **dict(zip(module.energy_constants, constants, strict=True)),
-        **dict(zip(module.data, inputs.data, strict=True)),
-    }
+    made = (
+        ()
+        if module.prepare_energies is None
+        else module.prepare_energies(*inputs.parameters.values(), *inputs.sizes.values())
+    )
+    return {**inputs.parameters, **_constants(module.energy_constants, made), **inputs.data}
 
 
 def bytes_of(settings: RunSettings, data: Data) -> int:

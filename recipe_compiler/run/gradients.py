@@ -65,9 +65,10 @@ def gradient_of_steps(module: Module, emitted: Emitted, inputs: Inputs) -> Calla
     """
     if module.kernel.gradient is None or module.program.gradient is None or emitted.gradient is None:
         return None
-    sizes = dict(zip(emitted.sizes, inputs.numbers, strict=True))
-    for datum, array in zip(module.program.data, inputs.data, strict=True):
-        sizes |= {size: n for size, n in zip(datum.axes, np.shape(array), strict=True) if isinstance(size, str)}
+    sizes = {**inputs.sizes}
+    for datum in module.program.data:
+        shape = np.shape(inputs.data[datum.name])
+        sizes |= {size: n for size, n in zip(datum.axes, shape, strict=True) if isinstance(size, str)}
     found = _gradients(module, emitted, inputs, sizes)
     if emitted.variant == "minibatch":
         return found.full
@@ -96,9 +97,6 @@ def _gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[
     if procedure is None or program.gradient is None or call is None:
         raise RunError(f"{module.name}: found no gradient, expected one that steps take")
     block = program.gradient.block.name
-    given: dict[str, Any] = dict(zip(emitted.parameters, inputs.parameters, strict=True))
-    given |= dict(zip(emitted.constants, inputs.constants, strict=True))
-    given |= dict(zip(emitted.data, inputs.data, strict=True))
 
     def length(size: Size, batch: int) -> int:
         if isinstance(size, int):
@@ -116,7 +114,7 @@ def _gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[
         return tuple(np.zeros(tuple(length(size, batch_size) for size in array.sizes)) for array in procedure.work)
 
     def of_batch(theta: Array, batch: NDArray[np.uint64]) -> Array:
-        values = {**given, block: theta, "batch": batch}
+        values: dict[str, Any] = {**inputs.given, block: theta, "batch": batch}
         values.update(zip(scalars, theta.tolist(), strict=True) if scalars else ())
         if not procedure.returns:
             values[names[0]] = np.zeros(width)
@@ -124,7 +122,7 @@ def _gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[
         found = returned if procedure.returns else values[names[0]]
         return np.array(found, dtype=np.float64).reshape(-1)
 
-    return Gradients(inputs.rows, width, of_batch, sum(field.size for field in inputs.data))
+    return Gradients(inputs.rows, width, of_batch, sum(field.size for field in inputs.data.values()))
 
 
 def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] | None:
@@ -152,9 +150,13 @@ def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] |
 
 def beside_state(module: Emitted, inputs: Inputs) -> tuple[Any, ...]:
     """Return what a module's `generator` takes beside the state: parameters, constants made of them, data."""
-    made = () if module.prepare_generator is None else module.prepare_generator(*inputs.parameters, *inputs.numbers)
+    made = (
+        ()
+        if module.prepare_generator is None
+        else module.prepare_generator(*inputs.parameters.values(), *inputs.sizes.values())
+    )
     constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
-    return (*inputs.parameters, *constants, *inputs.data)
+    return (*inputs.parameters.values(), *constants, *inputs.data.values())
 
 
 def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:

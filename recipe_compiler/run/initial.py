@@ -17,6 +17,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.constrained import stated_blocks, with_rows, with_stated
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
+from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
@@ -52,10 +53,10 @@ def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mappi
 
 
 def initial_state(
-    build: Build, dynamics: Dynamics, laws: Mapping[str, OwnLaw], known: Mapping[str, Array], sizes: Mapping[str, int],
-    seed: int, chain: int,
-) -> tuple[Array, ...]:  # fmt: skip
-    """Return where a chain starts: one array of one dimension per block of the dynamics, in their order.
+    module: Emitted, build: Build, dynamics: Dynamics, laws: Mapping[str, OwnLaw], known: Mapping[str, Array],
+    sizes: Mapping[str, int], seed: int, chain: int,
+) -> dict[str, Array]:  # fmt: skip
+    """Return where a chain starts: one array of one dimension per block of the dynamics, by the module's names.
 
     A block of `init` takes the value of its formula, draws included; a block of the target, as it declares it, has its
     part of the potential's block. Of the others, the potential's block starts overdispersed (uniform in [-2, 2] per
@@ -63,6 +64,7 @@ def initial_state(
     the rest starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
 
     Args:
+        module: of the build.
         build: the build, for its `init`.
         dynamics: its dynamics, bound.
         laws: of the blocks whose law under H is a Gaussian independent of the rest.
@@ -74,8 +76,8 @@ def initial_state(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
     init = dict(build.init)
     potential = next((f.of for f in dynamics.declarations.functions if f.role == "potential"), ())
-    starts: list[Array] = []
-    for block in dynamics.declarations.blocks:
+    starts: dict[str, Array] = {}
+    for (name, _), block in zip(module.blocks, dynamics.declarations.blocks, strict=True):
         if block.name in init:
             start = _evaluated(block, init[block.name], Point(known, sizes, rng))
         elif block.name in potential or block.domain.name is not DomainName.REAL:
@@ -89,8 +91,8 @@ def initial_state(
         start = np.ascontiguousarray(start, dtype=np.float64).reshape(-1)
         if block.name in potential:
             start = with_stated(with_rows(start, build, sizes, rng), build, Point(known, sizes, rng))
-        starts.append(start)
-    return tuple(starts)
+        starts[name] = start
+    return starts
 
 
 def _length(block: Block, sizes: Mapping[str, int]) -> int:

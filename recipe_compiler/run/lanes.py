@@ -5,13 +5,12 @@ not on which chains are beside it, nor on how many.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recipe_compiler.emit.support.chains import _rows_of_64
 from recipe_compiler.program.loop_passes import COORDINATES
-from recipe_compiler.run.chain import Array, Chain, Inputs
+from recipe_compiler.run.chain import Chain, Inputs
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.spec.build_checks import no_lanes
@@ -50,7 +49,7 @@ def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draw
     live = [chain for chain in chains if not chain.diverging]
     if len(chains) > LANES or len({chain.done for chain in live}) > 1:
         raise ValueError("found chains at different draws or too many, expected up to 64 at the same draw")
-    size = sum(block.shape[1] for block in chains[0].draws)
+    size = sum(array.shape[1] for array in chains[0].draws.values())
     most = 1 if inputs.of_draw else max(1, ROOM // (LANES * size))
     left = draws
     while True:
@@ -65,44 +64,26 @@ def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draw
 
 def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int) -> None:
     """Lay the chains side by side, advance them, and hand every chain what is its own; lanes left over run idly."""
-    places = [min(lane, len(chains) - 1) for lane in range(LANES)]
-    states = np.stack([np.concatenate(_passed_on(chain)) for chain in chains])
-    lanes = _rows(states[places].T)
-    noise_state = _rows(np.stack([chain.noise_state for chain in chains])[places].T)
+    passed = [name for name, _ in (*module.blocks, *module.carried)]
+    own = [chains[min(lane, len(chains) - 1)].state for lane in range(LANES)]
+    lanes = _rows_of_64(np.array([np.concatenate([state[name] for name in passed]) for state in own]).T)
+    noise_state = _rows_of_64(np.array([state["noise_state"] for state in own]).T)
     kept = np.zeros(LANES, np.int64)
-    ends = np.cumsum([block.size for block in _passed_on(chains[0])])[:-1]
-    widths = [block.shape[1] for block in chains[0].draws]
+    ends = np.cumsum([chains[0].state[name].size for name in passed])[:-1]
+    widths = [array.shape[1] for array in chains[0].draws.values()]
     rows = np.empty((draws, LANES * sum(widths)))
-    given: dict[str, object] = {
-        **dict(zip(module.parameters, inputs.parameters, strict=True)),
-        **dict(zip(module.constants, inputs.constants, strict=True)),
-        "lanes": lanes, "eps": inputs.eps, "thin": inputs.thin, "noise_state": noise_state, "kept": kept,
-        "lanes_draws": rows,
-    }  # fmt: skip
+    given = {**inputs.given, "lanes": lanes, "noise_state": noise_state, "kept": kept, "lanes_draws": rows}
     if module.run_lanes is None:
         raise ValueError(f"{module.name} has no run_lanes")
     module.run_lanes(*(given[name] for name in module.lanes_arguments))
     drawn = rows.reshape(draws, sum(widths), LANES)
     for lane, chain in enumerate(chains):
         whole = slice(chain.done, chain.done + draws)
-        for block, part in zip(chain.draws, np.split(drawn[:, :, lane], np.cumsum(widths)[:-1], axis=1), strict=True):
-            block[whole] = part
-        for block, part in zip(_passed_on(chain), np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
-            block[:] = part
-        chain.noise_state[:] = noise_state.reshape(-1, LANES)[:, lane]
+        parts = np.split(drawn[:, :, lane], np.cumsum(widths)[:-1], axis=1)
+        for array, part in zip(chain.draws.values(), parts, strict=True):
+            array[whole] = part
+        for name, part in zip(passed, np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
+            chain.state[name][:] = part
+        chain.state["noise_state"][:] = noise_state.reshape(-1, LANES)[:, lane]
         chain.done += int(kept[lane])
         chain.diverging = int(kept[lane]) < draws
-
-
-def _passed_on(chain: Chain) -> tuple[Array, ...]:
-    """Return what a step of a chain takes and leaves: the blocks, and what it is given beside them."""
-    return (*chain.blocks, *chain.carried)
-
-
-def _rows(values: NDArray[Any]) -> NDArray[Any]:
-    """Return rows of 64 as one flat array that starts at a multiple of 512 bytes, where their loops are fastest."""
-    room = np.empty(values.size + LANES, values.dtype)
-    start = -room.ctypes.data % 512 // 8
-    flat = room[start : start + values.size]
-    flat[:] = values.ravel()
-    return flat

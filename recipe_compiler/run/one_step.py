@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.program.loops import Array as Declared
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.load_module import Emitted
@@ -193,12 +194,9 @@ def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:
         ValueError, numpy.linalg.LinAlgError: parameters, or a step size, for which there is no step.
     """
     program = compiled.program
-    sizes: Sizes = dict(zip(emitted.sizes, inputs.numbers, strict=True))
-    constants = emitted.prepare(*inputs.parameters, inputs.eps, *inputs.numbers)
-    given: dict[str, Any] = {"eps": inputs.eps}
-    given |= dict(zip(emitted.parameters, inputs.parameters, strict=True))
-    given |= {name: _held(value) for name, value in zip(emitted.constants, constants, strict=True)}
-    given |= dict(zip(emitted.data, inputs.data, strict=True))
+    sizes: Sizes = {**inputs.sizes}
+    constants = emitted.prepare(*inputs.parameters.values(), inputs.eps, *sizes.values())
+    given = {"eps": inputs.eps, **inputs.parameters, **_constants(emitted.constants, constants), **inputs.data}
     for array in (*compiled.kernel.step.inputs, *compiled.kernel.prepare.inputs):
         if array.name in given:
             sizes |= {
@@ -214,10 +212,6 @@ def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:
         for old, new in program.passed_on.items()
     )
     return OneStep(compiled, emitted, given, sizes, passed_on)
-
-
-def _held(value: object) -> object:
-    return float(cast("float", value)) if np.ndim(cast("float", value)) == 0 else np.ascontiguousarray(value)
 
 
 def _extent(size: int | str, sizes: Mapping[str, int]) -> int:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.refresh import OwnLaw, own_laws
+from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError, shown
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
@@ -169,8 +171,8 @@ def sample(
     if checkpoint is not None:
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
-    arrays = tuple(_stacked(chains, b, longest) for b in range(len(module.blocks)))
-    told = {name: _stacked(chains, len(arrays) + k, longest)[:, :, 0] for k, name in enumerate(module.told)}
+    arrays = tuple(_stacked(chains, f"{name}_draws", longest) for name, _ in module.blocks)
+    told = {name: _stacked(chains, name, longest)[:, :, 0] for name in module.told}
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=arrays,
@@ -178,7 +180,7 @@ def sample(
         kept=tuple(chain.done for chain in chains),
         diverging=tuple(chain.diverging for chain in chains),
         stopped=stopped,
-        clipped=tuple(int(chain.clipped.sum()) for chain in chains),
+        clipped=tuple(int(chain.state[CLIPPED].sum()) for chain in chains),
         settings=settings,
         sizes=tuple(sorted(sizes.items())),
         seconds=time.perf_counter() - begin,
@@ -205,12 +207,11 @@ def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs
     """Return chains that have drawn nothing. A gradient or a move that is code is tried where they start."""
     dynamics, laws = _laws(build)
     noise, batch = module.seed_streams(settings.seed, settings.chains)
-    starts = [
-        initial_state(build, dynamics, laws, at.names, at.sizes, settings.seed, k) for k in range(settings.chains)
-    ]
-    try_moves(inputs.moves, starts)
+    numbers = range(settings.chains)
+    starts = [initial_state(module, build, dynamics, laws, at.names, at.sizes, settings.seed, k) for k in numbers]
+    try_moves(inputs.moves, [tuple(start.values()) for start in starts])
     if inputs.gradient is not None:
-        try_gradient(inputs.gradient, [start[potential_place(module)] for start in starts])
+        try_gradient(inputs.gradient, [start[module.potential_block] for start in starts])
     return [start_chain(module, inputs, start, noise[k], batch[k]) for k, start in enumerate(starts)]
 
 
@@ -224,10 +225,10 @@ def _of_kinds(build: Build, told: Mapping[str, Array], thin: int) -> Iterator[Ac
             )
 
 
-def _stacked(chains: Sequence[Chain], block: int, longest: int) -> Array:
-    array = np.full((len(chains), longest, chains[0].draws[block].shape[1]), np.nan)
+def _stacked(chains: Sequence[Chain], name: str, longest: int) -> Array:
+    array = np.full((len(chains), longest, chains[0].draws[name].shape[1]), np.nan)
     for k, chain in enumerate(chains):
-        array[k, : chain.done] = chain.draws[block][: chain.done]
+        array[k, : chain.done] = chain.draws[name][: chain.done]
     return array
 
 
@@ -286,27 +287,25 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     gradient or a move that is code and does not run. That code is run.
     """
     sizes = resolve_sizes(build, data)
-    declared = {parameter.name for parameter in declared_parameters(build)}
-    names = tuple(users_name(name, declared) for name in module.parameters)
-    parameters = parameter_values(build, names, sizes)
-    values = tuple(_argument(parameters[name]) for name in names)
+    names = parameter_names(module, build)
+    given = {name: _argument(value) for name, value in parameter_values(build, tuple(names), sizes).items()}
+    parameters = {own: given[name] for name, own in names.items()}
     symbols = {*build.dynamics.declarations.sizes, *build.target.declarations.sizes, *sizes}
-    numbers = tuple(extent(users_name(name, symbols), sizes) for name in module.sizes)
+    numbers = {name: extent(users_name(name, symbols), sizes) for name in module.sizes}
 
-    fields = {field.name: field.values for field in data.fields}
-    given, width = dict(zip(names, values, strict=True)), potential_width(module, build, sizes)
+    fields, width = {field.name: field.values for field in data.fields}, potential_width(module, build, sizes)
     batch_size = settings.batch_size if module.variant == "minibatch" else None
     laid_out = {name: _laid_out(module, name, fields[users_name(name, fields)]) for name in module.data}
     inputs = Inputs(
-        parameters=values,
-        constants=_constants_of(module, values, settings.eps, numbers),
-        data=tuple(laid_out.values()),
+        parameters=parameters,
+        constants=_constants_of(module, parameters, settings.eps, numbers),
+        data=laid_out,
         rows=data.rows,
         batch_size=settings.batch_size,
         eps=float(settings.eps),
         thin=settings.thin,
         draws=draws,
-        numbers=numbers,
+        sizes=numbers,
         gradient=code_gradient(build.target, width, given, fields, data.rows, batch_size),
         moves=called_moves(module, build, given, {users_name(name, fields): own for name, own in laid_out.items()}),
         codes=build.codes,
@@ -321,22 +320,27 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     return replace(inputs, of_draw=of_draw)
 
 
+def parameter_names(module: Emitted, build: Build) -> dict[str, str]:
+    """Return the parameters of a module by their names in the documents."""
+    declared = {parameter.name for parameter in declared_parameters(build)}
+    return {users_name(name, declared): name for name in module.parameters}
+
+
 def stepping(module: Emitted, inputs: Inputs, eps: float) -> Inputs:
     """Return what chains are given that step with another eps, or with other parameters that `inputs` has already.
 
     Raises RunError for a step size above eps_max.
     """
-    return replace(inputs, eps=eps, constants=_constants_of(module, inputs.parameters, eps, inputs.numbers))
+    return replace(inputs, eps=eps, constants=_constants_of(module, inputs.parameters, eps, inputs.sizes))
 
 
 def _constants_of(
-    module: Emitted, parameters: tuple[float | Array, ...], eps: float, numbers: tuple[int, ...]
-) -> tuple[float | Array, ...]:
+    module: Emitted, parameters: Mapping[str, float | Array], eps: float, sizes: Mapping[str, int]
+) -> dict[str, float | Array]:
     try:
-        constants = module.prepare(*parameters, eps, *numbers)
+        return _constants(module.constants, module.prepare(*parameters.values(), eps, *sizes.values()))
     except (ValueError, np.linalg.LinAlgError) as error:
         raise NoStepError(str(error)) from error
-    return tuple(_argument(np.asarray(constant)) for constant in constants)
 
 
 def potential_place(module: Emitted) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from loaders import load_build
 from reports import required
+from running import module_of
 from scipy.linalg import solve_discrete_lyapunov
 
 from recipe_compiler import pipeline
@@ -154,7 +155,7 @@ def test_starts_stated_of_blocks_of_the_target_stay_beside_those_that_are_chosen
 ) -> None:
     build = of_two_blocks(folder, init, "sghmc", "{name: baoab}")
     found = restated(build, {"init": {"theta": "5*ones"}, "run": {"step_size": "0.1"}})
-    start = initial_state(found, found.dynamics, {}, {}, {"d": 3}, 0, 0)[0]
+    start = initial_state(module_of(found), found, found.dynamics, {}, {}, {"d": 3}, 0, 0)["theta"]
     np.testing.assert_allclose(start, (1.0, 2.0, np.log(3.0)) if expected is None else expected)
     (first, *_) = starts_of(found, 3, {}, {"d": 3})
     np.testing.assert_allclose(first.theta, start)

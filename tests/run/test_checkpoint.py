@@ -189,8 +189,8 @@ def test_damage_is_seen_wherever_it_is(run: Callable[..., Draws], tmp_path: Path
     with pytest.raises(RunError, match="found no such file"):
         run(draws=80, resume=True)
     text = (tmp_path / "state").read_bytes()
-    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 3\n", b"checkpoint 4\n", 1))
-    with pytest.raises(RunError, match="found a checkpoint of version 4, expected 3"):
+    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 4\n", b"checkpoint 5\n", 1))
+    with pytest.raises(RunError, match="found a checkpoint of version 5, expected 4"):
         run(draws=80, resume=True)
 
 

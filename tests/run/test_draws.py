@@ -148,9 +148,15 @@ def starts(name: str, stated: str) -> np.ndarray:
     """Return where chains of a shipped build start, of the discrete block, by what is stated of it."""
     sizes, first = {"gibbs_removal": ({"d": 13, "N": 10}, 3), "gibbs_mixture": ({"d": 24, "K": 2, "N": 10}, 4)}[name]
     text = (SPECS / f"builds/{name}.yaml").read_text(encoding="utf-8").replace("../", "SPECS/")
-    build = document(text.replace("sizes: {K: 2}", "sizes: {K: 2, N: 10}").replace("run:", f"{stated}\nrun:"))
+    own = f"{stated}\n" if "sizes: {K: 2}" in text else f"{stated}\nsizes: {{N: 10}}\n"
+    build = document(text.replace("sizes: {K: 2}", "sizes: {K: 2, N: 10}").replace("run:", f"{own}run:"))
     given = known_values(build, sizes)
-    return np.array([initial_state(build, build.dynamics, {}, given, sizes, 1, k)[0][first:] for k in range(4)])
+    return np.array(
+        [
+            initial_state(module_of(build), build, build.dynamics, {}, given, sizes, 1, k)["theta"][first:]
+            for k in range(4)
+        ]
+    )
 
 
 ROWS = ", ".join(["[1, 0]"] * 9)
@@ -205,7 +211,7 @@ TWO = {"y.csv": "y\n1\n2\n"}
 def test_counts_start_below_their_end(end: str) -> None:
     def started(first: str) -> np.ndarray:
         build = document(BELOW.replace("FIRST", first), target=COUNTS.replace("END", end), **TWO)
-        return initial_state(build, build.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)[0]
+        return initial_state(module_of(build), build, build.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)["theta"]
 
     assert (started("2")[1:] == 2.0).all()
     with pytest.raises(DataError, match="whole numbers from 0 to 2"):

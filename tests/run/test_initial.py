@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,9 @@ def build(init: str = "", *changes: tuple[str, str]) -> Any:
 def starts(build: Any, chains: int = 1, law: OwnLaw | None = None, d: int = 2, seed: int = 0) -> list[np.ndarray]:
     """Return, per block, the starts of all chains; law: that of r."""
     laws = {} if law is None else {"r": law}
-    found = [initial_state(build, build.dynamics, laws, KNOWN, {"d": d}, seed, k) for k in range(chains)]
-    return [np.stack(blocks) for blocks in zip(*found, strict=True)]
+    module = SimpleNamespace(blocks=[(block.name, 0) for block in build.dynamics.declarations.blocks])
+    found = [initial_state(module, build, build.dynamics, laws, KNOWN, {"d": d}, seed, k) for k in range(chains)]
+    return [np.stack([one[name] for one in found]) for name, _ in module.blocks]
 
 
 def test_formulas_of_init_are_evaluated() -> None:

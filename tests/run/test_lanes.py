@@ -13,6 +13,7 @@ from reference_draws import box_muller, reference_bits
 from running import data_of, module_of
 
 from recipe_compiler.emit.support.bits import _next_bits
+from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import Chain, Inputs, start_chain
 from recipe_compiler.run.chains import run_chains
@@ -41,13 +42,15 @@ def sghmc(d: int) -> Build:
 
 
 def inputs_of(module: Emitted, thin: int = 3, draws: int = 8, eps: float = 0.05) -> Inputs:
-    return Inputs((1.0,), tuple(float(x) for x in module.prepare(1.0, eps)), (), 0, None, eps, thin, draws)
+    return Inputs({"c": 1.0}, _constants(module.constants, module.prepare(1.0, eps)), {}, 0, None, eps, thin, draws)
 
 
 def chains_of(module: Emitted, inputs: Inputs, count: int, d: int = 2) -> list[Chain]:
     noise, batch = module.seed_streams(7, count)
     starts = [np.random.default_rng(k).normal(size=(2, d)) for k in range(count)]
-    return [start_chain(module, inputs, (theta, r), noise[k], batch[k]) for k, (theta, r) in enumerate(starts)]
+    return [
+        start_chain(module, inputs, {"theta": theta, "r": r}, noise[k], batch[k]) for k, (theta, r) in enumerate(starts)
+    ]
 
 
 def run(module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int = 1, *, lanes: bool = True) -> None:
@@ -60,7 +63,7 @@ def drawn(inputs: Inputs, count: int, d: int = 2, cores: int = 1, *, lanes: bool
     chains = chains_of(module, inputs, count, d)
     run(module, inputs, chains, cores, lanes=lanes)
     assert [chain.done for chain in chains] == [inputs.draws] * count
-    return np.stack([np.concatenate(chain.draws, axis=1) for chain in chains])
+    return np.stack([np.concatenate([*chain.draws.values()], axis=1) for chain in chains])
 
 
 @pytest.mark.slow
@@ -85,7 +88,7 @@ def test_draws_depend_on_neither_cores_nor_pieces_nor_lanes(monkeypatch: pytest.
     backward = chains_of(module, inputs, 64)[::-1]
     advance_lanes(module, inputs, backward, inputs.draws)
     for k, chain in enumerate(reversed(backward)):
-        np.testing.assert_array_equal(np.concatenate(chain.draws, axis=1), one[k])
+        np.testing.assert_array_equal(np.concatenate([*chain.draws.values()], axis=1), one[k])
     monkeypatch.setattr(chains_module, "PIECE_SECONDS", 1e-9)
     monkeypatch.setattr("recipe_compiler.run.lanes.ROOM", 64 * 4 * 3)
     np.testing.assert_array_equal(drawn(inputs, 130, cores=os.cpu_count() or 2), one)
@@ -98,13 +101,13 @@ def test_lanes_are_the_step_written_by_hand(d: int) -> None:
     inputs = inputs_of(module, thin=5, draws=4)
     found = drawn(inputs, 3, d)
     for k, chain in enumerate(chains_of(module, inputs, 3, d)):
-        theta, r = chain.blocks
+        theta, r = chain.state["theta"], chain.state["r"]
         steps = max(8 // d, 1 + d % 2)
         for draw in range(4):
             for turn in range(5):
                 if turn % steps == 0:
                     rows = d * min(steps, 5 - turn)
-                    words = [_next_word(chain.noise_state) for _ in range(rows + rows % 2)]
+                    words = [_next_word(chain.state["noise_state"]) for _ in range(rows + rows % 2)]
                     normals = iter(box_muller(words))
                 noise = np.array([next(normals) for _ in range(d)])
                 theta, r = theta + 0.05 * r, r - 0.05 * (theta**3 + theta + r) + np.sqrt(2 * 0.05) * noise
@@ -122,16 +125,16 @@ def test_a_diverging_chain_stops_and_its_neighbours_go_on() -> None:
     module = module_of(sghmc(2))
     inputs = inputs_of(module)
     chains, free = chains_of(module, inputs, 70), chains_of(module, inputs, 70)
-    chains[5].blocks[0][:] = 1e200
-    chains[66].blocks[0][:] = 40.0  # some steps later
+    chains[5].state["theta"][:] = 1e200
+    chains[66].state["theta"][:] = 40.0  # some steps later
     run(module, inputs, chains, 2)
     run(module, inputs, free, 2)
     assert [k for k, chain in enumerate(chains) if chain.diverging] == [5, 66]
     assert chains[5].done == 0
-    assert np.isfinite(chains[66].draws[0][: chains[66].done]).all()
+    assert np.isfinite(chains[66].draws["theta_draws"][: chains[66].done]).all()
     for k in set(range(70)) - {5, 66}:
         assert chains[k].done == inputs.draws
-        np.testing.assert_array_equal(chains[k].draws[0], free[k].draws[0])
+        np.testing.assert_array_equal(chains[k].draws["theta_draws"], free[k].draws["theta_draws"])
     with pytest.raises(ValueError, match="same draw"):
         advance_lanes(module, inputs, chains, 1)
 

@@ -131,8 +131,8 @@ def test_the_gradient_that_a_step_leaves_for_the_next_is_state(drawn: str) -> No
     inputs = prepare_inputs(module, build, build.run if drawn == "all" else replace(build.run, batch_size=60), data, 1)
     noise, batch = module.seed_streams(3, 1)
     before, theta = batch[0].copy(), np.array([0.5, -0.25, 1.0])
-    chain = start_chain(module, inputs, (theta, np.zeros(3)), noise[0], batch[0])
+    chain = start_chain(module, inputs, {"theta": theta, "r": np.zeros(3)}, noise[0], batch[0])
     x, y = (field.values for field in data.fields)
     expected = theta / 10 + (1 / (1 + np.exp(-x @ theta)) - y.ravel()) @ x
-    np.testing.assert_allclose(chain.carried[0], expected, rtol=1e-12)
-    assert np.array_equal(chain.batch_state, before) is (drawn == "all")
+    np.testing.assert_allclose(chain.state[module.carried[0][0]], expected, rtol=1e-12)
+    assert np.array_equal(chain.state["batch_state"], before) is (drawn == "all")

@@ -57,8 +57,10 @@ def test_every_draw_has_its_own_step_and_constants(
     size = () if variant == "full" else (asked.batch_size,)
     for draw in range(35):
         eps, kept = step(draw), [np.empty((1, 3)), np.empty((1, 3))]
-        constants = module.prepare(*inputs.parameters, eps, 3)
-        module.run(*z, *inputs.parameters, *constants, *inputs.data, *size, eps, 3, noise[0], *batches, *kept)
+        constants = module.prepare(*inputs.parameters.values(), eps, 3)
+        module.run(
+            *z, *inputs.parameters.values(), *constants, *inputs.data.values(), *size, eps, 3, noise[0], *batches, *kept
+        )
         np.testing.assert_array_equal(found.arrays[0][0, draw], kept[0][0])
         np.testing.assert_array_equal(found.arrays[1][0, draw], kept[1][0])
 

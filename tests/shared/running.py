@@ -82,12 +82,12 @@ def in_pieces(build: Build, pieces: Iterable[int], shape: str = "shipped") -> np
     module, data, pieces = module_of(build, shape=shape), data_of(build), [*pieces]
     inputs, sizes = prepare_inputs(module, build, build.run, data, sum(pieces)), resolve_sizes(build, data)
     noise, batch = module.seed_streams(3, 2)
-    state = tuple(np.full(extent(size, sizes) or 1, 0.3) for _, size in module.blocks)
+    state = {name: np.full(extent(size, sizes) or 1, 0.3) for name, size in module.blocks}
     chain = start_chain(module, inputs, state, noise[1], batch[1])
     for count in pieces:
         chain.done += module.run(*run_arguments(module, inputs, chain, count))
     assert chain.done == sum(pieces)
-    return np.concatenate(chain.draws, axis=1)
+    return np.concatenate([*chain.draws.values()], axis=1)
 
 
 def off(values: np.ndarray, expected: object, batches: int = 20) -> float:
