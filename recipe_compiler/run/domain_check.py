@@ -16,7 +16,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate
-from recipe_compiler.spec.build_checks import domain_text
+from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.model import Build
 
 Truths = NDArray[np.bool_]

@@ -10,9 +10,9 @@ from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Document, Dynamics, Target
+from recipe_compiler.spec.page import Page
 
 Bound = Callable[[Formula], Formula]
 Resize = Callable[[Shape], Shape]
@@ -41,17 +41,17 @@ def read_bindings(
     )
     found: list[tuple[str, Formula]] = []
     for name in names:
-        item, path, label = declared.find(name), ("bind", name), f"bind.{name}"
+        item, at = declared.find(name), page["bind", name]
         if name == dynamics.potential:
-            page.fault(path, label, f"found `{name}`, the potential, which the target binds; expected no binding of it")
+            at.fault(f"found `{name}`, the potential, which the target binds; expected no binding of it")
         elif not isinstance(item, (Parameter, Function)):
             expected = f"expected a parameter or function of the dynamics ({', '.join(known) or 'there are none'})"
             hint = (
                 nearest(name, known) or f"a value of what a target declares: `parameters: {{{name}: {{value: ...}}}}`"
             )
-            page.fault(path, label, f"found `{name}`, {expected}", hint)
+            at.fault(f"found `{name}`, {expected}", hint)
         else:
-            formula = page.formula(label, replace(scope, square=True), item.shape, *path)
+            formula = at.formula(replace(scope, square=True), item.shape)
             if formula is not None:
                 _check_dependence(page, item, formula)
                 found.append((name, formula))
@@ -60,17 +60,17 @@ def read_bindings(
 
 def _check_dependence(page: Page, item: Parameter | Function, formula: Formula) -> None:
     uses = dependence(formula)
-    path, label = ("bind", item.name), f"bind.{item.name}"
+    at = page["bind", item.name]
     if isinstance(item, Parameter):
         used = (*uses.blocks, *uses.functions)
         if used:
             problem = f"found `{used[0]}` in the parameter `{item.name}`, expected a constant"
             hint = f"declare `{item.name}` under functions, of the blocks it depends on"
-            page.fault(path, label, problem, hint)
+            at.fault(problem, hint)
         return
     for block in uses.blocks:
         if block not in item.of:
-            page.fault(path, label, f"found `{block}`, expected a function of {', '.join(item.of)} alone, as declared")
+            at.fault(f"found `{block}`, expected a function of {', '.join(item.of)} alone, as declared")
 
 
 def bind(build: Build) -> Dynamics:

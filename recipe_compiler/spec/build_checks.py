@@ -7,11 +7,11 @@ from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Size
-from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.constraint import sampled_blocks
-from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.positions import smallest_sizes
 from recipe_compiler.spec.recursion import OPEN
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
@@ -21,7 +21,7 @@ MAX_DRAW_BYTES = 8 * 2**30
 
 Rows = tuple[tuple[Fraction, ...], ...]
 FixedSize = tuple[int, tuple[str, ...]]
-"""A number and the path of the entry that gives it to a size."""
+"""A number, and where the entry stands that gives it to a size."""
 
 
 def known_sizes(document: BuildDocument) -> dict[str, int]:
@@ -88,9 +88,9 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
     taken = {*owners, *shared, *theirs.sizes, *(i.name for g in (theirs.blocks, theirs.data, states) for i in g)}
     for parameter in parameters:
         if parameter.name in taken:
-            path = ("parameters", parameter.name)
+            at = page["parameters", parameter.name]
             problem = f"found the new parameter `{parameter.name}`, a name that dynamics or target use already"
-            page.fault(path, ".".join(path), f"{problem}; expected another", "rename it")
+            at.fault(f"{problem}; expected another", "rename it")
 
 
 def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: Target) -> BuildDocument:
@@ -119,7 +119,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
     if len(blocks) != 1:
         found = "no potential" if not blocks else "a potential of several blocks"
         hint = "declare `functions: {U: {of: theta, role: potential}}`, with one block"
-        page.fault(("dynamics",), "dynamics", f"found {found} in the dynamics, expected one of one block", hint)
+        page["dynamics"].fault(f"found {found} in the dynamics, expected one of one block", hint)
         return
     sizes = known_sizes(document)
     wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), coordinates(sampled_blocks(target), sizes)
@@ -128,7 +128,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
         names = ", ".join(block.name for block in target.declarations.blocks)
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
         hint = "state the sizes of the target under `sizes`: their sum has to be a number"
-        page.fault(("target",), "target", problem, hint)
+        page["target"].fault(problem, hint)
 
 
 def _given_later(document: BuildDocument, target: Target, wanted: str) -> bool:
@@ -169,13 +169,7 @@ def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[
             if block.domain != domain and block.domain.name not in DISCRETE:
                 problem = f"found the domain {domain_text(block.domain)} of the target's `{block.name}`"
                 expected = f"expected {domain_text(domain)} as {wanted.name} has in the dynamics"
-                page.fault(("target",), "target", f"{problem}, {expected}", _other_domain(block, domain))
-
-
-def domain_text(domain: Domain) -> str:
-    """Return a domain as documents state it."""
-    bounds = ", ".join(text(bound) for bound in domain.bounds)
-    return f"{domain.name.value}({bounds})" if bounds else domain.name.value
+                page["target"].fault(f"{problem}, {expected}", _other_domain(block, domain))
 
 
 def _fixed(size: Size, sizes: dict[str, int]) -> Size:
@@ -201,10 +195,10 @@ def coordinates(blocks: tuple[Block, ...], sizes: dict[str, int]) -> Size:
 def check_positions(page: Page, fixed: Mapping[str, FixedSize], formulas: Iterable[Formula]) -> None:
     """Add a fault for each size that is fixed at k or less where a formula reads `theta[k]`."""
     for size, least in smallest_sizes(Declarations(), formulas).items():
-        number, path = fixed.get(size, (least, ()))
+        number, stated = fixed.get(size, (least, ()))
         if number < least:
             problem = f"found {size} = {number} with a formula that uses position {least - 1}, counted from 0"
-            page.fault(path, ".".join(path), f"{problem}; expected {size} >= {least}")
+            page[stated].fault(f"{problem}; expected {size} >= {least}")
 
 
 def fixed_sizes(
@@ -238,31 +232,29 @@ def check_run(page: Page, document: BuildDocument, target: Target, scheme: Schem
     _check_rows(page, document, target)
     if document.variant == "minibatch":
         if not target.declarations.data:
-            page.fault(("variant",), "variant", "found minibatch for a target without data, expected full")
-        elif page.node("run", "batch_size") is None and run.step_size != "auto":
-            page.fault(("run",), "run.batch_size", "found no `batch_size`, expected one for the minibatch variant")
+            page["variant"].fault("found minibatch for a target without data, expected full")
+        elif page["run", "batch_size"].node is None and run.step_size != "auto":
+            page["run", "batch_size"].fault("found no `batch_size`, expected one for the minibatch variant")
     else:
         if run.batch_size is not None:
             hint = "remove it, or use variant: minibatch"
-            page.fault(
-                ("run", "batch_size"), "run.batch_size", "found a batch size, expected none: full uses all", hint
-            )
+            page["run", "batch_size"].fault("found a batch size, expected none: full uses all", hint)
         if document.minibatch is not None:
-            page.fault(("minibatch",), "minibatch", "found `minibatch`, expected none: full uses all data")
+            page["minibatch"].fault("found `minibatch`, expected none: full uses all data")
     if run.lanes and (why := no_lanes(target)):
-        page.fault(("run", "lanes"), "run.lanes", f"found true, expected false: {why}")
+        page["run", "lanes"].fault(f"found true, expected false: {why}")
     for datum in target.declarations.data[:1]:
         count = _fixed(datum.size, sizes)
         if isinstance(count, int) and run.batch_size is not None and run.batch_size > count:
             problem = f"found a batch of {run.batch_size} from {count} data, expected at most {count}"
-            page.fault(("run", "batch_size"), "run.batch_size", problem)
+            page["run", "batch_size"].fault(problem)
     total = coordinates(sampled_blocks(target), sizes)
     needed = 8 * run.chains * run.draws * (total if isinstance(total, int) else 1)
     if needed > MAX_DRAW_BYTES:
         problem = (
             f"found {run.chains} chains of {run.draws} draws, about {needed / 2**30:.1f} GiB, expected at most 8 GiB"
         )
-        page.fault(("run", "draws"), "run.draws", problem, "raise thin and lower draws")
+        page["run", "draws"].fault(problem, "raise thin and lower draws")
 
 
 def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
@@ -272,10 +264,10 @@ def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
     names = ", ".join(state.block.name for state in target.recursion)
     if document.variant == "minibatch":
         problem = f"found minibatch for a target with the recursion of {names}, expected full: {OPEN}"
-        page.fault(("variant",), "variant", problem, "a minibatch estimates only a sum of independent rows")
+        page["variant"].fault(problem, "a minibatch estimates only a sum of independent rows")
     if document.data is not None and document.data.shuffle is not None:
         problem = f"found `shuffle` for a target with the recursion of {names}, expected the rows in their order"
-        page.fault(("data", "shuffle"), "data.shuffle", problem, "leave it out")
+        page["data", "shuffle"].fault(problem, "leave it out")
 
 
 def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
@@ -283,21 +275,21 @@ def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
     run, moves = document.run, any(isinstance(move, Metropolis) for move in scheme.cycle)
     if run.step_size != "auto":
         for name in (name for name in OF_AUTO if getattr(run, name) is not None):
-            page.fault(("run", name), f"run.{name}", "found it, expected none without `step_size: auto`")
+            page["run", name].fault("found it, expected none without `step_size: auto`")
         return
     if any(isinstance(move, Metropolis) and move.every > 1 for move in scheme.cycle):
         problem = "found step_size: auto with a Metropolis move in some cycles only, expected it in every cycle"
         hint = "plan the build without `every` of that move, then state the step size that was chosen"
-        page.fault(("run", "step_size"), "run.step_size", problem, hint)
+        page["run", "step_size"].fault(problem, hint)
     if run.share is not None and moves:
         problem = "found a share, expected none: Metropolis moves have no discretisation bias"
-        page.fault(("run", "share"), "run.share", problem, "state `accept`, the acceptance probability to aim at")
+        page["run", "share"].fault(problem, "state `accept`, the acceptance probability to aim at")
     if run.accept is not None and not moves:
         problem = "found it, expected none: the scheme has no Metropolis move"
-        page.fault(("run", "accept"), "run.accept", problem, "state `share`, or a cycle with `metropolis`")
-    if page.node("gradient_noise") is not None:
+        page["run", "accept"].fault(problem, "state `share`, or a cycle with `metropolis`")
+    if page["gradient_noise"].node is not None:
         problem = "found `gradient_noise` with step_size: auto, expected none"
-        page.fault(("gradient_noise",), "gradient_noise", problem, "the plan chooses what is subtracted; leave it out")
+        page["gradient_noise"].fault(problem, "the plan chooses what is subtracted; leave it out")
     if document.run.schedule.name != "constant":
         problem = f"found the schedule {document.run.schedule.name} with step_size: auto, expected a step size"
-        page.fault(("run", "schedule"), "run.schedule", problem, "the plan chooses a constant step size")
+        page["run", "schedule"].fault(problem, "the plan chooses a constant step size")

@@ -7,10 +7,10 @@ from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.catalogue import shipped_data
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.made_columns import needed, read_made
 from recipe_compiler.spec.model import DataFile, Target
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, DataEntry
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
@@ -25,41 +25,39 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
     if document.data is None:
         if fields:
             hint = f"write `data: {{file: ..., {next(iter(fields))}: [columns]}}`"
-            page.fault((), "data", f"found no `data`, expected columns for {', '.join(fields)}", hint)
+            page["data"].fault(f"found no `data`, expected columns for {', '.join(fields)}", hint)
         return None
     if not fields:
-        page.fault(("data",), "data", "found `data` for a target without data, expected none", "remove it")
+        page["data"].fault("found `data` for a target without data, expected none", "remove it")
         return None
     for name in (*(document.data.model_extra or {}), *document.data.arrays):
         if name not in fields:
             known = (*fields, *sorted(_OWN_KEYS))
             problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
-            page.fault(("data", name), f"data.{name}", problem, nearest(name, known))
+            page["data", name].fault(problem, nearest(name, known))
     for key in ("standardise", "indicator", "from_one"):
         for name in getattr(document.data, key):
             if name not in fields:
                 problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
-                page.fault(("data", key), f"data.{key}", problem, nearest(name, tuple(fields)))
+                page["data", key].fault(problem, nearest(name, tuple(fields)))
             elif fields[name].is_index != (key == "from_one"):
                 what = "an index field: its column counts positions" if fields[name].is_index else "no index field"
-                page.fault(("data", key), f"data.{key}", f"found `{name}`, which is {what}")
+                page["data", key].fault(f"found `{name}`, which is {what}")
             elif key == "indicator" and fields[name].shape.cols is None:
                 problem = f"found the indicator `{name}`, a number for each datum; expected a vector"
-                page.fault(
-                    ("data", key), f"data.{key}", problem, f"declare it in the target: {name}: {{shape: [N, K]}}"
-                )
+                page["data", key].fault(problem, f"declare it in the target: {name}: {{shape: [N, K]}}")
             elif key == "indicator" and not isinstance(_width(fields[name], document), int):
                 problem = f"found no number for the length {fields[name].shape.cols} of the indicator `{name}`"
-                page.fault(("data", key), f"data.{key}", f"{problem}, expected it under sizes")
+                page["data", key].fault(f"{problem}, expected it under sizes")
     vectors = [name for name, datum in fields.items() if datum.axes[1:] and name not in document.data.indicator]
     if document.data.intercept and len(vectors) != 1:
         problem = f"found `intercept`, and {len(vectors)} fields of vectors, expected one"
-        page.fault(("data", "intercept"), "data.intercept", problem)
+        page["data", "intercept"].fault(problem)
     stored = {key: getattr(document.data, key) for key in ("dtype", "shuffle", "shuffled")}
     if document.data.arrays:
         return _arrays(page, document.data, tuple(fields), folder, stored)
     if document.data.file is None:
-        page.fault(("data",), "data.file", "found no `file`, expected one", "or `arrays`, a .npy file for each field")
+        page["data", "file"].fault("found no `file`, expected one", "or `arrays`, a .npy file for each field")
         return None
     columns = [(name, _columns(page, datum, document)) for name, datum in fields.items()]
     made = read_made(page, tuple(document.data.columns))
@@ -82,12 +80,12 @@ def _arrays(
 ) -> DataFile | None:
     """Return fields that are files of their own; None where a fault was added."""
     for key in ("file", "shuffle", *_OF_A_TABLE, *(entry.model_extra or {})):
-        if page.node("data", key) is not None:
+        if page["data", key].node is not None:
             problem = f"found `{key}` beside `arrays`, expected none: an array is used as stored"
-            page.fault(("data", key), f"data.{key}", problem, "make it when the array is written")
+            page["data", key].fault(problem, "make it when the array is written")
     missing = [name for name in fields if name not in entry.arrays]
     for name in missing:
-        page.fault(("data", "arrays"), "data.arrays", f"found no array for `{name}`, expected one", "name a .npy file")
+        page["data", "arrays"].fault(f"found no array for `{name}`, expected one", "name a .npy file")
     if missing:
         return None
     arrays = tuple((name, folder / entry.arrays[name]) for name in fields)
@@ -102,30 +100,30 @@ def _width(datum: Datum, document: BuildDocument) -> Size | None:
 
 def _columns(page: Page, datum: Datum, document: BuildDocument) -> tuple[str, ...]:
     """Return the columns that make a field, empty where a fault was added."""
-    path, label = ("data", datum.name), f"data.{datum.name}"
-    node = page.node(*path)
+    at = page["data", datum.name]
+    node = at.node
     if node is None:
-        page.fault(("data",), label, f"found no columns for `{datum.name}`, expected some", "name them as in the file")
+        at.fault(f"found no columns for `{datum.name}`, expected some", "name them as in the file")
         return ()
     columns = _names(node)
     if not columns:
-        page.fault(path, label, f"found {found(plain(node))}, expected the name of a column, or a list of names")
+        at.fault(f"found {found(plain(node))}, expected the name of a column, or a list of names")
         return ()
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
-        page.fault(path, label, f"found the column `{twice[0]}` twice, expected each once")
+        at.fault(f"found the column `{twice[0]}` twice, expected each once")
     width, wanted = (None, None) if datum.is_index else (datum.shape.cols, _width(datum, document))
     if document.data is not None and datum.name in document.data.indicator:
         if len(columns) > 1:
-            page.fault(path, label, f"found {len(columns)} columns for the indicator `{datum.name}`, expected one")
+            at.fault(f"found {len(columns)} columns for the indicator `{datum.name}`, expected one")
         return columns
     extra = 1 if width is not None and document.data is not None and document.data.intercept else 0
     count = len(columns) + extra
     if width is None and len(columns) != 1:
-        page.fault(path, label, f"found {len(columns)} columns, expected one: a datum of `{datum.name}` is a number")
+        at.fault(f"found {len(columns)} columns, expected one: a datum of `{datum.name}` is a number")
     elif isinstance(wanted, int) and count != wanted:
         ones = " and the intercept" if extra else ""
-        page.fault(path, label, f"found {len(columns)} columns{ones}, expected {wanted}: {width}")
+        at.fault(f"found {len(columns)} columns{ones}, expected {wanted}: {width}")
     return columns
 
 

@@ -8,8 +8,8 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.build_checks import is_stacked, potential_blocks
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Cir, Dynamics, Metropolis, Schedule, Scheme, Steps, Target
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, MinibatchEntry
 
 ESTIMATE = "estimate"
@@ -19,16 +19,16 @@ def check_minibatch(page: Page, document: BuildDocument) -> None:
     """Add a fault where ways of drawing a minibatch contradict each other, or blocks are not of shuffled data."""
     minibatch, data = document.minibatch or MinibatchEntry(), document.data
     if minibatch.blocks is not None:
-        path = ("minibatch", "blocks")
+        at = page["minibatch", "blocks"]
         if minibatch.replacement:
             problem = "found contiguous blocks beside `replacement: true`, expected one of the two"
-            page.fault(path, ".".join(path), problem, "rows of a block all differ, but blocks of two steps may overlap")
+            at.fault(problem, "rows of a block all differ, but blocks of two steps may overlap")
         if data is not None and data.shuffle is None and not data.shuffled:
             problem = "found contiguous blocks of data whose order is not known to be random"
-            page.fault(path, ".".join(path), problem, "write `shuffle: SEED` under data, or `shuffled: true`")
+            at.fault(problem, "write `shuffle: SEED` under data, or `shuffled: true`")
     if data is not None and data.shuffle is not None and data.shuffled:
-        path = ("data", "shuffle")
-        page.fault(path, ".".join(path), "found `shuffle` beside `shuffled: true`, expected one of the two")
+        at = page["data", "shuffle"]
+        at.fault("found `shuffle` beside `shuffled: true`, expected one of the two")
 
 
 def read_schedule(page: Page, document: BuildDocument) -> Schedule:
@@ -37,14 +37,14 @@ def read_schedule(page: Page, document: BuildDocument) -> Schedule:
     keys = {"constant": (), "power": ("b", "c"), "cyclic": ("period",)}[entry.name]
     given = {key: value for key in ("b", "c", "period") if (value := getattr(entry, key)) is not None}
     for key in (*keys, *given):
-        path, label = ("run", "schedule", key), f"run.schedule.{key}"
+        at = page["run", "schedule", key]
         if key not in given:
-            page.fault(path[:2], label, f"found no `{key}`, expected one for the schedule {entry.name}")
+            at.fault(f"found no `{key}`, expected one for the schedule {entry.name}")
         elif key not in keys:
-            page.fault(path, label, f"found `{key}`, expected none for the schedule {entry.name}")
+            at.fault(f"found `{key}`, expected none for the schedule {entry.name}")
     if given.get("c", 0) > 1:
         hint = "with c > 1 the step sizes have a finite sum: the chain stops before it converges"
-        page.fault(("run", "schedule", "c"), "run.schedule.c", f"found {float(given['c'])!r}, expected at most 1", hint)
+        page["run", "schedule", "c"].fault(f"found {float(given['c'])!r}, expected at most 1", hint)
     as_run: dict[str, Any] = {key: value if key == "period" else float(value) for key, value in given.items()}
     return Schedule(entry.name, **as_run)
 
@@ -56,11 +56,11 @@ def estimated_noise(
 
     Dense: V is the parameter, a matrix. Diagonal: the parameter is the vector of its diagonal.
     """
-    entry = page.entry("gradient_noise.V", "gradient_noise", "V")
-    form = ("gradient_noise", "form")
+    entry = page["gradient_noise", "V"].entry
+    form = page["gradient_noise", "form"]
     if entry is None or entry.scalar.text != ESTIMATE or scope.declarations.find(ESTIMATE) is not None:
-        if page.node(*form) is not None:
-            page.fault(form, ".".join(form), "found `form`, expected none: it is of `V: estimate`")
+        if form.node is not None:
+            form.fault("found `form`, expected none: it is of `V: estimate`")
         return None
     rows = potential_blocks(dynamics)[0].shape.rows
     name = _free("V_hat", scope)
@@ -76,32 +76,32 @@ def estimated_noise(
 def check_estimates(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault where something is to be estimated from the data that cannot be, or is zero where it is estimated."""
     control = document.minibatch is not None and document.minibatch.control_variates is not None
-    entry = page.entry("gradient_noise.V", "gradient_noise", "V")
+    entry = page["gradient_noise", "V"].entry
     estimate = entry is not None and entry.scalar.text == ESTIMATE
-    path = ("minibatch", "control_variates") if control else ("gradient_noise", "V")
+    at = page["minibatch", "control_variates"] if control else page["gradient_noise", "V"]
     moves = [move for move in scheme.cycle if isinstance(move, Cir) and control]
     if (control or estimate) and (moves or not _takes_gradients(scheme)):
         what = "control variates" if control else "an estimate of the gradient's noise"
         beside = f"cir of {moves[0].block}" if moves else "a cycle whose words evaluate no gradient"
         problem = f"found {what} beside {beside}, which does not use them"
-        page.fault(path, ".".join(path), problem, "leave it out, or move every block of the target by a word")
+        at.fault(problem, "leave it out, or move every block of the target by a word")
     if control and estimate:
         problem = "found an estimate of V beside control variates, whose noise is 0 at the mode, where it is estimated"
-        page.fault(path, ".".join(path), problem, "state V, or leave one of the two out")
+        at.fault(problem, "state V, or leave one of the two out")
     if estimate and document.variant == "full":
         problem = "found an estimate of gradient noise for a full gradient, expected 0"
-        page.fault(path, ".".join(path), problem, "use variant: minibatch")
+        at.fault(problem, "use variant: minibatch")
     if (control or estimate) and target.gradient is not None:
         problem = "found a target whose gradient is code, expected formulas: the gradient of one datum is not known"
-        page.fault(path, ".".join(path), problem, "leave it out, and state V as a formula")
+        at.fault(problem, "leave it out, and state V as a formula")
     bounded = [b.name for b in target.declarations.blocks if b.domain.name is not DomainName.REAL]
     in_sets = [b for b in target.declarations.blocks if b.constraint is not None]
     if control and in_sets:
         problem = f"found control variates of `{in_sets[0].name}`, which is {in_sets[0].constraint}, expected numbers"
-        page.fault(path, ".".join(path), problem, "leave them out: gradients at the mode are those of its variables")
+        at.fault(problem, "leave them out: gradients at the mode are those of its variables")
     elif (control or estimate) and bounded:
         problem = f"found the domain of `{bounded[0]}` bounded, expected real: the mode is searched without bounds"
-        page.fault(path, ".".join(path), problem, "sample it in an unbounded variable: `transform` in the target")
+        at.fault(problem, "sample it in an unbounded variable: `transform` in the target")
 
 
 def may_vary(target: Target) -> bool:

@@ -9,10 +9,9 @@ from typing import TypeVar
 
 from recipe_compiler.errors import nearest
 from recipe_compiler.spec.catalogue import names, shipped
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
-from recipe_compiler.spec.validate import entry_name
+from recipe_compiler.spec.page import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +43,18 @@ class Around:
     """Whether the data are given with each run, and the document says nothing of them."""
 
 
-def part_of(
-    page: Page, path: tuple[str | int, ...], wanted: type[Wanted], around: Around, key: str = ""
-) -> Wanted | None:
-    """Return the document that a build names at a path; None where it names none, or a fault was added.
+def part_of(at: Page, wanted: type[Wanted], around: Around, key: str = "") -> Wanted | None:
+    """Return the document that a build names at a place; None where it names none, or a fault was added.
 
     Args:
-        page: of the build.
-        path: where it is named.
+        at: where it is named.
         wanted: its kind.
         around: what the build is read beside.
-        key: that of `around.parts`; left out: the first of the path.
+        key: that of `around.parts`; left out: the first key of the place.
     """
-    label = entry_name(path)
-    if (there := around.parts.get(key or str(path[0]))) is not None:
-        return _of_kind(page, path, wanted, there, "this object")
-    entry = page.entry(label, *path)
+    if (there := around.parts.get(key or str(at.path[0]))) is not None:
+        return _of_kind(at, wanted, there, "this object")
+    entry = at.entry
     if entry is None or not entry.scalar.text:
         return None
     name = entry.scalar.text
@@ -69,21 +64,19 @@ def part_of(
         code = "a build reads no Python file: write the document in YAML" if name.endswith(".py") else ""
         beside = f"did you mean `{name}.yaml`?" if os.path.isfile(around.folder / f"{name}.yaml") else ""
         hint = code or beside or nearest(name, names(KINDS[wanted])) or "`recipe list` shows what ships"
-        page.fault(path, label, f"found `{shown(name)}`, {what}", hint)
+        at.fault(f"found `{shown(name)}`, {what}", hint)
         return None
     if not os.path.isfile(file):
         there = tuple(sorted(one.name for one in file.parent.glob("*.y*ml"))[:MOST_NEAR])
         hint = nearest(file.name, there) or "names are relative to the build's own file"
-        page.fault(path, label, f"found no file `{shown(name)}`, expected one", hint)
+        at.fault(f"found no file `{shown(name)}`, expected one", hint)
         return None
-    return _of_kind(page, path, wanted, page.faults.catch(lambda: around.load_part(file)), f"`{name}`")
+    return _of_kind(at, wanted, at.faults.catch(lambda: around.load_part(file)), f"`{name}`")
 
 
-def _of_kind(
-    page: Page, path: tuple[str | int, ...], wanted: type[Wanted], part: Part | None, held: str
-) -> Wanted | None:
+def _of_kind(at: Page, wanted: type[Wanted], part: Part | None, held: str) -> Wanted | None:
     """Return a part of the kind that its key wants; None where it is of another, and a fault was added."""
     if part is None or isinstance(part, wanted):
         return part
-    page.fault(path, entry_name(path), f"found {_WORDS[type(part)]} in {held}, expected {_WORDS[wanted]}")
+    at.fault(f"found {_WORDS[type(part)]} in {held}, expected {_WORDS[wanted]}")
     return None

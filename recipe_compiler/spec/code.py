@@ -7,32 +7,30 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Build, Code
-from recipe_compiler.spec.validate import entry_name
+from recipe_compiler.spec.page import Page
 
 _OF_GRADIENT, _OF_MOVE = "grad U is as", "the code of"
 
 
-def read_code(page: Page, path: tuple[str | int, ...], stated: str, folder: Path, example: str) -> Code:
-    """Return the function that is named at a path; a fault is added where there is no such file. It is not looked at.
+def read_code(at: Page, stated: str, folder: Path, example: str) -> Code:
+    """Return the function that is named at a place; a fault is added where there is no such file. It is not looked at.
 
     Args:
-        page: of the document.
-        path: where it is named.
+        at: where it is named.
         stated: what stands there: a file and a function of it.
         folder: what names of files in the document are relative to.
         example: one that is right, for messages.
     """
     name, colon, function = stated.rpartition(":")
-    file, label = folder / name, entry_name(path)
+    file = folder / name
     if not colon or not name.endswith(".py") or not name.isprintable() or not function.isidentifier():
         problem = f"found `{shown(stated)}`, expected a function of a Python file: {example}"
-        page.fault(path, label, problem, "names of files are relative to that of the document")
+        at.fault(problem, "names of files are relative to that of the document")
     elif not os.path.isfile(file):
         hint = "names are relative to the file of the document"
-        page.fault(path, label, f"found no file `{shown(name)}`, expected one", hint)
+        at.fault(f"found no file `{shown(name)}`, expected one", hint)
     return Code(file, function, name)
 
 

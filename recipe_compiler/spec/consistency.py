@@ -15,7 +15,9 @@ from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Add, Compare, Formula, FunctionAt, Multiply, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.declarations import domain_text
+from recipe_compiler.spec.page import Page, Path
+from recipe_compiler.spec.validate import entry_name
 
 MOST = 2_000
 """Inequalities that the elimination of one atom may leave; where there are more, nothing is said."""
@@ -26,11 +28,10 @@ Sum = Mapping[Formula | None, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What was declared: as written, its entry, and the path to it."""
+    """What was declared: as written, and where."""
 
     says: str
-    entry: str
-    path: tuple[str | int, ...]
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,15 @@ def check_consistency(page: Page, declarations: Declarations) -> None:
         if compare.op == "==" and _is_surface(compare):
             problem = f"found `{text(compare)}`, an equality of the state: exp(-H) has no density on a surface"
             hint = "express one coordinate by the others in all formulas, or declare the domain `simplex`"
-            page.fault(("assume", number), f"assume[{number}]", problem, hint)
+            page["assume", number].fault(problem, hint)
     guilty = _contradiction(_tied([*_facts(declarations)]))
     if not guilty:
         return
-    last = max(guilty, key=lambda one: (one.path[0] == "assume", one.entry))
+    last = max(guilty, key=lambda one: (one.path[0] == "assume", entry_name(one.path)))
     others = sorted(f"`{one.says}`" for one in guilty if one != last)
     beside = f" beside {', '.join(others)}" if others else ""
     problem = f"found `{last.says}`{beside}, which no number satisfies: the domain is empty"
-    page.fault(last.path, last.entry, problem, "correct one of them: on an empty domain every claim holds vacuously")
+    page[last.path].fault(problem, "correct one of them: on an empty domain every claim holds vacuously")
 
 
 def _is_surface(compare: Compare) -> bool:
@@ -70,7 +71,7 @@ def _facts(declarations: Declarations) -> Iterator[_Fact]:
     assumed = [
         fact
         for number, compare in enumerate(declarations.assume)
-        for fact in _compared(compare, _Declared(text(compare), f"assume[{number}]", ("assume", number)))
+        for fact in _compared(compare, _Declared(text(compare), ("assume", number)))
     ]
     for parameter in declarations.parameters:
         yield from _signs(parameter)
@@ -82,17 +83,14 @@ def _facts(declarations: Declarations) -> Iterator[_Fact]:
 def _signs(parameter: Parameter) -> Iterator[_Fact]:
     for kind in parameter.kinds:
         if parameter.shape == SCALAR and kind in (Kind.POSITIVE, Kind.NONNEGATIVE):
-            path = ("parameters", parameter.name, "is")
-            by = _Declared(f"{parameter.name} is {kind.value}", ".".join(path), path)
+            by = _Declared(f"{parameter.name} is {kind.value}", ("parameters", parameter.name, "is"))
             atom = Symbol(parameter.name, SCALAR, Role.PARAMETER)
             yield _Fact({atom: Fraction(1)}, kind is Kind.POSITIVE, by)
 
 
 def _domain(block: Block, spoken_of: Set[Formula | None]) -> Iterator[_Fact]:
     """Yield what holds inside a domain, for every coordinate alike; of z itself only where something else does."""
-    path = ("state", block.name, "domain")
-    bounds = ", ".join(text(bound) for bound in block.domain.bounds)
-    by = _Declared(f"{block.domain.name.value}({bounds})" if bounds else block.domain.name.value, ".".join(path), path)
+    by = _Declared(domain_text(block.domain), ("state", block.name, "domain"))
     z = Symbol(block.name, SCALAR, Role.BLOCK)
     inside = block.shape == SCALAR and z in spoken_of
     match block.domain.name, block.domain.bounds:

@@ -54,22 +54,22 @@ def read_constraints(
 
 
 def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Declarations) -> Constrained | None:
-    path = ("state", block.name, "constraint")
-    label = ".".join(path)
-    entry = page.entry(label, *path)
+    at = page["state", block.name, "constraint"]
+
+    entry = at.entry
     parsed = None if entry is None else page.faults.catch(entry.tree)
     if entry is None or parsed is None:
         return None
     for key, other in (("domain", given.domain if given.domain != "real" else None), ("transform", given.transform)):
         if other is not None:
             hint = "a constraint sets the domain and samples in unconstrained variables"
-            page.fault((*path[:2], key), f"state.{block.name}.{key}", f"found `{key}` beside `constraint`", hint)
+            page["state", block.name, key].fault(f"found `{key}` beside `constraint`", hint)
             return None
     match parsed:
         case tree.Name("positive"):
             return Constrained(replace(block, domain=Domain(DomainName.POSITIVE)), "log")
         case tree.Name(name) if name in frozenset(Constraint):
-            return _of_set(page, path, block, Constraint(name))
+            return _of_set(at, block, Constraint(name))
         case tree.Call(name, arguments) if BOUNDED.get(name) == len(arguments):
             read = (bound_of(page, entry, part, declarations) for part in arguments)
             bounds = tuple(bound for bound in read if bound is not None)
@@ -81,11 +81,11 @@ def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Dec
         case _:
             known = ("positive", "lower(a)", "upper(b)", "interval(a, b)", *Constraint)
             written = shown(entry.scalar.text) or "a formula"
-            page.fault(path, label, f"found `{written}`, expected one of {', '.join(known)}", nearest(written, known))
+            at.fault(f"found `{written}`, expected one of {', '.join(known)}", nearest(written, known))
             return None
 
 
-def _of_set(page: Page, path: tuple[str, ...], block: Block, constraint: Constraint) -> Constrained | None:
+def _of_set(at: Page, block: Block, constraint: Constraint) -> Constrained | None:
     """Return a block in a set that is one of its shape: columns, or square matrices of a number of rows."""
     rows, cols = block.shape.rows, block.shape.cols
     if constraint in VECTORS:
@@ -94,7 +94,7 @@ def _of_set(page: Page, path: tuple[str, ...], block: Block, constraint: Constra
         fits = isinstance(rows, int) and rows == cols and 2 <= rows <= MOST
         expected = f"a square matrix of 2 to {MOST} rows, in numbers: `shape: [3, 3]`"
     if not fits:
-        page.fault(path, ".".join(path), f"found {constraint} of a {block.shape}, expected {expected}")
+        at.fault(f"found {constraint} of a {block.shape}, expected {expected}")
         return None
     return Constrained(replace(block, domain=_hull(constraint, block), constraint=constraint))
 

@@ -1,7 +1,7 @@
 """Blocks, parameters and functions as declared: their names are unique and their kinds fit their shapes."""
 
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.errors import nearest
@@ -10,57 +10,22 @@ from recipe_compiler.formula.declaration import Block, Declarations, Domain, Fun
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Filled, Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
-from recipe_compiler.spec.faults import Faults
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import Entry, dependence
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema import BlockEntry, FunctionEntry, ParameterEntry
 from recipe_compiler.spec.values import kind_problem
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, place_of
 
 MAX_BLOCKS = 100
 
 _SQUARE = frozenset({Kind.SYMMETRIC, Kind.SKEW, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A document being read: its nodes, and where its faults go."""
-
-    root: Mapping
-    faults: Faults
-    let: Table[str, tree.Tree] = field(default_factory=dict[str, tree.Tree])
-    """Names that stand for formulas in every formula that is read."""
-
-    def node(self, *path: str | int) -> Node | None:
-        """Return the node at a path, None if there is none."""
-        node: Node | None = self.root
-        for step in path:
-            if isinstance(node, Mapping) and isinstance(step, str):
-                node = node.get(step)
-            else:
-                items = getattr(node, "items", ())
-                node = items[step] if isinstance(step, int) and step < len(items) else None
-        return node
-
-    def entry(self, name: str, *path: str | int) -> Entry | None:
-        """Return the formula entry at a path, None if no scalar stands there."""
-        node = self.node(*path)
-        return Entry(name, node, self.let) if isinstance(node, Scalar) else None
-
-    def formula(self, name: str, scope: Scope, expected: Shape | None, *path: str | int) -> Formula | None:
-        """Return the formula at a path; None if there is none, or if a fault was added."""
-        entry = self.entry(name, *path)
-        return None if entry is None else self.faults.catch(lambda: entry.formula(scope, expected))
-
-    def fault(self, path: tuple[str | int, ...], entry: str, problem: str, hint: str = "") -> None:
-        """Add a fault of the meaning at a path."""
-        self.faults.meaningless_at(place_of(self.root, path), entry, problem, hint)
-
-
 def parameter_declarations(page: Page, entries: Table[str, ParameterEntry]) -> tuple[Parameter, ...]:
     """Return the parameters; their defaults are read by `with_defaults`, when all sizes are known."""
     for name, entry in entries.items():
-        check_kinds(page, ("parameters", name), f"parameters.{name}", entry.shape, entry.is_)
+        check_kinds(page["parameters", name], entry.shape, entry.is_)
     return tuple(Parameter(name, entry.shape, entry.is_) for name, entry in entries.items())
 
 
@@ -71,13 +36,12 @@ def with_defaults(page: Page, declarations: Declarations) -> Declarations:
     """
     parameters: list[Parameter] = []
     for parameter in declarations.parameters:
-        path = ("parameters", parameter.name, "default")
-        entry = ".".join(path)
-        default = page.formula(entry, Scope(declarations, square=True), parameter.shape, *path)
+        at = page["parameters", parameter.name, "default"]
+        default = at.formula(Scope(declarations, square=True), parameter.shape)
         if default is not None and (used := dependence(default).names):
-            page.fault(path, entry, f"found `{used[0]}` in a default, expected numbers and sizes alone")
+            at.fault(f"found `{used[0]}` in a default, expected numbers and sizes alone")
         if isinstance(default, Number | Filled) and (problem := kind_problem(((Fraction(default.value),),), parameter)):
-            page.fault(path, entry, problem, "other values go into a build, under `parameters`")
+            at.fault(problem, "other values go into a build, under `parameters`")
         parameters.append(replace(parameter, default=default))
     return replace(declarations, parameters=tuple(parameters))
 
@@ -88,18 +52,16 @@ def function_declarations(
     """Return the functions, of declared blocks; at most one is the potential, and it is a scalar."""
     functions: list[Function] = []
     for name, entry in entries.items():
-        path, label = ("functions", name), f"functions.{name}"
+        at = page["functions", name]
         for block in entry.of:
             if block not in blocks:
                 expected = f"found `{block}`, expected a block of the state ({', '.join(blocks)})"
-                page.fault((*path, "of"), f"{label}.of", expected, nearest(block, blocks))
-        check_kinds(page, path, label, entry.shape, entry.is_)
+                at["of"].fault(expected, nearest(block, blocks))
+        check_kinds(at, entry.shape, entry.is_)
         if entry.role and entry.shape != SCALAR:
-            page.fault(
-                (*path, "shape"), f"{label}.shape", f"found a {entry.shape}, expected a scalar: it is the potential"
-            )
+            at["shape"].fault(f"found a {entry.shape}, expected a scalar: it is the potential")
         if entry.role and any(function.role for function in functions):
-            page.fault((*path, "role"), f"{label}.role", "found a second potential, expected one", "a target binds one")
+            at["role"].fault("found a second potential, expected one", "a target binds one")
         functions.append(Function(name, tuple(entry.of), entry.shape, entry.is_, entry.role))
     return tuple(functions)
 
@@ -108,7 +70,7 @@ def block_declarations(page: Page, entries: Table[str, BlockEntry]) -> tuple[Blo
     """Return the blocks in the order of z, their domains still real: `with_domains` reads those."""
     if len(entries) > MAX_BLOCKS:
         hint = "give blocks a shape: `theta: {shape: d}` is d coordinates at once"
-        page.fault(("state",), "state", too_many_blocks(len(entries)), hint)
+        page["state"].fault(too_many_blocks(len(entries)), hint)
         return ()
     return tuple(Block(name, entry.shape) for name, entry in entries.items())
 
@@ -126,9 +88,8 @@ def with_domains(page: Page, declarations: Declarations) -> Declarations:
 
 
 def _domain(page: Page, declarations: Declarations, block: Block) -> Domain:
-    path = ("state", block.name, "domain")
-    label = ".".join(path)
-    entry = page.entry(label, *path)
+    at = page["state", block.name, "domain"]
+    entry = at.entry
     parsed = None if entry is None else page.faults.catch(entry.tree)
     return Domain() if entry is None or parsed is None else domain_of(page, entry, parsed, declarations)
 
@@ -156,6 +117,12 @@ def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declara
     return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))
 
 
+def domain_text(domain: Domain) -> str:
+    """Return a domain as documents state it."""
+    bounds = ", ".join(text(bound) for bound in domain.bounds)
+    return f"{domain.name.value}({bounds})" if bounds else domain.name.value
+
+
 def bound_of(page: Page, entry: Entry, part: tree.Tree, declarations: Declarations) -> Formula | None:
     """Return a bound of a domain, which is a number made of numbers and parameters; None where a fault was added."""
     bound = page.faults.catch(lambda: entry.elaborated(part, Scope(declarations), SCALAR))
@@ -174,28 +141,26 @@ NORMALISABLE = "normalisable"
 
 def assumes_integral(page: Page) -> bool:
     """Return whether a finite integral is among what is assumed."""
-    listed = getattr(page.node("assume"), "items", ())
-    return any(isinstance(item, Scalar) and item.text.strip() == NORMALISABLE for item in listed)
+    listed = (item.entry for item in page["assume"].items)
+    return any(entry is not None and entry.scalar.text.strip() == NORMALISABLE for entry in listed)
 
 
 def read_assumptions(page: Page, declarations: Declarations, besides: str = "") -> tuple[Compare, ...]:
     """Return the comparisons under `assume`; `besides` is the word that may stand among them."""
-    scope, node = Scope(declarations), page.node("assume")
-    entries = [page.entry(f"assume[{number}]", "assume", number) for number in range(len(getattr(node, "items", ())))]
+    scope = Scope(declarations)
+    entries = [item.entry for item in page["assume"].items]
     conditions = [entry for entry in entries if entry is not None and entry.scalar.text.strip() != (besides or None)]
     read = [page.faults.catch(lambda entry=entry: entry.condition(scope)) for entry in conditions]
     return tuple(condition for condition in read if condition is not None)
 
 
-def check_kinds(page: Page, path: tuple[str, ...], entry: str, shape: Shape, kinds: tuple[Kind, ...]) -> None:
+def check_kinds(at: Page, shape: Shape, kinds: tuple[Kind, ...]) -> None:
     """Add a fault where a kind of square matrices is declared of something else."""
     square = shape.rows is not None and shape.rows == shape.cols
     for kind in kinds:
         if kind in _SQUARE and not square:
             hint = "a number is `positive` or `nonnegative`" if shape == SCALAR else "give it the shape [d, d]"
-            page.fault(
-                (*path, "is"), f"{entry}.is", f"found `{kind.value}` of a {shape}, expected a square matrix", hint
-            )
+            at["is"].fault(f"found `{kind.value}` of a {shape}, expected a square matrix", hint)
 
 
 def check_unique(page: Page, declarations: Declarations) -> None:
@@ -211,5 +176,5 @@ def check_unique(page: Page, declarations: Declarations) -> None:
         for item in items:
             if item.name in seen:
                 problem = f"found the name `{item.name}` under {section}, which is already {seen[item.name]}"
-                page.fault((section, item.name), f"{section}.{item.name}", f"{problem}; expected different names")
+                page[section, item.name].fault(f"{problem}; expected different names")
             seen[item.name] = f"declared under {section}"

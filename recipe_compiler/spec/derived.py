@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.page import Page
 
 
 def read_derived(
@@ -28,13 +28,13 @@ def read_derived(
     used = {*(item.name for item in known), *declarations.sizes, *taken}
     found: list[tuple[str, Formula]] = []
     for name in names:
-        path, entry = ("derived", name), f"derived.{name}"
+        at = page["derived", name]
         if name in used:
-            page.fault(path, entry, f"found `{name}`, which is declared already, expected a name of its own")
-        formula = page.formula(entry, Scope(declarations), None, *path)
+            at.fault(f"found `{name}`, which is declared already, expected a name of its own")
+        formula = at.formula(Scope(declarations), None)
         if formula is None:
             continue
         if fields := dependence(formula).data:
-            page.fault(path, entry, f"found the data `{fields[0]}`, expected blocks, parameters and sizes alone")
+            at.fault(f"found the data `{fields[0]}`, expected blocks, parameters and sizes alone")
         found.append((name, formula))
     return tuple(found)

@@ -22,9 +22,9 @@ from recipe_compiler.formula.expression import Compare, Filled, Formula, Number,
 from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Steps, Target
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.target_densities import of_kind
 
 NO_FLOW = "it has no gradient, so no word and no Metropolis proposal moves it"
@@ -104,7 +104,7 @@ def check_discrete(page: Page, declarations: Declarations) -> None:
         if not block.shape.sizes:
             problem = f"found one_hot of a {block.shape}, expected a column or a matrix"
             hint = f"K categories are `{block.name}: {{shape: K, domain: one_hot}}`, of each datum `shape: [N, K]`"
-            page.fault(("state", block.name, "shape"), f"state.{block.name}.shape", problem, hint)
+            page["state", block.name, "shape"].fault(problem, hint)
 
 
 def with_counts(page: Page, declarations: Declarations) -> Declarations:
@@ -114,10 +114,10 @@ def with_counts(page: Page, declarations: Declarations) -> Declarations:
     """
     fields = {field.name: field for field in declarations.data}
     for block in filter(is_counts, declarations.blocks):
-        path = ("state", block.name)
+        at = page["state", block.name]
         if block.shape.cols is not None:
             problem = f"found counts of a {block.shape}, expected a number or a column"
-            page.fault((*path, "shape"), f"state.{block.name}.shape", problem, "state them one below the other")
+            at["shape"].fault(problem, "state them one below the other")
         for end in block.domain.bounds:
             match end:
                 case Number(value) if value.denominator == 1 and value >= 1:
@@ -130,7 +130,7 @@ def with_counts(page: Page, declarations: Declarations) -> Declarations:
                     whole = "a whole number from 1 on, a size, or a field of the data beside a row for each datum"
                     problem = f"found counts up to {text(end)}, expected {whole}"
                     hint = f"`data: {{n: {{shape: N}}}}` and `{block.name}: {{shape: N, domain: counts(n)}}`"
-                    page.fault((*path, "domain"), f"state.{block.name}.domain", problem, hint)
+                    at["domain"].fault(problem, hint)
     return replace(declarations, data=tuple(fields.values()))
 
 
@@ -140,7 +140,7 @@ def refuse_discrete(page: Page, declarations: Declarations) -> None:
         domain = block.domain.name.value
         problem = f"found {block.name} in {domain}, expected real numbers: an equation does not move discrete blocks"
         hint = "declare it in a target, with its law under `laws`; a cycle draws it: `draw: " + block.name + "`"
-        page.fault(("state", block.name, "domain"), f"state.{block.name}.domain", problem, hint)
+        page["state", block.name, "domain"].fault(problem, hint)
 
 
 def check_rows(page: Page, declarations: Declarations, formulas: Iterable[tuple[str, Formula | None]]) -> None:
@@ -151,14 +151,14 @@ def check_rows(page: Page, declarations: Declarations, formulas: Iterable[tuple[
         for block in (name for name in dependence(condition).blocks if name in names):
             problem = f"found an assumption about {block}, which has every value of its domain; expected none"
             hint = "exclude a category by its logit; the domain counts(n) states the largest count n"
-            page.fault(("assume", place), f"assume[{place}]", problem, hint)
+            page["assume", place].fault(problem, hint)
     for name, formula in formulas:
         for block in () if formula is None else dependence(formula).blocks:
             if block in rows:
                 problem = f"found {block}, which has a row for each datum, in {name}; expected it in log_likelihood"
                 hint = f"there `{block}` is the row of the datum, like the name of a field; for one_hot {block} @ a is "
                 hint += f"the sum of {block}[k]*a[k]"
-                page.fault((name,), name, problem, hint)
+                page[name].fault(problem, hint)
 
 
 def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) -> None:
@@ -171,19 +171,19 @@ def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) ->
         if not scheme.cycle:
             problem = f"found the target's `{block.name}`, which is discrete, expected a cycle of draws: {NO_FLOW}"
             hint = f"write `scheme: {{cycle: [draw: {block.name}, ...]}}`, with a draw of every block"
-            page.fault(("scheme",), "scheme", problem, hint)
+            page["scheme"].fault(problem, hint)
         for place, move in enumerate(scheme.cycle):
-            path = ("scheme", "cycle", place)
+            at = page["scheme", "cycle", place]
             # what it moves has a fault of its own
-            is_faulty = scheme.use is None and page.node(*path, "of") is not None
+            is_faulty = scheme.use is None and at["of"].node is not None
             if isinstance(move, Metropolis | Steps | Involution) and not is_faulty:
                 for problem, hint in _beside(move, scheme, target, block):
-                    page.fault(path, f"scheme.cycle[{place}]", problem, hint)
+                    at.fault(problem, hint)
     if discrete and planned and any(isinstance(move, Metropolis) for move in scheme.cycle):
         named = discrete[0].name
         problem = f"found step_size: auto beside `{named}`, which is discrete, expected a step size"
         hint = f"state one, and check the acceptance rate: a plan begins at the mode of U, and {named} has none"
-        page.fault(("run", "step_size"), "run.step_size", problem, hint)
+        page["run", "step_size"].fault(problem, hint)
 
 
 def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Target, block: Block) -> Iterator[Pair]:

@@ -30,9 +30,9 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.model import Law
+from recipe_compiler.spec.page import Page
 
 REAL, INTERVAL, SIMPLEX = (
     frozenset({DomainName.REAL}),
@@ -166,11 +166,11 @@ def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) ->
     for name in names:
         if name not in blocks:
             problem = f"found `{name}`, expected a block of the state ({', '.join(blocks)})"
-            page.fault(("laws", name), f"laws.{name}", problem, nearest(name, tuple(blocks)))
+            page["laws", name].fault(problem, nearest(name, tuple(blocks)))
     scope = Scope(of_all_data(declarations))
     found: list[tuple[str, Law]] = []
     for name, block in blocks.items():
-        entry = page.entry(f"laws.{name}", "laws", name) if name in names and families_of(block) else None
+        entry = page["laws", name].entry if name in names and families_of(block) else None
         law = (
             None if entry is None else page.faults.catch(lambda entry=entry, block=block: read_law(entry, block, scope))
         )

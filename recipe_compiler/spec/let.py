@@ -12,7 +12,7 @@ from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.tree import Tree
-from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.page import Page
 
 SECTION = "let"
 
@@ -22,20 +22,20 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
     taken = {item.name for group in (declarations.blocks, declarations.parameters, declarations.data) for item in group}
     found: dict[str, Tree] = {}
     for name in names:
-        path, label = (SECTION, name), f"{SECTION}.{name}"
-        entry = page.entry(label, *path)
+        at = page[SECTION, name]
+        entry = at.entry
         if name in taken or name in declarations.sizes:
-            page.fault(path, label, f"found the name `{name}`, which is declared already; expected another")
+            at.fault(f"found the name `{name}`, which is declared already; expected another")
         elif entry is not None and (parsed := page.faults.catch(entry.tree)) is not None:
             found[name] = parsed
     for name in found:
         if circle := circle_of(name, found):
             problem = f"found `{name}` in its own formula: {' -> '.join(circle)}"
-            page.fault((SECTION, name), f"{SECTION}.{name}", problem)
+            page[SECTION, name].fault(problem)
             return page
     wide = page
     for name in in_order(found):
-        entry = wide.entry(f"{SECTION}.{name}", SECTION, name)
+        entry = wide[SECTION, name].entry
         made = None if entry is None else page.faults.catch(entry.tree)
         if entry is None or made is None:
             return page

@@ -19,12 +19,11 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.tree import Tree
 from recipe_compiler.formula.tree_text import written
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.let import circle_of, in_order, names_in
 from recipe_compiler.spec.model import MadeColumn
+from recipe_compiler.spec.page import Page
 
-SECTION = ("data", "columns")
 WHOLE = ("mean", "sd", "centre", "standardise")
 """What is of all rows of a column."""
 _OF_NUMBERS = frozenset({*FUNCTIONS, *ex.ELEMENTWISE_PAIRS, "where"})
@@ -32,12 +31,12 @@ _OF_NUMBERS = frozenset({*FUNCTIONS, *ex.ELEMENTWISE_PAIRS, "where"})
 
 def read_made(page: Page, names: tuple[str, ...]) -> tuple[MadeColumn, ...]:
     """Return the columns that are made, each after those it uses; a fault is added for each that means nothing."""
-    entries = {name: entry for name in names if (entry := page.entry(_label(name), *SECTION, name)) is not None}
+    entries = {name: entry for name in names if (entry := page["data", "columns", name].entry) is not None}
     trees = {name: parsed for name, entry in entries.items() if (parsed := page.faults.catch(entry.tree)) is not None}
     for name in trees:
         if circle := circle_of(name, trees):
             problem = f"found `{name}` in its own formula: {' -> '.join(circle)}"
-            page.fault((*SECTION, name), _label(name), problem, "give what is made a name that no column has yet")
+            page["data", "columns", name].fault(problem, "give what is made a name that no column has yet")
             return ()
     maker = _Maker()
     for name in in_order(trees):
@@ -53,10 +52,6 @@ def needed(made: Iterable[MadeColumn], names: Iterable[str]) -> tuple[MadeColumn
             wanted.update(column.uses)
             found.append(column)
     return tuple(reversed(found))
-
-
-def _label(name: str) -> str:
-    return ".".join((*SECTION, name))
 
 
 @dataclass(slots=True)

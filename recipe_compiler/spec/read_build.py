@@ -36,12 +36,13 @@ from recipe_compiler.spec.build_minibatch import (
 )
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.clashing_names import other_names, renamed, with_names
-from recipe_compiler.spec.declarations import Page, check_kinds
+from recipe_compiler.spec.declarations import check_kinds
 from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Control, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
@@ -51,7 +52,7 @@ from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 from recipe_compiler.spec.use import mask_value
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
-from recipe_compiler.spec.yaml_nodes import Mapping, place_of
+from recipe_compiler.spec.yaml_nodes import Mapping
 
 
 def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Build | None:
@@ -155,8 +156,8 @@ def _documents(
     """
     check_names(page.root, ("bind", "parameters", "sizes", "init"), page.faults)
     document = validate(page.root, BuildDocument, page.faults)
-    dynamics = part_of(page, ("dynamics",), Dynamics, around)
-    target = part_of(page, ("target",), Target, around)
+    dynamics = part_of(page["dynamics"], Dynamics, around)
+    target = part_of(page["target"], Target, around)
     if document is None or dynamics is None or target is None:
         return None
     dynamics, use, parts = with_use(page, document, dynamics, target, around)
@@ -173,7 +174,7 @@ def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction 
     """Return the step size, None of `auto`; 1 where none is stated, and a fault is added if a step takes time."""
     stated = document.run.step_size
     if stated is None and scheme.takes_time:
-        page.fault(("run",), "run.step_size", "found no `step_size`, expected one")
+        page["run", "step_size"].fault("found no `step_size`, expected one")
     return None if stated == "auto" else stated or Fraction(1)
 
 
@@ -189,17 +190,15 @@ def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, tar
     owned = {parameter.name for parameter in declared}
     new: list[Parameter] = []
     for name, entry in document.parameters.items():
-        path, label = ("parameters", name), f"parameters.{name}"
+        at = page["parameters", name]
         if name in owned:
             for key, stated in (("shape", entry.shape), ("is", entry.is_)):
                 if stated is not None:
                     problem = f"found `{key}` of `{name}`, which is declared already; expected its value alone"
-                    page.fault(
-                        (*path, key), f"{label}.{key}", problem, f"rename it if a new parameter is meant: `{name}_`"
-                    )
+                    at[key].fault(problem, f"rename it if a new parameter is meant: `{name}_`")
             continue
         parameter = Parameter(name, entry.shape or SCALAR, entry.is_ or (Kind.REAL,))
-        check_kinds(page, path, label, parameter.shape, parameter.kinds)
+        check_kinds(at, parameter.shape, parameter.kinds)
         new.append(parameter)
     return tuple(new)
 
@@ -213,7 +212,7 @@ def _check_sizes(
             problem = (
                 f"found the size `{size}`, expected one of {', '.join(dict.fromkeys(known)) or 'none: all are fixed'}"
             )
-            page.fault(("sizes", size), f"sizes.{size}", problem, nearest(size, known))
+            page["sizes", size].fault(problem, nearest(size, known))
 
 
 def _check_lengths(page: Page, valued: Sequence[tuple[Parameter, Rows]]) -> None:
@@ -225,7 +224,7 @@ def _check_lengths(page: Page, valued: Sequence[tuple[Parameter, Rows]]) -> None
             other, of = seen.setdefault(size, (length, name)) if isinstance(size, str) else (length, name)
             if other != length:
                 problem = f"found {size} = {length} by the value of `{name}`, but {other} by that of `{of}`"
-                page.fault(("parameters", name, "value"), f"parameters.{name}.value", f"{problem}; expected one number")
+                page["parameters", name, "value"].fault(f"{problem}; expected one number")
 
 
 def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, scope: Scope) -> Formula | None:
@@ -236,14 +235,12 @@ def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, sco
         return None
     rows = blocks[0].shape.rows
     shape = Shape(rows, rows)
-    path = ("gradient_noise", "V")
-    if page.node(*path) is None:
+    at = page["gradient_noise", "V"]
+    if at.node is None:
         return zero(shape)
-    V = page.formula("gradient_noise.V", replace(scope, square=True), shape, *path)
+    V = at.formula(replace(scope, square=True), shape)
     if V is not None and document.variant == "full" and zero(shape) != V:
-        page.fault(
-            path, ".".join(path), "found gradient noise of a full gradient, expected 0", "use variant: minibatch"
-        )
+        at.fault("found gradient noise of a full gradient, expected 0", "use variant: minibatch")
     return V
 
 
@@ -259,20 +256,20 @@ def _initial(
     inner = Scope(Declarations(visible.blocks, parameters, visible.functions), update=True)
     found: list[tuple[str, Formula]] = []
     for name in document.init:
-        path, label = ("init", name), f"init.{name}"
+        at = page["init", name]
         if name not in blocks:
             problem = f"found `{name}`, expected a block of the dynamics or of the target ({', '.join(blocks)})"
-            page.fault(path, label, problem, nearest(name, tuple(blocks)))
+            at.fault(problem, nearest(name, tuple(blocks)))
             continue
         shape, sizes = blocks[name].shape, {} if name in own else known_sizes(document)
         rows, cols = (sizes.get(size, size) if isinstance(size, str) else size for size in (shape.rows, shape.cols))
-        formula = page.formula(label, inner, Shape(rows, cols), *path)
+        formula = at.formula(inner, Shape(rows, cols))
         if formula is None:
             continue
         uses = dependence(formula)
         if uses.blocks or uses.functions or uses.step:
             used = (*uses.blocks, *uses.functions, "eps")[0]
-            page.fault(path, label, f"found `{used}` in a start, expected numbers, parameters and N(0, cov)")
+            at.fault(f"found `{used}` in a start, expected numbers, parameters and N(0, cov)")
         found.append((name, formula))
     return tuple(found)
 
@@ -305,22 +302,23 @@ def _values(
     found: list[tuple[str, Value]] = []
     for parameter in (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters):
         name = parameter.name
-        path, label = ("parameters", name, "value"), f"parameters.{name}.value"
-        node = page.node(*path)
+        at = page["parameters", name, "value"]
+        node = at.node
         if name in document.bind:
             if node is not None:
-                page.fault(path, label, f"found a value of `{name}`, which is bound", "remove it, or the binding")
+                at.fault(f"found a value of `{name}`, which is bound", "remove it, or the binding")
             continue
         if name in own:
             found.append((name, own[name]))
         elif node is not None:
-            value = read_value(node, parameter, label, sizes, folder, page.faults)
+            value = read_value(at, parameter, sizes, folder)
             found += [] if value is None else [(name, value)]
         elif isinstance(parameter.default, Number):
             found.append((name, Value(((parameter.default.value,),))))
         elif parameter.default is None and not (is_planned and parameter not in target.declarations.parameters):
             hint = f"write under parameters: `{name}: {{value: ...}}`, or bind it"
-            declared_by = ("target",) if parameter in target.declarations.parameters else ("dynamics",)
-            where = place_of(page.root, path[:2] if page.root.key("parameters") else declared_by)
-            page.faults.meaningless_at(where, f"parameters.{name}", f"found no value of `{name}`, expected one", hint)
+            declared_by = "target" if parameter in target.declarations.parameters else "dynamics"
+            at = page["parameters", name]
+            where = at.where if page["parameters"].node else page[declared_by].where
+            page.faults.meaningless_at(where, at.label, f"found no value of `{name}`, expected one", hint)
     return tuple(found)

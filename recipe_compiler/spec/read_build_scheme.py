@@ -7,8 +7,8 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.spec.bind import unbound
 from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.catalogue import EULER
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.read_cycle import check_cycle, read_cycle
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.read_scheme import place_of_keep
@@ -24,29 +24,29 @@ def read_build_scheme(
 
     `parts` says which of the parts that `use` lists the word of a move moves, by its place in a cycle.
     """
-    entry = document.scheme
+    at, entry = page["scheme"], document.scheme
     if entry.cycle is not None:
         free = unbound(dynamics, tuple(document.bind), parameters)
         known = visible(free, target.declarations.parameters)
-        scheme = _cycle(page, entry, entry.cycle, around, known, target, parts)
-        check_cycle(page, scheme, dynamics, target, document.variant)
+        scheme = _cycle(at, entry, entry.cycle, around, known, target, parts)
+        check_cycle(at["cycle"], scheme, dynamics, target, document.variant)
         return scheme
     if entry.name in EULER:
-        return _euler(page, entry, dynamics)
+        return _euler(at, entry, dynamics)
     for block in entry.order[:1]:
         problem = f"found an order ({block}, ...), expected none: the word fixes the order"
-        page.fault(("scheme", "order"), "scheme.order", problem, "leave it out, or use sequential_euler")
-    word = read_word(page, ("scheme",), entry, around)
-    keep = word.keep if entry.keep is None else place_of_keep(page, ("scheme", "keep"), word.split, entry.keep)
+        at["order"].fault(problem, "leave it out, or use sequential_euler")
+    word = read_word(at, entry, around)
+    keep = word.keep if entry.keep is None else place_of_keep(at["keep"], word.split, entry.keep)
     if keep and document.variant == "minibatch":
         problem = "found draws kept within the word with variant: minibatch, expected them at its end"
         hint = "the noise that a word subtracts is derived for its end; leave `keep` out"
-        page.fault(("scheme", "keep"), "scheme.keep", problem, hint)
+        at["keep"].fault(problem, hint)
     return replace(word, keep=keep)
 
 
 def _cycle(
-    page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target,
+    at: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target,
     parts: Mapping[int, int],
 ) -> Scheme:  # fmt: skip
     """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
@@ -58,24 +58,22 @@ def _cycle(
     }
     for key, why in whys.items():
         if getattr(entry, key) not in (None, [], {}):
-            page.fault(("scheme", key), f"scheme.{key}", f"found `{key}` beside `cycle`, expected none: {why}")
-    return read_cycle(page, moves, around, known, target, parts)
+            at[key].fault(f"found `{key}` beside `cycle`, expected none: {why}")
+    return read_cycle(at["cycle"], moves, around, known, target, parts)
 
 
-def _euler(page: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:
+def _euler(at: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:
     """Return one of Euler's: a sequential one orders every block once, the simultaneous one none."""
     names = tuple(block.name for block in dynamics.declarations.blocks)
     order = tuple(entry.order)
     for key in ("use", "split", "pieces", "flows", "keep"):
         if getattr(entry, key) not in (None, {}):
-            page.fault(("scheme", key), f"scheme.{key}", f"found `{key}`, expected none: {entry.name} has no word")
+            at[key].fault(f"found `{key}`, expected none: {entry.name} has no word")
     if entry.name == "euler" and order:
         hint = "leave it out, or use sequential_euler"
-        page.fault(
-            ("scheme", "order"), "scheme.order", "found an order, expected none: euler updates all at once", hint
-        )
+        at["order"].fault("found an order, expected none: euler updates all at once", hint)
     if entry.name == "sequential_euler" and sorted(order) != sorted(names):
         found = ", ".join(order) or "nothing"
         problem = f"found the order {found}, expected each block once: {', '.join(names)}"
-        page.fault(("scheme", "order"), "scheme.order", problem, "momenta first is the more accurate order")
+        at["order"].fault(problem, "momenta first is the more accurate order")
     return Scheme(entry.name or "", order=order)

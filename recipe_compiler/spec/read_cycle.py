@@ -7,9 +7,9 @@ from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.spec.build_checks import domain_text, potential_blocks
+from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.build_parts import Around
-from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.fields import A_CYCLE
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import (
@@ -29,18 +29,18 @@ from recipe_compiler.spec.model import (
     Target,
 )
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.read_code_move import check_code_move, read_code_move
 from recipe_compiler.spec.read_involution import read_involution
 from recipe_compiler.spec.read_slices import read_slices
-from recipe_compiler.spec.read_word import Path, read_word
+from recipe_compiler.spec.read_word import read_word
 from recipe_compiler.spec.schema_build import MoveEntry
 from recipe_compiler.spec.schema_scheme import WordEntry
-from recipe_compiler.spec.validate import entry_name
 from recipe_compiler.spec.words import letters, word_text
 
 CYCLE = "cycle"
 """What a scheme is called that is one; its word has no name of its own."""
-_AT: Path = ("scheme", "cycle")
+
 KINDS = ("refresh", "draw", "cir", "involution", "code", "metropolis")
 """The keys that say which move one is; without any it is a word as it comes."""
 OF_CODE = frozenset({"changes", "reads", "keeps"})
@@ -48,52 +48,51 @@ OF_CODE = frozenset({"changes", "reads", "keeps"})
 
 
 def read_cycle(
-    page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target,
+    cycle: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target,
     parts: Mapping[int, int],
 ) -> Scheme:  # fmt: skip
     """Return a cycle with the word of its moves that have one, if any has; a fault is added for everything else.
 
     `parts` says which part of the target the word of a move moves, by the place of that (`Scheme.use`).
     """
-    moves, words = list[Move](), list[tuple[Path, WordEntry]]()
-    before = len(page.faults.found)
+    moves, words = list[Move](), list[tuple[Page, WordEntry]]()
+    before = len(cycle.faults.found)
     for place, entry in enumerate(entries):
-        path = (*_AT, place)
-        _check_alone(page, path, entry)
+        at = cycle[place]
+        _check_alone(at, entry)
         if entry.refresh is not None:
             moves += [replace(entry.refresh, every=entry.every)] * entry.repeat
         elif entry.draw is not None:
-            moves += [Draw(entry.draw, entry.every, read_slices(page, path, entry, target))] * entry.repeat
+            moves += [Draw(entry.draw, entry.every, read_slices(at, entry, target))] * entry.repeat
         elif entry.cir is not None:
             moves += [Cir(entry.cir, entry.every)] * entry.repeat
         elif entry.involution is not None:
-            moves += [read_involution(page, path, entry, entry.involution, known)] * entry.repeat
+            moves += [read_involution(at, entry, entry.involution, known)] * entry.repeat
         elif entry.code is not None:
-            moves += [read_code_move(page, path, entry, entry.code, around.folder)] * entry.repeat
+            moves += [read_code_move(at, entry, entry.code, around.folder)] * entry.repeat
         elif entry.metropolis is not None:
             own, part = entry.metropolis, parts.get(place, 0)
             moves += [Metropolis(own.steps, own.flip, entry.every, own.scale, part)] * entry.repeat
-            words.append(((*path, "metropolis"), own))
+            words.append((at["metropolis"], own))
         else:
             moves += [Steps(entry.steps, entry.every, parts.get(place, 0))] * entry.repeat
-            words.append((path, entry.model_copy(update={"use": None}) if "of" in entry.model_fields_set else entry))
-    _check_schedule(page, moves)
+            words.append((at, entry.model_copy(update={"use": None}) if "of" in entry.model_fields_set else entry))
+    _check_schedule(cycle, moves)
     if not words:
-        if len(page.faults.found) == before and not any(isinstance(move, Beside) for move in moves):
+        if len(cycle.faults.found) == before and not any(isinstance(move, Beside) for move in moves):
             why = "refreshes alone leave the potential's block as it is"
-            page.fault(_AT, entry_name(_AT), f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
+            cycle.fault(f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
-    return replace(_word(page, words, around, moves), name=CYCLE, cycle=tuple(moves), keep=0)
+    return replace(_word(words, around, moves), name=CYCLE, cycle=tuple(moves), keep=0)
 
 
-def _word(page: Page, words: Sequence[tuple[Path, WordEntry]], around: Around, moves: Sequence[Move]) -> Scheme:
+def _word(words: Sequence[tuple[Page, WordEntry]], around: Around, moves: Sequence[Move]) -> Scheme:
     """Return the word that moves repeat; a fault is added where they state several, or some take it as it comes."""
-    read = [(path, read_word(page, path, entry, around)) for path, entry in words]
-    (path, word), *others = read
+    (at, word), *others = [(at, read_word(at, entry, around)) for at, entry in words]
     if word.keep:
         problem = f"found {word.name}, which keeps draws within its word, expected a word without `keep`"
-        page.fault(path, entry_name(path), problem, "a cycle keeps draws at its end")
-    for path, other in others:
+        at.fault(problem, "a cycle keeps draws at its end")
+    for at, other in others:
         if (
             word.split
             and other.split
@@ -103,27 +102,27 @@ def _word(page: Page, words: Sequence[tuple[Path, WordEntry]], around: Around, m
             found, first = (f"{found}, of other pieces or flows", first) if found == first else (found, first)
             problem = f"found the word {found}, expected {first}, that of the move before: a cycle has one word"
             hint = "moves may differ in `steps`, `scale`, `flip` and `of`; others take `draw`, `cir` or an involution"
-            page.fault(path, entry_name(path), problem, hint)
+            at.fault(problem, hint)
     several = sum(isinstance(move, Steps | Metropolis) for move in moves) > 1
-    for path, _ in words:
-        if several and path[-1] != "metropolis":
+    for at, _ in words:
+        if several and at.path[-1] != "metropolis":
             problem = "found a word without `metropolis` beside another move with it, expected `metropolis` in each"
             hint = "write `metropolis: {...}` in each, or `steps` for how often one move does it"
-            page.fault(path, entry_name(path), problem, hint)
+            at.fault(problem, hint)
     return word
 
 
-def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
+def _check_alone(at: Page, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
     kinds = [key for key in KINDS if getattr(entry, key) is not None]
     for key in sorted(entry.model_fields_set & OF_CODE) if not kinds else ():
         problem = f"found `{key}` without `code`, expected the function that it describes"
         hint = "write `{code: my_moves.py:swap, changes: theta, keeps: exp(-H)}`"
-        page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+        at[key].fault(problem, hint)
     if not kinds and "slice" in entry.model_fields_set:
         problem = "found `slice` without `draw`, expected the block that is drawn by slices"
         hint = "write `{draw: z, slice: log(w)}`: levels below w[z_n], then places above them, by the law of z"
-        page.fault((*path, "slice"), f"{entry_name(path)}.slice", problem, hint)
+        at["slice"].fault(problem, hint)
     beside = {
         "involution": {"draws", "log_ratio"},
         "draw": {"slice", "left"},
@@ -131,64 +130,63 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
         "metropolis": {"of", *(["use"] if "of" in entry.model_fields_set else [])},
     }
     if "of" in entry.model_fields_set and not entry.of:
-        problem, at = "found `of: {}`, expected what a word moves: a block, or several", (*path, "of")
         hint = "`{of: {theta: beta}, ...}` moves beta of the target; leave `of` out, and it moves all of it"
-        page.fault(at, entry_name(at), problem, hint)
+        at["of"].fault("found `of: {}`, expected what a word moves: a block, or several", hint)
     for kind in kinds[:1]:
         own = beside.get(kind, frozenset[str]())
         for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and options of a Metropolis move go under `metropolis`"
-            page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+            at[key].fault(problem, hint)
 
 
-def _check_schedule(page: Page, moves: Sequence[Move]) -> None:
+def _check_schedule(cycle: Page, moves: Sequence[Move]) -> None:
     """Add a fault where repetitions are too many, or the order of moves begins anew after too many cycles."""
     if len(moves) > MOST_MOVES:
         problem = f"found a cycle of {len(moves)} moves with their repetitions, expected {MOST_MOVES} at most"
-        page.fault(_AT, entry_name(_AT), problem, "`repeat` writes moves out so many times")
+        cycle.fault(problem, "`repeat` writes moves out so many times")
     if period(moves) > LONGEST_PERIOD:
         problem = f"found moves with a common period of {period(moves)} cycles, expected {LONGEST_PERIOD} at most"
-        page.fault(_AT, entry_name(_AT), problem, "the least common multiple of all `every` has to be smaller")
+        cycle.fault(problem, "the least common multiple of all `every` has to be smaller")
 
 
-def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, variant: str) -> None:
+def check_cycle(cycle: Page, scheme: Scheme, dynamics: Dynamics, target: Target, variant: str) -> None:
     """Add a fault for each move that cannot keep the law of this build, as far as documents tell."""
     for place, move in enumerate(scheme.cycle):
-        path = (*_AT, place)
+        at = cycle[place]
         match move:
             case Refresh(block):
-                _check_refresh(page, (*path, "refresh"), block, dynamics)
+                _check_refresh(at["refresh"], block, dynamics)
             case Draw():
-                _check_by_law(page, (*path, "draw"), move, dynamics, target, variant)
+                _check_by_law(at["draw"], move, dynamics, target, variant)
             case Cir():
-                _check_by_law(page, (*path, "cir"), move, dynamics, target, variant)
+                _check_by_law(at["cir"], move, dynamics, target, variant)
             case Metropolis(_, flip):
                 for block in flip:
-                    _check_flip(page, (*path, "metropolis", "flip"), block, dynamics, scheme)
-                _check_energy(page, (*path, "metropolis"), target, variant, "a Metropolis move")
+                    _check_flip(at["metropolis", "flip"], block, dynamics, scheme)
+                _check_energy(at["metropolis"], target, variant, "a Metropolis move")
             case Involution():
-                _check_energy(page, (*path, "involution"), target, variant, "an involution")
+                _check_energy(at["involution"], target, variant, "an involution")
             case CodeMove():
-                check_code_move(page, path, move, dynamics, target)
+                check_code_move(at, move, dynamics, target)
             case Steps():
                 pass
 
 
-def _check_refresh(page: Page, path: Path, name: str, dynamics: Dynamics) -> None:
-    block = _block(page, path, name, dynamics)
+def _check_refresh(at: Page, name: str, dynamics: Dynamics) -> None:
+    block = _block(at, name, dynamics)
     if block is None:
         return
     if block in potential_blocks(dynamics):
         hint = "a refresh draws from a normal distribution; a word moves the potential's block"
         problem = f"found a refresh of {name}, the potential's block, expected another"
-        page.fault(path, entry_name(path), problem, hint)
+        at.fault(problem, hint)
     elif block.domain.name is not DomainName.REAL:
         problem = f"found a refresh of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
-        page.fault(path, entry_name(path), problem, "a refresh draws from a normal distribution")
+        at.fault(problem, "a refresh draws from a normal distribution")
 
 
-def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, target: Target, variant: str) -> None:
+def _check_by_law(at: Page, move: ByLaw, dynamics: Dynamics, target: Target, variant: str) -> None:
     """Add a fault where the target claims no law of a block, or where a move cannot take what the law is made of."""
     stated, name = target.declared or target, move.block
     what = f"a draw of {name}" if isinstance(move, Draw) else f"cir of {name}"
@@ -196,29 +194,27 @@ def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, targe
     if name not in blocks:
         what = f"a draw of `{name}`" if isinstance(move, Draw) else f"cir of `{name}`"
         problem = f"found {what}, expected a block of the target {target.name} ({', '.join(blocks)})"
-        page.fault(path, entry_name(path), problem, _meant(name, blocks, dynamics, target))
+        at.fault(problem, _meant(name, blocks, dynamics, target))
         return
     if target.gradient is not None:
         problem = f"found {what} with a gradient that is code, expected formulas: its law needs U"
-        page.fault(path, entry_name(path), problem, "state U in the target, or move it by a word")
+        at.fault(problem, "state U in the target, or move it by a word")
     elif name not in laws:
         known = f"it claims those of {', '.join(laws)}" if laws else "it claims none"
         problem = f"found {what}, expected its law under `laws` of the target {target.name}: {known}"
-        page.fault(
-            path, entry_name(path), problem, "`recipe derive` lists the laws that it finds; or move it by a word"
-        )
+        at.fault(problem, "`recipe derive` lists the laws that it finds; or move it by a word")
     elif isinstance(move, Cir) and laws[name].name != "Gamma":
         problem = (
             f"found cir of {name}, whose law is {laws[name].name}, expected Gamma(shape, rate), which it preserves"
         )
         hint = "draw the block (`draw`), or move it by a word"
         hint = "Exponential(rate) is Gamma(1, rate)" if laws[name].name == "Exponential" else hint
-        page.fault(path, entry_name(path), problem, hint)
+        at.fault(problem, hint)
     elif variant == "minibatch":
-        _check_batch(page, path, move, stated)
+        _check_batch(at, move, stated)
 
 
-def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
+def _check_batch(at: Page, move: ByLaw, target: Target) -> None:
     """Add a fault where a move would take for all data what a minibatch has of it."""
     fields = {field.name for field in target.declarations.data}
     arguments = dict(target.laws)[move.block].arguments
@@ -234,19 +230,19 @@ def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
         hint = "use `variant: full`, or move the block by a word"
         if dict(target.laws)[move.block].name == "Gamma":
             hint += f"; `cir: {move.block}` takes the sum in a Gamma law's shape from a minibatch, with a known bias"
-        page.fault(path, entry_name(path), problem, hint)
+        at.fault(problem, hint)
     elif isinstance(move, Draw) and move.slices is not None and any(map(takes_data, move.slices.formulas)):
         problem = (
             f"found `slice` of {move.block} of data with variant: minibatch, expected variant: full: weights of a "
             "minibatch change the distribution of the levels"
         )
-        page.fault(path, entry_name(path), problem, "use `variant: full`, or weights without data")
+        at.fault(problem, "use `variant: full`, or weights without data")
     elif isinstance(move, Cir) and takes_data(arguments[1]):
         problem = (
             f"found cir of {move.block} with variant: minibatch, expected a rate without data: one of a minibatch "
             "changes the mean that it preserves"
         )
-        page.fault(path, entry_name(path), problem, "use `variant: full`")
+        at.fault(problem, "use `variant: full`")
 
 
 def _meant(name: str, blocks: tuple[str, ...], dynamics: Dynamics, target: Target) -> str:
@@ -260,37 +256,37 @@ def _meant(name: str, blocks: tuple[str, ...], dynamics: Dynamics, target: Targe
     return nearest(name, blocks)
 
 
-def _check_flip(page: Page, path: Path, name: str, dynamics: Dynamics, scheme: Scheme) -> None:
-    block, moved = _block(page, path, name, dynamics), _moved(scheme)
+def _check_flip(at: Page, name: str, dynamics: Dynamics, scheme: Scheme) -> None:
+    block, moved = _block(at, name, dynamics), _moved(scheme)
     if block is None:
         return
     if block.domain.name is not DomainName.REAL:
         problem = f"found a flip of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
-        page.fault(path, entry_name(path), problem, f"-{name} is outside")
+        at.fault(problem, f"-{name} is outside")
     elif moved is not None and name not in moved:
         problem = f"found a flip of {name}, expected a block that the word moves: {', '.join(moved)}"
-        page.fault(path, entry_name(path), problem, "no piece that is stated has a place of D or Q in its row")
+        at.fault(problem, "no piece that is stated has a place of D or Q in its row")
 
 
-def _check_energy(page: Page, path: Path, target: Target, variant: str, what: str) -> None:
+def _check_energy(at: Page, target: Target, variant: str, what: str) -> None:
     """Add a fault where H, which the acceptance needs, is not known at every step."""
     if variant == "minibatch":
         problem = (
             f"found {what} with variant: minibatch, expected variant: full: the acceptance needs H of all "
             "data; an estimate of it causes a bias at every step size"
         )
-        page.fault(path, entry_name(path), problem, "use `variant: full`, or a word without `metropolis`")
+        at.fault(problem, "use `variant: full`, or a word without `metropolis`")
     if target.gradient is not None:
         problem = f"found {what} with a gradient that is code, expected formulas: the acceptance needs H"
-        page.fault(path, entry_name(path), problem, "state U in the target, or use a word without `metropolis`")
+        at.fault(problem, "state U in the target, or use a word without `metropolis`")
 
 
-def _block(page: Page, path: Path, name: str, dynamics: Dynamics) -> Block | None:
+def _block(at: Page, name: str, dynamics: Dynamics) -> Block | None:
     """Return a block of the dynamics; None, and a fault is added, where there is none of that name."""
     blocks = {block.name: block for block in dynamics.declarations.blocks}
     if name not in blocks:
         problem = f"found `{name}`, expected a block of the dynamics ({', '.join(blocks)})"
-        page.fault(path, entry_name(path), problem, nearest(name, tuple(blocks)))
+        at.fault(problem, nearest(name, tuple(blocks)))
     return blocks.get(name)
 
 

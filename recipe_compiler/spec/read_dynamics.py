@@ -17,7 +17,6 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import Rewriting, rewritten
 from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.declarations import (
-    Page,
     block_declarations,
     check_unique,
     function_declarations,
@@ -31,31 +30,30 @@ from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.spec.near_sizes import told_once
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
 from recipe_compiler.spec.units import check_units
 from recipe_compiler.spec.validate import check_names, validate
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
+from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
 
 _MATRIX = re.compile(r"\s*Matrix\((.*)\)\s*", re.DOTALL)
 _FORMS = "quote an entry that holds a comma or bracket, or use a block: `|`, then a row on each line"
 CLAIMED = ("drift", "diffusion", "marginal", "update")
-LYAPUNOV = ("claims", "lyapunov")
+
 Blocks = tuple[tuple[Formula, ...], ...]
 
 
-def block_rows(
-    node: Node, entry: str, blocks: tuple[str, ...], faults: Faults
-) -> tuple[tuple[Scalar, ...], ...] | None:
+def block_rows(at: Page, blocks: tuple[str, ...]) -> tuple[tuple[Scalar, ...], ...] | None:
     """Return the places of a block matrix, one row and column for each block; None where a fault was added."""
-    match node:
+    match node := at.node:
         case Scalar():
             rows = _split(_inside_matrix(node) if len(blocks) > 1 else node)
         case Sequence(items=items) if items and all(isinstance(item, Sequence) for item in items):
-            rows = [_scalars(item, entry, faults) for item in items if isinstance(item, Sequence)]
+            rows = [_scalars(at, item) for item in items if isinstance(item, Sequence)]
         case _:
             example = "[[0, 0], [0, C]]" if len(blocks) > 1 else "[[C]]"
-            faults.malformed_at(node.place, entry, f"found no matrix, expected rows such as {example}", _FORMS)
+            at.malformed(f"found no matrix, expected rows such as {example}", _FORMS)
             return None
     if any(len(row) != len(blocks) for row in rows) or len(rows) != len(blocks):
         lengths = ", ".join(str(len(row)) for row in rows[:20])
@@ -64,16 +62,18 @@ def block_rows(
         hint = "write 0 in every place without an entry" if is_short else _FORMS
         if [[item.text for item in row] for row in rows] in ([["0"]], [["O"]]):
             hint = f"write `{[[0] * len(blocks)] * len(blocks)}`"
-        faults.malformed_at(node.place, entry, f"found rows of {lengths} entries, expected {expected}", hint)
+        at.malformed(f"found rows of {lengths} entries, expected {expected}", hint)
         return None
     return tuple(tuple(row) for row in rows)
 
 
-def _scalars(row: Sequence, entry: str, faults: Faults) -> list[Scalar]:
+def _scalars(at: Page, row: Sequence) -> list[Scalar]:
     """Return the entries of a row; a list in place of an entry is a fault, and an empty entry stands for it."""
     for item in row.items:
         if not isinstance(item, Scalar):
-            faults.malformed_at(item.place, entry, "found a list in place of an entry, expected a formula", _FORMS)
+            at.faults.malformed_at(
+                item.place, at.label, "found a list in place of an entry, expected a formula", _FORMS
+            )
     return [item if isinstance(item, Scalar) else Scalar("0", item.place) for item in row.items]
 
 
@@ -145,14 +145,13 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     check_consistency(page, declarations)
     refuse_discrete(page, declarations)
     scope = Scope(declarations, at_any_blocks=True)
-    H = page.formula("H", scope, SCALAR, "H")
+    H = page["H"].formula(scope, SCALAR)
     places: list[tuple[str, Place]] = []
-    D = read_matrix(page, "D", scope, places, "D")
-    Q = read_matrix(page, "Q", scope, places, "Q")
-    claims = _claims(page, document.claims, scope, places)
+    D, Q = (read_matrix(page[name], scope, places) for name in ("D", "Q"))
+    claims = _claims(page["claims"], document.claims, scope, places)
     check_units(page, document.units, declarations)
-    stated = {name for name in ("D", "Q") if page.node(name) is not None}
-    check_given(page, stated | {name for name in CLAIMED if page.node("claims", name) is not None})
+    stated = {name for name in ("D", "Q") if page[name].node is not None}
+    check_given(page, stated | {name for name in CLAIMED if page["claims", name].node is not None})
     if len(faults.found) > before or H is None:
         told_once(root, declarations.sizes, faults, before, lambda root, faults: read_dynamics(root, file, faults))
         return None
@@ -185,10 +184,8 @@ def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
     for block in blocks:
         if block.shape.cols is not None:
             hint = "declare it as a column, for example `shape: p` with p = K d"
-            entry = f"state.{block.name}.shape"
-            page.fault(
-                ("state", block.name, "shape"), entry, f"found a {block.shape}, expected a scalar or a column", hint
-            )
+
+            page["state", block.name, "shape"].fault(f"found a {block.shape}, expected a scalar or a column", hint)
     parameters = parameter_declarations(page, document.parameters)
     functions = function_declarations(page, document.functions, tuple(document.state))
     declarations = Declarations(blocks, parameters, functions)
@@ -196,20 +193,20 @@ def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
     return declarations
 
 
-def read_matrix(page: Page, name: str, scope: Scope, places: list[tuple[str, Place]], *path: str) -> Blocks | None:
+def read_matrix(at: Page, scope: Scope, places: list[tuple[str, Place]]) -> Blocks | None:
     """Return a block matrix, None if it is left out or faulty; the places of its entries are added to `places`."""
-    node, blocks, at_place = page.node(*path), scope.declarations.blocks, replace(scope, square=True)
-    if node is None:
+    blocks, at_place = scope.declarations.blocks, replace(scope, square=True)
+    if at.node is None:
         return None
-    rows = block_rows(node, name, tuple(block.name for block in blocks), page.faults)
+    rows = block_rows(at, tuple(block.name for block in blocks))
     matrix: list[tuple[Formula | None, ...]] = []
     for row, texts in zip(blocks, rows or (), strict=rows is not None):
         line: list[Formula | None] = []
         for col, text in zip(blocks, texts, strict=True):
-            entry = Entry(f"{name}[{row.name},{col.name}]", text)
+            entry = Entry(f"{at.label}[{row.name},{col.name}]", text)
             places.append((entry.name, text.place))
             shape = place_shape(row, col)
-            line.append(page.faults.catch(lambda entry=entry, shape=shape: entry.formula(at_place, shape)))
+            line.append(at.faults.catch(lambda entry=entry, shape=shape: entry.formula(at_place, shape)))
         matrix.append(tuple(line))
     known = tuple(tuple(entry for entry in line if entry is not None) for line in matrix)
     return known if known and known == tuple(matrix) else None
@@ -220,36 +217,31 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
     noise = tuple(Block(name, entry.shape) for name, entry in stated.noise.items())
     for draw in noise:
         if declared.find(draw.name) is not None or draw.name in declared.sizes:
-            page.fault(
-                ("claims", "noise", draw.name), f"claims.noise.{draw.name}", "found a name that is already declared"
-            )
+            page["noise", draw.name].fault("found a name that is already declared")
     known = set(declared.sizes)
     for draw in noise:
         for size in draw.shape.sizes:
             if isinstance(size, str) and size not in known:
-                path = ("claims", "noise", draw.name, "shape")
-                page.fault(path, ".".join(path), f"found the size `{size}`, expected one of the state's", "")
-    drift = _by_block(page, "drift", stated.drift, scope)
+                page["noise", draw.name, "shape"].fault(f"found the size `{size}`, expected one of the state's")
+    drift = _by_block(page["drift"], stated.drift, scope)
     if stated.drift is not None:
         for block in declared.blocks:
             if block.name not in stated.drift:
                 hint = "write the drift 0 for a block at rest"
-                page.fault(
-                    ("claims", "drift"), "claims.drift", f"found no drift of `{block.name}`, expected every block", hint
-                )
+                page["drift"].fault(f"found no drift of `{block.name}`, expected every block", hint)
     return Claims(
         drift=drift,
-        diffusion=read_matrix(page, "claims.diffusion", scope, places, "claims", "diffusion"),
+        diffusion=read_matrix(page["diffusion"], scope, places),
         stratonovich=stated.interpretation == "stratonovich",
-        marginal=_by_block(page, "marginal", stated.marginal, scope, energy=True),
-        lyapunov=None if stated.lyapunov is None else page.formula("claims.lyapunov", scope, SCALAR, *LYAPUNOV),
-        update=_by_block(page, "update", stated.update, replace(scope, update=True, noise=noise)),
+        marginal=_by_block(page["marginal"], stated.marginal, scope, energy=True),
+        lyapunov=None if stated.lyapunov is None else page["lyapunov"].formula(scope, SCALAR),
+        update=_by_block(page["update"], stated.update, replace(scope, update=True, noise=noise)),
         noise=noise,
     )
 
 
 def _by_block(
-    page: Page, section: str, stated: dict[str, str] | None, scope: Scope, *, energy: bool = False
+    page: Page, stated: dict[str, str] | None, scope: Scope, *, energy: bool = False
 ) -> tuple[tuple[str, Formula], ...] | None:
     """Return block to formula, in the order of z: of the block's shape, or a scalar energy."""
     if stated is None:
@@ -258,11 +250,11 @@ def _by_block(
     for name in stated:
         if name not in blocks:
             problem = f"found `{name}`, expected a block of the state ({', '.join(blocks)})"
-            page.fault(("claims", section, name), f"claims.{section}.{name}", problem, nearest(name, tuple(blocks)))
+            page[name].fault(problem, nearest(name, tuple(blocks)))
     found: list[tuple[str, Formula]] = []
     for name, block in blocks.items():
         shape = SCALAR if energy else block.shape
-        formula = page.formula(f"claims.{section}.{name}", scope, shape, "claims", section, name)
+        formula = page[name].formula(scope, shape)
         if formula is not None:
             found.append((name, formula))
     return tuple(found)
@@ -272,8 +264,8 @@ def check_given(page: Page, given: Set[str]) -> None:
     """Add a fault where D or Q is left out and cannot be found from what else is given: D, Q, or claims by name."""
     if not given & {"D", "diffusion", "update"}:
         hint = "write D, or claims.drift and claims.diffusion (zeros for a system without noise)"
-        page.fault((), "D", "found no `D`, expected D or a claimed diffusion", hint)
+        page["D"].fault("found no `D`, expected D or a claimed diffusion", hint)
     if not given & {"drift", "update"}:
         for missing in ("D", "Q"):
             if missing not in given:
-                page.fault((), missing, f"found no `{missing}` and no claims.drift to find it from", f"write {missing}")
+                page[missing].fault(f"found no `{missing}` and no claims.drift to find it from", f"write {missing}")

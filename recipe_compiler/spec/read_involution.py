@@ -7,13 +7,11 @@ from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import read_law
 from recipe_compiler.spec.model import Auxiliary, Involution
-from recipe_compiler.spec.read_word import Path
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import AuxiliaryEntry, MoveEntry
-from recipe_compiler.spec.validate import entry_name
 
 
 def visible(declared: Declarations, beside: tuple[Parameter, ...]) -> Declarations:
@@ -39,68 +37,60 @@ def names_of(involution: Involution) -> frozenset[str]:
     return frozenset((*maps, *(name for formula in involution.formulas for name in dependence(formula).names)))
 
 
-def read_involution(
-    page: Page, path: Path, entry: MoveEntry, maps: Mapping[str, str], known: Declarations
-) -> Involution:
+def read_involution(at: Page, entry: MoveEntry, maps: Mapping[str, str], known: Declarations) -> Involution:
     """Return an involution, of what means something; a fault is added for everything else.
 
     Args:
-        page: of the build.
-        path: of the move.
+        at: where the move stands.
         entry: what stands there.
         maps: its involution.
         known: what its formulas may name (`visible`).
     """
     blocks = tuple(Block(name, _shape(stated)) for name, stated in entry.draws.items())
-    draws = tuple(own for block in blocks if (own := _auxiliary(page, path, block, entry.draws[block.name], known)))
+    draws = tuple(own for block in blocks if (own := _auxiliary(at, block, entry.draws[block.name], known)))
     scope = Scope(with_draws(known, blocks))
     if {*maps} <= {*entry.draws}:
-        at = (*path, "involution")
-        page.fault(at, entry_name(at), "found an involution that moves no block, expected one: {theta: -theta}")
+        at["involution"].fault("found an involution that moves no block, expected one: {theta: -theta}")
     claimed = None
     if entry.log_ratio is not None:
-        claimed = page.formula(f"{entry_name(path)}.log_ratio", scope, SCALAR, *path, "log_ratio")
-    return Involution(_maps(page, path, tuple(maps), scope), draws, claimed, entry.every)
+        claimed = at["log_ratio"].formula(scope, SCALAR)
+    return Involution(_maps(at["involution"], tuple(maps), scope), draws, claimed, entry.every)
 
 
 def _shape(stated: str | AuxiliaryEntry) -> Shape:
     return stated.shape if isinstance(stated, AuxiliaryEntry) else SCALAR
 
 
-def _auxiliary(
-    page: Page, path: Path, block: Block, stated: str | AuxiliaryEntry, known: Declarations
-) -> Auxiliary | None:
+def _auxiliary(at: Page, block: Block, stated: str | AuxiliaryEntry, known: Declarations) -> Auxiliary | None:
     """Return a block with the law that it is drawn from; None, and a fault is added, where that means nothing."""
-    at = (*path, "draws", block.name)
-    label = entry_name(at)
+    at = at["draws", block.name]
     if block.name in {*known.sizes, *(item.name for item in (*known.blocks, *known.parameters))}:
         problem = f"found a draw `{block.name}`, the name of a block, parameter or size, expected another name"
-        page.fault(at, label, problem)
+        at.fault(problem)
         return None
-    entry = page.entry(label, *at, *(("law",) if isinstance(stated, AuxiliaryEntry) else ()))
+    entry = (at["law"] if isinstance(stated, AuxiliaryEntry) else at).entry
     scope = Scope(with_draws(known, (block,)))
-    law = None if entry is None else page.faults.catch(lambda: read_law(entry, block, scope))
+    law = None if entry is None else at.faults.catch(lambda: read_law(entry, block, scope))
     if law is None:
         return None
     used = dependence(law.arguments[1]).blocks
     if used:
         problem = f"found `{used[0]}` in the covariance of `{block.name}`, expected parameters and numbers"
         hint = "scale the draw in the involution instead: {theta: theta + s*w, ...}"
-        page.fault(at, label, problem, hint)
+        at.fault(problem, hint)
         return None
     return Auxiliary(block, law)
 
 
-def _maps(page: Page, path: Path, names: tuple[str, ...], scope: Scope) -> tuple[tuple[str, Formula], ...]:
+def _maps(at: Page, names: tuple[str, ...], scope: Scope) -> tuple[tuple[str, Formula], ...]:
     blocks = {block.name: block for block in scope.declarations.blocks}
     found: list[tuple[str, Formula]] = []
     for name in names:
-        at = (*path, "involution", name)
         if name not in blocks:
             problem = f"found `{name}`, expected a block of the dynamics, or a draw ({', '.join(blocks)})"
-            page.fault(at, entry_name(at), problem, nearest(name, tuple(blocks)))
+            at[name].fault(problem, nearest(name, tuple(blocks)))
             continue
-        formula = page.formula(entry_name(at), scope, blocks[name].shape, *at)
+        formula = at[name].formula(scope, blocks[name].shape)
         if formula is not None:
             found.append((name, formula))
     return tuple(found)

@@ -7,9 +7,9 @@ from functools import cache
 
 from recipe_compiler.errors import CompilerError, nearest
 from recipe_compiler.spec.catalogue import EULER, SCHEMES
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.model import Scheme, Selection, Source, WordClaims
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema_scheme import SchemeDocument, SelectionEntry
 from recipe_compiler.spec.validate import validate
@@ -21,6 +21,7 @@ from recipe_compiler.spec.yaml_reader import read_yaml
 def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
     """Return the scheme a document states; every fault is added to `faults`, and None returned if there is one."""
     before = len(faults.found)
+    page = Page(root, faults)
     if (cycle := root.key("cycle")) is not None:
         problem = "found `cycle` in the document of a scheme, expected `split`: a scheme is a word, for any dynamics"
         hint = "a cycle names blocks of certain dynamics: it goes into a build, `scheme: {cycle: [...]}`"
@@ -29,12 +30,11 @@ def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
     document = validate(root, SchemeDocument, faults)
     if document is None:
         return None
-    page = Page(root, faults)
     if document.name in EULER:
         problem = f"found the name `{document.name}` of a step without a word, expected another"
-        page.fault(("name",), "name", problem)
-    check_letters(page, ("split",), document)
-    keep = place_of_keep(page, ("keep",), document.split, document.keep)
+        page["name"].fault(problem)
+    check_letters(page, document)
+    keep = place_of_keep(page["keep"], document.split, document.keep)
     if len(faults.found) > before:
         return None
     stated = document.claims
@@ -59,7 +59,7 @@ def _selection(entry: SelectionEntry) -> Selection:
     return Selection(entry.D, entry.Q, entry.H, entry.Gamma or ())
 
 
-def check_letters(page: Page, path: tuple[str, ...], document: SchemeDocument) -> None:
+def check_letters(page: Page, document: SchemeDocument) -> None:
     """Add a fault for each letter that is none of the pieces, and for each flow of no letter.
 
     Where none are stated a build may state them. One piece alone is the whole recipe, which a document can state of all
@@ -70,17 +70,17 @@ def check_letters(page: Page, path: tuple[str, ...], document: SchemeDocument) -
     for name in document.flows:
         if name not in used:
             problem = f"found a flow for {name}, expected one of the word's pieces: {', '.join(used)}"
-            page.fault((*path[:-1], "flows"), ".".join((*path[:-1], "flows")), problem, nearest(name, used))
+            page["flows"].fault(problem, nearest(name, used))
     if not pieces and len(used) == 1 and used[0] not in DEFAULT:
         for problem, hint in no_pieces(used, document.split, DEFAULT):
-            page.fault(path, ".".join(path), problem, hint)
+            page["split"].fault(problem, hint)
     for name in used:
         if pieces and name not in pieces:
             problem = f"found the letter {name}, expected one of the pieces that are stated: {', '.join(pieces)}"
-            page.fault(path, ".".join(path), problem, nearest(name, pieces))
+            page["split"].fault(problem, nearest(name, pieces))
 
 
-def place_of_keep(page: Page, path: tuple[str, ...], word: Word, keep: int | str | None) -> int:
+def place_of_keep(at: Page, word: Word, keep: int | str | None) -> int:
     """Return after how many letters draws are kept, 0 at the end; a fault is added where the word has no such place."""
     pieces = [letter.piece for letter in letters(word)]
     if keep is None or not pieces:
@@ -89,7 +89,7 @@ def place_of_keep(page: Page, path: tuple[str, ...], word: Word, keep: int | str
     if found is None or found > len(pieces):
         problem = f"found {keep} in a word of {len(pieces)} letters ({', '.join(dict.fromkeys(pieces))})"
         hint = "a piece that occurs once, or the place of a letter counted from 1; left out: the end"
-        page.fault(path, ".".join(path), f"{problem}, expected one of its letters", hint)
+        at.fault(f"{problem}, expected one of its letters", hint)
         return 0
     return found % len(pieces)
 

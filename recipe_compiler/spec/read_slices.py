@@ -10,25 +10,20 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.discrete import one_hot_blocks
 from recipe_compiler.spec.formulas import Entry as StatedEntry
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Slices, Target
-from recipe_compiler.spec.read_word import Path
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import MoveEntry
-from recipe_compiler.spec.validate import entry_name
-
-SLICE, LEFT = "slice", "left"
 
 
-def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Slices | None:
+def read_slices(at: Page, entry: MoveEntry, target: Target) -> Slices | None:
     """Return the slices that a draw is stated with; None where it has none, or a fault was added.
 
     Args:
-        page: of the build.
-        path: of the move.
+        at: where the move stands.
         entry: what stands there, with `draw`.
         target: of which a block is drawn.
     """
@@ -36,9 +31,7 @@ def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Sli
     if entry.slice is None:
         if entry.left is not None:
             problem = "found `left` of a draw without `slice`, expected both: levels below it are counted"
-            page.fault(
-                (*path, LEFT), entry_name((*path, LEFT)), problem, "slice: log w, left: log of the remaining weight"
-            )
+            at["left"].fault(problem, "slice: log w, left: log of the remaining weight")
         return None
     block = next((block for block in declared.blocks if block.name == entry.draw), None)
     if block not in one_hot_blocks(declared):
@@ -47,11 +40,11 @@ def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Sli
             hint = (
                 "levels are drawn below the weights of places; leave it out: the block is drawn directly from its law"
             )
-            page.fault((*path, SLICE), entry_name((*path, SLICE)), problem, hint)
+            at["slice"].fault(problem, hint)
         return None
     scope = Scope(of_all_data(declared))
-    log_weights = _formula(page, path, SLICE, scope, block, (*_shapes_of_weights(block),))
-    left = None if entry.left is None else _formula(page, path, LEFT, scope, block, (SCALAR,))
+    log_weights = _formula(at["slice"], scope, block, _shapes_of_weights(block))
+    left = None if entry.left is None else _formula(at["left"], scope, block, (SCALAR,))
     return None if log_weights is None else Slices(log_weights, left)
 
 
@@ -61,20 +54,19 @@ def _shapes_of_weights(block: Block) -> tuple[Shape, ...]:
     return (column,) if block.shape == column else (column, block.shape)
 
 
-def _formula(page: Page, path: Path, key: str, scope: Scope, block: Block, shapes: tuple[Shape, ...]) -> Formula | None:
+def _formula(at: Page, scope: Scope, block: Block, shapes: tuple[Shape, ...]) -> Formula | None:
     """Return the formula under a key, of one of some shapes and free of a block; None where a fault was added."""
-    at = (*path, key)
-    entry = page.entry(entry_name(at), *at)
-    formula = None if entry is None else page.faults.catch(lambda: _of_a_shape(entry, scope, shapes))
+    entry = at.entry
+    formula = None if entry is None else at.faults.catch(lambda: _of_a_shape(entry, scope, shapes))
     if formula is not None and block.name in dependence(formula).blocks:
         problem = f"found `{block.name}` in the weights of its own rows, expected the other blocks of the target"
         hint = "weights that depend on the rows change their distribution"
-        page.fault(at, entry_name(at), problem, hint)
+        at.fault(problem, hint)
         return None
     entry_at = None if formula is None else next((one for one in nodes(formula) if isinstance(one, Entry)), None)
     if entry_at is not None:
         problem = f"found `{text(entry_at)}`, expected formulas of whole blocks, parameters and data"
-        page.fault(at, entry_name(at), problem, "declare that expression as a block or parameter")
+        at.fault(problem, "declare that expression as a block or parameter")
         return None
     return formula
 

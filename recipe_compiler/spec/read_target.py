@@ -12,7 +12,6 @@ from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.constraint import Constrained, read_constraints
 from recipe_compiler.spec.declarations import (
     NORMALISABLE,
-    Page,
     assumes_integral,
     block_declarations,
     check_unique,
@@ -29,6 +28,7 @@ from recipe_compiler.spec.laws import families_of, read_laws
 from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Stated, Target
 from recipe_compiler.spec.near_sizes import told_once
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
@@ -60,15 +60,13 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declarations = with_counts(page, declarations)
     _check_parts(page, document)
     named, example = document.gradient, "my_gradient.py:grad_U"
-    code = None if named is None else read_code(page, ("gradient",), named, Path(file).parent, example)
+    code = None if named is None else read_code(page["gradient"], named, Path(file).parent, example)
     if code is not None and any(block.constraint is not None for block in declared):
         hint = "code is a gradient by the sampled variables: declare real blocks, and add the Jacobian in the code"
-        page.fault(
-            ("gradient",), "gradient", "found a gradient that is code, expected formulas: a block is constrained", hint
-        )
+        page["gradient"].fault("found a gradient that is code, expected formulas: a block is constrained", hint)
     for block in discrete_blocks(declarations) if code is not None else ():
         problem = f"found a gradient that is code beside {block.name}, which is discrete; expected formulas"
-        page.fault(("gradient",), "gradient", problem, "only blocks with a proved law are drawn")
+        page["gradient"].fault(problem, "only blocks with a proved law are drawn")
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     check_recursion(page, document, declarations)
@@ -104,7 +102,7 @@ def _refuse_laws(page: Page, document: TargetDocument, sets: dict[str, Constrain
     for name in document.laws:
         if name in sets and (sets[name].bound is not None or not families_of(sets[name].block)):
             problem = f"found a law of {name}, whose constraint no law under `laws` supports"
-            page.fault(("laws", name), f"laws.{name}", problem, "leave it out; it is moved by a word")
+            page["laws", name].fault(problem, "leave it out; it is moved by a word")
 
 
 def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:
@@ -113,28 +111,28 @@ def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:
     for name, entry in entries.items():
         count = entry.shape.rows
         if count is None:
-            page.fault(("data", name), f"data.{name}.shape", "found a scalar, expected the number of data first: N")
+            page["data", name, "shape"].fault("found a scalar, expected the number of data first: N")
             continue
         if fields and count != fields[0].size:
             problem = f"found {count} data, expected {fields[0].size} as in `{fields[0].name}`"
-            page.fault(("data", name, "shape"), f"data.{name}.shape", problem, "all fields belong to the same data")
+            page["data", name, "shape"].fault(problem, "all fields belong to the same data")
         if entry.index_of is None:
             fields.append(Datum(name, count, Shape(None, entry.shape.cols), tuple(entry.in_ or ()), entry.is_))
             continue
         if entry.shape.cols is not None or entry.in_ is not None or entry.is_ != (Kind.REAL,):
             problem = "found an index field with a length, `in` or `is` of its own, expected one position a datum"
             hint = f"write {name}: {{shape: {count}, index_of: {entry.index_of}}}"
-            page.fault(("data", name), f"data.{name}", problem, hint)
+            page["data", name].fault(problem, hint)
         fields.append(Datum(name, count, Shape(None, entry.index_of), (0, 1), is_index=True))
     return tuple(fields)
 
 
 def _energy(page: Page, declarations: Declarations, name: str, *, with_data: bool = False) -> Formula | None:
     """Return a scalar formula; only the log likelihood may use data."""
-    formula = page.formula(name, Scope(declarations, densities=True), SCALAR, name)
+    formula = page[name].formula(Scope(declarations, densities=True), SCALAR)
     used = () if formula is None else dependence(formula).data
     if used and not with_data:
-        page.fault((name,), name, f"found the data `{used[0]}` in {name}, expected it in log_likelihood alone")
+        page[name].fault(f"found the data `{used[0]}` in {name}, expected it in log_likelihood alone")
     return formula
 
 
@@ -149,13 +147,13 @@ def _check_parts(page: Page, document: TargetDocument) -> None:
     )
     if document.gradient is not None or document.potential is not None:
         for name in others:
-            if page.node(name) is not None:
+            if page[name].node is not None:
                 hint = f"state the {alone} alone, or log_prior and log_likelihood"
-                page.fault((name,), name, f"found `{name}` beside `{alone}`, expected one or the other", hint)
+                page[name].fault(f"found `{name}` beside `{alone}`, expected one or the other", hint)
     elif not likelihood and (data or document.log_prior is None):
         hint = "write log_likelihood (of one datum) and data, log_prior without data, or potential"
         found = "data and no log_likelihood" if data else "neither a potential, nor a log_prior or log_likelihood"
-        page.fault((), "potential", f"found {found}, expected one", hint)
+        page["potential"].fault(f"found {found}, expected one", hint)
     if likelihood and not data and document.gradient is None:
         hint = "declare data, or write a potential"
-        page.fault(("log_likelihood",), "log_likelihood", "found no `data`, expected the fields of one datum", hint)
+        page["log_likelihood"].fault("found no `data`, expected the fields of one datum", hint)

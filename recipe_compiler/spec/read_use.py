@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.spec.build_checks import coordinates, domain_text, potential_blocks, with_sizes_of_columns
+from recipe_compiler.spec.build_checks import coordinates, potential_blocks, with_sizes_of_columns
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.constraint import sampled_blocks
-from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.model import Dynamics, Moved, Target, Use
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry
 from recipe_compiler.spec.use import as_called_here, followed
-from recipe_compiler.spec.validate import entry_name
 
-Path = tuple[str | int, ...]
 MASK = "moved"
 """What the parameter of P is called, with underscores behind it where that is another name."""
 
@@ -27,7 +26,7 @@ MASK = "moved"
 class _Followed:
     """What the word of one move follows, and the blocks of the target that it moves."""
 
-    path: Path
+    at: Page
     document: Dynamics | None
     """The dynamics that it names; None where it follows the build's own."""
     blocks: Mapping[str, str]
@@ -49,17 +48,17 @@ def with_use(
         return nothing
     before = len(page.faults.found)
     places = [place for place, entry in enumerate(moves) if entry.of or entry.has_word]
-    every = [_followed(page, ("scheme", "cycle", place), moves[place], dynamics, target, around) for place in places]
+    every = [_followed(page["scheme", "cycle", place], moves[place], dynamics, target, around) for place in places]
     words = [own for own in every if own is not None]
-    if len(words) < len(every) or len(page.faults.found) > before or not _are_one(page, words, dynamics):
+    if len(words) < len(every) or len(page.faults.found) > before or not _are_one(words, dynamics):
         return nothing
     first = next(own for place, own in zip(places, words, strict=True) if moves[place].of)
-    renamed = _renamed(page, first.path, dynamics, first.document or dynamics, first.blocks)
+    renamed = _renamed(first.at, dynamics, first.document or dynamics, first.blocks)
     if renamed is None:
         return nothing
     document = with_sizes_of_columns(document, dynamics, target)
     moved = tuple(dict.fromkeys(own.moved for own in words))
-    parts = _parts(page, first.path, document, target, moved, _taken(document, dynamics, renamed, target))
+    parts = _parts(first.at, document, target, moved, _taken(document, dynamics, renamed, target))
     if parts is None:
         return nothing
     use = Use(dynamics, first.document, tuple(first.blocks.items()), parts)
@@ -70,21 +69,19 @@ def with_use(
     )
 
 
-def _followed(
-    page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, target: Target, around: Around
-) -> _Followed | None:
+def _followed(at: Page, entry: MoveEntry, dynamics: Dynamics, target: Target, around: Around) -> _Followed | None:
     """Return what the word of a move follows; None where a fault was added."""
-    before = len(page.faults.found)
+    before = len(at.faults.found)
     named = entry.use is not None and bool(entry.of)
-    other = part_of(page, (*path, "use"), Dynamics, around, "use") if named else dynamics
-    if other is None or not _are_recipes(page, path, dynamics, other):
+    other = part_of(at["use"], Dynamics, around, "use") if named else dynamics
+    if other is None or not _are_recipes(at, dynamics, other):
         return None
-    blocks = _blocks(page, path, entry, dynamics, other)
-    moved = _moved(page, path, entry, dynamics, other, target)
-    return None if len(page.faults.found) > before else _Followed(path, other if named else None, blocks, moved)
+    blocks = _blocks(at, entry, dynamics, other)
+    moved = _moved(at, entry, dynamics, other, target)
+    return None if len(at.faults.found) > before else _Followed(at, other if named else None, blocks, moved)
 
 
-def _are_one(page: Page, words: Sequence[_Followed], dynamics: Dynamics) -> bool:
+def _are_one(words: Sequence[_Followed], dynamics: Dynamics) -> bool:
     """Whether the words of all moves follow one equation; a fault is added for the first that does not."""
     first = words[0]
     for own in words[1:]:
@@ -92,20 +89,20 @@ def _are_one(page: Page, words: Sequence[_Followed], dynamics: Dynamics) -> bool
             found, expected = (_says(one, dynamics) for one in (own, first))
             problem = f"found a word that follows {found}, expected {expected}, as that of the move before does"
             hint = "moves with a word may differ in what of the target they move, not in `use` and other blocks of `of`"
-            page.fault(own.path, entry_name(own.path), problem, hint)
+            own.at.fault(problem, hint)
             return False
     return True
 
 
 def _parts(
-    page: Page, path: Path, document: BuildDocument, target: Target, moved: Sequence[tuple[str, ...]], taken: Set[str]
+    at: Page, document: BuildDocument, target: Target, moved: Sequence[tuple[str, ...]], taken: Set[str]
 ) -> tuple[Moved, ...] | None:
     """Return what words move, with a name for the P of each where one holds something; None where a fault was added."""
     (first, *others), found = moved, list[Moved]()
     if not others and len(first) == len((target.declared or target).declarations.blocks):
         return (Moved(first),)
     for blocks in moved:
-        rows = _rows(page, path, document, target, blocks)
+        rows = _rows(at, document, target, blocks)
         if rows is None:
             return None
         name = f"{MASK}_{len(found) + 1}" if found else MASK
@@ -118,60 +115,56 @@ def _says(word: _Followed, dynamics: Dynamics) -> str:
     return f"{(word.document or dynamics).name} ({called})"
 
 
-def _are_recipes(page: Page, path: Path, *every: Dynamics) -> bool:
+def _are_recipes(at: Page, *every: Dynamics) -> bool:
     """Whether dynamics have D, Q and a potential of one block; a fault is added where some have not."""
-    before = len(page.faults.found)
+    before = len(at.faults.found)
     for dynamics in dict.fromkeys(every):
         lacking = [name for name in ("D", "Q") if getattr(dynamics, name) is None]
         if lacking:
             none = " and no ".join(lacking)
             problem = f"found {dynamics.name}, which states no {none}, expected D and Q: a word takes them"
-            page.fault((*path, "of"), f"{entry_name(path)}.of", problem, "state them; `recipe check` finds a Q")
+            at["of"].fault(problem, "state them; `recipe check` finds a Q")
         elif len(potential_blocks(dynamics)) != 1:
             problem = f"found {dynamics.name}, expected dynamics with a potential of one block: its gradient moves them"
             hint = "a block with a Gamma law is moved by `cir`, one with a known law by `draw`"
-            page.fault((*path, "of"), f"{entry_name(path)}.of", problem, hint)
-    return len(page.faults.found) == before
+            at["of"].fault(problem, hint)
+    return len(at.faults.found) == before
 
 
-def _blocks(page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other: Dynamics) -> dict[str, str]:
+def _blocks(at: Page, entry: MoveEntry, dynamics: Dynamics, other: Dynamics) -> dict[str, str]:
     """Return what each block of the dynamics used is called here; that of the potential's is the potential's."""
     own = tuple(block.name for block in dynamics.declarations.blocks)
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
     known = tuple(block.name for block in other.declarations.blocks)
     for name, stated in entry.of.items():
-        at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
         twice = next((one for place, one in enumerate(stated) if one in stated[:place]), None)
         if twice is not None:
             problem = f"found {twice} twice in [{', '.join(stated)}], expected each block once"
-            page.fault(at, label, problem, f"write `{name}: {twice}`" if len({*stated}) == 1 else "")
+            at["of", name].fault(problem, f"write `{name}: {twice}`" if len({*stated}) == 1 else "")
         if name not in known:
             problem = f"found `{name}`, expected a block of {other.name} ({', '.join(known)})"
-            page.fault(at, label, problem, nearest(name, known))
+            at["of", name].fault(problem, nearest(name, known))
     found = {wanted.name: theta.name}
     for name in known:
         if name == wanted.name:
             continue
-        at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
         stated = entry.of.get(name, [name])
         here = stated[0]
         what = f"found {name} as {', '.join(stated)}" if name in entry.of else f"found no `{name}` of {other.name}"
         if len({*stated}) != 1 or here not in own or here == theta.name:
             problem = f"{what}, expected a block of {dynamics.name} beside {theta.name}"
             hint = f"state it: `of: {{{name}: ...}}`; {dynamics.name} has {', '.join(own)}"
-            page.fault(at, label, problem, nearest(here, own) or hint)
+            at["of", name].fault(problem, nearest(here, own) or hint)
         elif here in found.values():
             first = next(one for one, there in found.items() if there == here)
             problem = f"found {name} and {first} both as {here}, expected a block of its own for each"
-            page.fault(at, label, problem, "one block cannot be two")
+            at["of", name].fault(problem, "one block cannot be two")
         else:
             found[name] = here
     return found
 
 
-def _moved(
-    page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other: Dynamics, target: Target
-) -> tuple[str, ...]:
+def _moved(at: Page, entry: MoveEntry, dynamics: Dynamics, other: Dynamics, target: Target) -> tuple[str, ...]:
     """Return the blocks of the target that are moved, as it declares them; all where nothing is said of them."""
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
     known = tuple(block.name for block in (target.declared or target).declarations.blocks)
@@ -181,27 +174,24 @@ def _moved(
     inner = {one.inner: one.block.name for one in target.transforms}
     for name in stated:
         if name not in known:
-            at, label = (*path, "of", wanted.name), f"{entry_name(path)}.of.{wanted.name}"
             problem = f"found `{name}`, expected blocks of the target {target.name} ({', '.join(known)})"
             hint = f"blocks are named as the target declares them: {inner[name]}" if name in inner else ""
-            page.fault(at, label, problem, hint or nearest(name, known))
+            at["of", wanted.name].fault(problem, hint or nearest(name, known))
     return tuple(name for name in known if name in stated)
 
 
-def _renamed(page: Page, path: Path, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]) -> Dynamics | None:
+def _renamed(at: Page, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]) -> Dynamics | None:
     """Return the dynamics used with blocks and sizes as they are called here; None where a fault was added."""
-    sizes = _sizes(page, path, dynamics, other, blocks)
-    if sizes is None or not _letters_agree(page, path, dynamics, other, sizes):
+    sizes = _sizes(at, dynamics, other, blocks)
+    if sizes is None or not _letters_agree(at, dynamics, other, sizes):
         return None
-    given = page.faults.catch(lambda: as_called_here(dynamics, other, blocks, sizes))
-    return given if given is not None and _names_agree(page, path, dynamics, given) else None
+    given = at.faults.catch(lambda: as_called_here(dynamics, other, blocks, sizes))
+    return given if given is not None and _names_agree(at, dynamics, given) else None
 
 
-def _sizes(
-    page: Page, path: Path, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]
-) -> dict[str, Size] | None:
+def _sizes(at: Page, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]) -> dict[str, Size] | None:
     """Return what each size of the dynamics used is here; None, and faults are added, where blocks do not fit."""
-    label, before = f"{entry_name(path)}.of", len(page.faults.found)
+    before = len(at.faults.found)
     here, sizes = {block.name: block for block in dynamics.declarations.blocks}, dict[str, Size]()
     for block in other.declarations.blocks:
         own = here[blocks[block.name]]
@@ -211,35 +201,35 @@ def _sizes(
         if not fits:
             problem = f"found {block.name}, a {block.shape}, as {own.name}, a {own.shape}, expected the same shape"
             hint = f"blocks of {other.name} that share a letter have one size here"
-            page.fault((*path, "of"), label, problem, hint)
+            at["of"].fault(problem, hint)
         elif block.domain.name is not own.domain.name:
             domains = f"{domain_text(block.domain)} and {domain_text(own.domain)}"
             problem = f"found {block.name} as {own.name}, whose domains are {domains}, expected one domain"
-            page.fault((*path, "of"), label, problem)
-    return sizes if len(page.faults.found) == before else None
+            at["of"].fault(problem)
+    return sizes if len(at.faults.found) == before else None
 
 
-def _letters_agree(page: Page, path: Path, dynamics: Dynamics, other: Dynamics, sizes: Mapping[str, Size]) -> bool:
+def _letters_agree(at: Page, dynamics: Dynamics, other: Dynamics, sizes: Mapping[str, Size]) -> bool:
     """Whether no size of the dynamics used, nor the name that its U has here, is something else; else with faults."""
-    before, own, label = len(page.faults.found), dynamics.declarations, f"{entry_name(path)}.use"
+    before, own = len(at.faults.found), dynamics.declarations
     hint = "a name in both documents means the same object: rename one of the two"
     for size in other.declarations.sizes:
         item = None if size in sizes else own.find(size)
         if item is not None:
             what = f"a {type(item).__name__.lower()} of {dynamics.name}"
             problem = f"found the size `{size}` of {other.name}, which is {what}, expected a letter of its own"
-            page.fault((*path, "use"), label, problem, hint)
+            at["use"].fault(problem, hint)
     named = other.declarations.find(dynamics.potential or "")
     if named is not None and dynamics.potential != other.potential:
         problem = f"found `{dynamics.potential}` in {other.name} beside its potential {other.potential}"
         expected = f"expected that name for its potential alone: it is that of {dynamics.name}"
-        page.fault((*path, "use"), label, f"{problem}, {expected}", hint)
-    return len(page.faults.found) == before
+        at["use"].fault(f"{problem}, {expected}", hint)
+    return len(at.faults.found) == before
 
 
-def _names_agree(page: Page, path: Path, dynamics: Dynamics, given: Dynamics) -> bool:
+def _names_agree(at: Page, dynamics: Dynamics, given: Dynamics) -> bool:
     """Whether what both dynamics have a name for is the same thing; faults are added where it is not."""
-    before, own = len(page.faults.found), dynamics.declarations
+    before, own = len(at.faults.found), dynamics.declarations
     for item in (*given.declarations.parameters, *given.declarations.functions):
         here = own.find(item.name)
         others = isinstance(here, Function) and isinstance(item, Function) and here.of != item.of
@@ -250,13 +240,11 @@ def _names_agree(page: Page, path: Path, dynamics: Dynamics, given: Dynamics) ->
             what += f" of {', '.join(here.of)}" if isinstance(here, Function) else ""
             problem = f"found `{item.name}` of {given.name}, a {item.shape}, which is {what} of {dynamics.name}"
             hint = "a name in both documents means the same object: rename one of the two"
-            page.fault((*path, "use"), f"{entry_name(path)}.use", f"{problem}, expected the same", hint)
-    return len(page.faults.found) == before
+            at["use"].fault(f"{problem}, expected the same", hint)
+    return len(at.faults.found) == before
 
 
-def _rows(
-    page: Page, path: Path, document: BuildDocument, target: Target, moved: tuple[str, ...]
-) -> tuple[bool, ...] | None:
+def _rows(at: Page, document: BuildDocument, target: Target, moved: tuple[str, ...]) -> tuple[bool, ...] | None:
     """Return of each coordinate of the potential's block whether it is moved; None where a fault was added."""
     declared = (target.declared or target).declarations.blocks
     counts = [coordinates((block,), dict(document.sizes)) for block in sampled_blocks(target)]
@@ -264,7 +252,7 @@ def _rows(
         open_ = ", ".join(str(count) for count in counts if not isinstance(count, int))
         problem = f"found blocks of {open_} coordinates, expected numbers: which of them are moved is a list"
         hint = "state the sizes of the target under `sizes`"
-        page.fault((*path, "of"), f"{entry_name(path)}.of", problem, hint)
+        at["of"].fault(problem, hint)
         return None
     pairs = zip(declared, counts, strict=True)
     return tuple(block.name in moved for block, count in pairs for _ in range(int(count)))

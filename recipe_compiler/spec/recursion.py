@@ -17,9 +17,9 @@ from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Filled, Formula
 from recipe_compiler.formula.shapes import DomainName, Kind
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import RowState, Target
+from recipe_compiler.spec.page import Page
 
 if TYPE_CHECKING:  # what reads targets alone brings them
     from recipe_compiler.spec.schema_target import RowStateEntry, TargetDocument
@@ -42,15 +42,15 @@ def state_blocks(page: Page, entries: Mapping[str, "RowStateEntry"], declaration
     taken |= {item.name for item in declarations.data}
     found: list[Block] = []
     for name, entry in entries.items():
-        path, label = (SECTION, name), f"{SECTION}.{name}"
+        at = page[SECTION, name]
         if name in taken:
-            page.fault(path, label, f"found the name `{name}`, which is declared already; expected another")
+            at.fault(f"found the name `{name}`, which is declared already; expected another")
         elif entry.shape.cols is not None:
             problem = f"found a state that is a {entry.shape}, expected a number or a column"
-            page.fault((*path, "shape"), f"{label}.shape", problem, "state its columns, each by a name")
+            at["shape"].fault(problem, "state its columns, each by a name")
         elif isinstance(entry.shape.rows, str) and entry.shape.rows not in declarations.sizes:
             problem = f"found the size {entry.shape.rows} of a state, expected one of a block, parameter or field"
-            page.fault((*path, "shape"), f"{label}.shape", problem, "or a number")
+            at["shape"].fault(problem, "or a number")
         else:
             found.append(Block(name, entry.shape, POSITIVE if Kind.POSITIVE in entry.is_ else Domain()))
     return tuple(found)
@@ -72,16 +72,14 @@ def read_recursion(page: Page, states: Iterable[Block], declarations: Declaratio
     inside = Scope(with_states(declarations, blocks), densities=True)
     found: list[RowState] = []
     for block in blocks:
-        start = page.formula(
-            entry_of(block.name, "start"), Scope(declarations), block.shape, SECTION, block.name, "start"
-        )
-        following = page.formula(entry_of(block.name, "next"), inside, block.shape, SECTION, block.name, "next")
+        start = page[SECTION, block.name, "start"].formula(Scope(declarations), block.shape)
+        following = page[SECTION, block.name, "next"].formula(inside, block.shape)
         if start is None or following is None:
             continue
         if used := dependence(start).data:
             problem = f"found the data `{used[0]}` in the start of {block.name}, expected blocks and parameters alone"
             hint = "the first row is read by `next`, as all others are"
-            page.fault((SECTION, block.name, "start"), entry_of(block.name, "start"), problem, hint)
+            page[SECTION, block.name, "start"].fault(problem, hint)
         found.append(RowState(block, start, following))
     return tuple(found)
 
@@ -90,18 +88,18 @@ def check_recursion(page: Page, document: "TargetDocument", declarations: Declar
     """Add a fault for what no recursion stands beside."""
     if not document.recursion:
         return
-    path = (SECTION,)
+    at = page[SECTION,]
     if document.log_likelihood is None and document.potential is None and document.gradient is None:
         hint = "write the log likelihood of a row, in the states before it"
-        page.fault(path, SECTION, "found a recursion without `log_likelihood`, expected one", hint)
+        at.fault("found a recursion without `log_likelihood`, expected one", hint)
     if document.laws:
         hint = "move the blocks by a word"
-        page.fault(("laws",), "laws", f"found laws beside a recursion, expected none: {OPEN}", hint)
+        page["laws"].fault(f"found laws beside a recursion, expected none: {OPEN}", hint)
     for datum in declarations.data:
         if datum.is_index:
             problem = f"found the index field {datum.name} beside a recursion, expected fields of numbers"
             hint = f"declare {datum.name}: {{shape: [{datum.size}, {datum.shape.cols}], in: [0, 1]}}, an indicator"
-            page.fault(("data", datum.name), f"data.{datum.name}", problem, hint)
+            page["data", datum.name].fault(problem, hint)
 
 
 def demand_read(page: Page, recursion: tuple[RowState, ...], log_likelihood: Formula | None) -> None:
@@ -110,7 +108,7 @@ def demand_read(page: Page, recursion: tuple[RowState, ...], log_likelihood: For
         others = (*(other.next for other in recursion if other is not state), log_likelihood)
         if not any(state.block.name in dependence(formula).blocks for formula in others if formula is not None):
             problem = f"found the state {state.block.name}, which nothing reads; expected it in log_likelihood"
-            page.fault((SECTION, state.block.name), f"{SECTION}.{state.block.name}", problem, "leave it out")
+            page[SECTION, state.block.name].fault(problem, "leave it out")
 
 
 def in_domains(target: Target) -> tuple[Compare, ...]:

@@ -33,9 +33,9 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.spec import formulas
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Guards, Stated, StatedDensity
+from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.recursion import SECTION, entry_of
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
@@ -53,7 +53,7 @@ def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = 
     densities: list[StatedDensity] = []
     others: list[tuple[str, Formula]] = []
     for name in ENTRIES:
-        text = page.entry(name, name)
+        text = page[name].entry
         if text is None:
             continue
         terms = tuple(_summands(text.tree()))
@@ -66,7 +66,7 @@ def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = 
             others.append((name, text.elaborated(_sum(rest), scope, SCALAR)))
     for state, formula in ((state, formula) for state in states for formula in ("start", "next")):
         entry = entry_of(state, formula)
-        if (text := page.entry(entry, SECTION, state, formula)) is not None:
+        if (text := page[SECTION, state, formula].entry) is not None:
             calls = list(_calls(text.tree(), declarations))
             densities += (_stated(call, text, scope, entry, is_term=False) for call in calls)
     return Stated(tuple(densities), tuple(others), tuple(_needs(densities)))
@@ -161,10 +161,10 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
             fields[of] = _counted(page, fields[of], replace(row, values=()) if one.guards else row, one.entry)
         elif row.discrete and not (is_of_counts or isinstance(first, Number)):
             problem = f"found the discrete density {row.name}() of a formula, expected one of a field of the data"
-            page.fault((one.entry,), one.entry, problem, "a block of whole numbers has `domain: counts`")
+            page[one.entry].fault(problem, "a block of whole numbers has `domain: counts`")
         elif is_of_counts and not row.discrete:
             problem = f"found {row.name}() of `{one.of}`, which are counts, expected a density of whole numbers"
-            page.fault((one.entry,), one.entry, problem, "as poisson, binomial or neg_binomial_2")
+            page[one.entry].fault(problem, "as poisson, binomial or neg_binomial_2")
         _check_covariance(page, one)
     assume = list(declarations.assume)
     for one, condition in _conditions(stated.densities):
@@ -215,7 +215,7 @@ def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:
         if block is None or block.constraint is not wanted:
             expected, hint = _OF_SETS[wanted]
             of, name = f"`{block.name}`" if block else "something other than a block", block.name if block else "L"
-            page.fault((one.entry,), one.entry, f"found {one.name}() of {of}, {expected}", hint.format(name))
+            page[one.entry].fault(f"found {one.name}() of {of}, {expected}", hint.format(name))
 
 
 def demand_increasing(page: Page, declarations: Declarations, stated: Stated) -> None:
@@ -229,7 +229,7 @@ def demand_increasing(page: Page, declarations: Declarations, stated: Stated) ->
         name = block.name if block else row.increasing
         problem = f"found {one.name}() of cuts that are not a block of increasing entries"
         hint = f"declare `{name}: {{shape: {cuts.shape.rows}, constraint: ordered}}`"
-        page.fault((one.entry,), one.entry, problem, hint)
+        page[one.entry].fault(problem, hint)
 
 
 _INCREASING = (Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
@@ -272,7 +272,7 @@ def _counted(page: Page, field: Datum, row: Density, entry: str) -> Datum:
     if others:
         expected = f"expected {', '.join(map(str, row.values))} alone"
         problem = f"found {row.name}() of `{field.name}`, which may be {others[0]}, {expected}"
-        page.fault((entry,), entry, problem, f"declare `{field.name}: {{in: {list(row.values)}}}`")
+        page[entry].fault(problem, f"declare `{field.name}: {{in: {list(row.values)}}}`")
     return replace(of_kind(field, Kind.INTEGER), values=field.values or row.values)
 
 
@@ -294,7 +294,7 @@ def _check_numbers(page: Page, one: StatedDensity, condition: Compare) -> None:
     if wrong:
         row = DENSITIES[one.name]
         needed = ", ".join((*row.support, *row.needs))
-        page.fault((one.entry,), one.entry, f"found {wrong[0]} in {row.name}(), expected {needed} in {row.call}")
+        page[one.entry].fault(f"found {wrong[0]} in {row.name}(), expected {needed} in {row.call}")
 
 
 def _check_covariance(page: Page, one: StatedDensity) -> None:
@@ -307,13 +307,13 @@ def _check_covariance(page: Page, one: StatedDensity) -> None:
             problem = f"found a covariance in {one.name}() that is not symmetric and positive definite"
             v = None if violates_exactly(rows, Kind.SYMMETRIC) else negative_direction(rows)
             at = "" if v is None else f": v.T @ Sigma @ v < 0 at v = [{', '.join(map(str, v))}]"
-            page.fault((one.entry,), one.entry, problem + at)
+            page[one.entry].fault(problem + at)
 
 
 def _check_values(page: Page, field: Datum, one: StatedDensity, condition: Compare, number: Fraction) -> None:
     """Add a fault where a value that a field may have is not in the support of a density that it has."""
     bad = [value for value in field.values if not HOLDS[condition.op](value, number)]
     if bad:
-        path = ("data", field.name, "in")
+        at = page["data", field.name, "in"]
         problem = f"found {bad[0]} among the values of `{field.name}`, which {one.name}() needs to be"
-        page.fault(path, ".".join(path), f"{problem} {condition.op} {number}")
+        at.fault(f"{problem} {condition.op} {number}")

@@ -20,8 +20,8 @@ from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.expression import Apply, Compare, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Target, Transform
+from recipe_compiler.spec.page import Page
 
 DOMAINS = {
     "log": (DomainName.POSITIVE, DomainName.NONNEGATIVE),
@@ -42,15 +42,15 @@ def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: 
         via = wanted.get(block.name)
         if via is None:
             continue
-        path = ("state", block.name, "transform")
+        at = page["state", block.name, "transform"]
         domain = block.domain.name
         if via not in DOMAINS:
             hint = "for K components that sum to 1 use `constraint: simplex`"
-            page.fault(path, ".".join(path), f"found the transform `{via}`, which this version does not have", hint)
+            at.fault(f"found the transform `{via}`, which this version does not have", hint)
         elif domain not in DOMAINS[via]:
             expected = "interval(a, b)" if via == "logit" else "positive"
             problem = f"found the transform `{via}` of a block that is {domain.value}, expected the domain {expected}"
-            page.fault(path, ".".join(path), problem)
+            at.fault(problem)
         else:
             found[block.name] = via, None
     return found

@@ -9,9 +9,8 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.tree import fault_at
 from recipe_compiler.formula.units import NONE, Unit, base
-from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import Entry
-from recipe_compiler.spec.yaml_nodes import Scalar
+from recipe_compiler.spec.page import Page
 
 EXPECTED = "expected a unit: names with * / and **, such as length/time**2, or 1"
 LARGEST_EXPONENT = 64
@@ -77,11 +76,9 @@ def check_units(page: Page, stated: Table[str, str], declarations: Declarations)
     for name in stated:
         if name not in known:
             problem = f"found the unit of `{name}`, expected one of a block, parameter or function"
-            page.fault(("units", name), f"units.{name}", problem, nearest(name, known))
+            page["units", name].fault(problem, nearest(name, known))
             continue
-        node = page.node("units", name) or Scalar(stated[name], page.root.place)
-        if isinstance(node, Scalar):
-            entry = Entry(f"units.{name}", node)
+        if (entry := page["units", name].entry) is not None:
             page.faults.catch(lambda entry=entry: _read(entry))
 
 

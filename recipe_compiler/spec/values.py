@@ -7,60 +7,55 @@ from pathlib import Path
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
-from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.fields import exact, found
+from recipe_compiler.spec.fields import exact
 from recipe_compiler.spec.model import Value
 from recipe_compiler.spec.npy import npy_numbers
-from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
+from recipe_compiler.spec.page import Page
+from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
 
-def read_value(
-    node: Node, parameter: Parameter, entry: str, sizes: Table[str, int], folder: Path, faults: Faults
-) -> Value | None:
-    """Return the value at a node; None where a fault was added."""
+def read_value(at: Page, parameter: Parameter, sizes: Table[str, int], folder: Path) -> Value | None:
+    """Return the value that stands at a place; None where a fault was added."""
+    node = at.node or at.root
     if isinstance(node, Scalar) and node.text.endswith(".npy"):
         file = folder / node.text
         numbers = npy_numbers(file, parameter.shape, sizes)
         if not isinstance(numbers, str):
             return Value(numbers, file)
-        faults.meaningless_at(node.place, entry, numbers, "save it with numpy.save, as float64, without objects")
+        at.faults.meaningless_at(node.place, at.label, numbers, "save it with numpy.save, as float64, without objects")
         return None
-    rows = _rows(node, parameter.shape, entry, faults)
+    rows = _rows(at, parameter.shape)
     if rows is None:
         return None
     problem = shape_problem(rows, parameter.shape, sizes) or kind_problem(rows, parameter)
     if problem:
-        faults.meaningless_at(node.place, entry, problem)
+        at.faults.meaningless_at(node.place, at.label, problem)
         return None
     return Value(rows)
 
 
-def _rows(node: Node, shape: Shape, entry: str, faults: Faults) -> Rows | None:
+def _rows(at: Page, shape: Shape) -> Rows | None:
     """Return the numbers row by row: a scalar is 1 x 1, a list a column."""
-    match node:
-        case Scalar():
-            lines: list[tuple[Node, ...]] = [(node,)]
-        case Sequence(items=items) if items and all(isinstance(item, Sequence) for item in items):
-            lines = [item.items for item in items if isinstance(item, Sequence)]
-        case Sequence(items=items) if items:
-            lines = [(item,) for item in items]
-        case _:
-            lines = []
-    if not lines or len({len(line) for line in lines}) != 1 or not lines[0]:
-        problem = f"found {found(plain(node))}, expected a {shape}: a number, a list, or rows of equal length"
-        faults.malformed_at(node.place, entry, problem)
+    items = at.items or (at,)
+    are_rows = all(isinstance(item.node, Sequence) for item in items)
+    lines = [item.items if are_rows else (item,) for item in items]
+    if isinstance(at.node, Mapping) or len({len(line) for line in lines}) != 1 or not lines[0]:
+        at.malformed(f"found {at.found}, expected a {shape}: a number, a list, or rows of equal length")
         return None
-    numbers = [[exact(item.text) if isinstance(item, Scalar) else None for item in line] for line in lines]
-    for number, item in (
-        (n, i) for row, line in zip(numbers, lines, strict=True) for n, i in zip(row, line, strict=True)
-    ):
-        if number is None:
-            hint = "write 2, 0.5, 1e-3 or 1/3, or the name of a .npy file"
-            faults.malformed_at(item.place, entry, f"found {found(plain(item))}, expected a number", hint)
-    rows = tuple(tuple(number for number in row if number is not None) for row in numbers)
-    return rows if all(len(row) == len(line) for row, line in zip(rows, lines, strict=True)) else None
+    rows = tuple(tuple(map(_number, line)) for line in lines)
+    known = tuple(tuple(number for number in row if number is not None) for row in rows)
+    return known if known == rows else None
+
+
+def _number(at: Page) -> Fraction | None:
+    node = at.node
+    number = exact(node.text) if isinstance(node, Scalar) else None
+    if number is None:
+        hint = "write 2, 0.5, 1e-3 or 1/3, or the name of a .npy file"
+        at.malformed(f"found {at.found}, expected a number", hint)
+    return number
 
 
 def shape_problem(rows: Rows, shape: Shape, sizes: Table[str, int]) -> str:
