@@ -19,9 +19,9 @@ from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.rebuild import is_zero
-from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import ENTRIES, Mode, Start, find_mode
@@ -192,7 +192,7 @@ def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs:
         raise NoForecastError(BY_BATCHES if module.variant == "minibatch" else BY_MOVES)
     if not compiled.program.noises:
         raise NoForecastError(NO_NOISE)
-    bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
+    bounded = bounded_blocks(build.dynamics.declarations)
     if bounded:
         raise NotLinearError(f"`{bounded[0]}` has a bounded domain, where no step is linear")
     slope = full_gradient(module, inputs)

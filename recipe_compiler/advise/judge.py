@@ -8,10 +8,10 @@ import numpy as np
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.advise.infinitesimal_means import infinitesimal_means
+from recipe_compiler.advise.missed_modes import missed_mode_of_run
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.summary import Diagnostics, Summary, summarise
 from recipe_compiler.advise.tails import powers
-from recipe_compiler.advise.unvisited import unvisited
 from recipe_compiler.run.energies import DrawEnergies
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.map_estimate import Start
@@ -55,7 +55,7 @@ def judge_run(
         powers(*of_run),
         _kernel(run.report),
         on_trust(run.build, _given(run.report)),
-        unvisited(*of_run, ready.names, _starts(ready), ahead.mode, known.lp),
+        missed_mode_of_run(*of_run, ready.names, _starts(ready), ahead.mode, known.lp),
     )
     summary = summarise(tree, draws, diagnostics)
     _add_forecast(tree, ahead)

@@ -12,10 +12,10 @@ from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.moved import Moved
 from recipe_compiler.advise.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.errors import RunError
-from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
 from recipe_compiler.run.constrained import with_stated
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.load_module import OF_KINDS, Emitted
@@ -143,7 +143,7 @@ class Pilots:
         A mode need not be where the mass is: in the neck of a funnel all chains would be stuck. What the build states
         under `init` stays where it says; where the state is not all of a real space no chain is moved.
         """
-        bounded = any(block.domain.name is not DomainName.REAL for block in self.build.dynamics.declarations.blocks)
+        bounded = bounded_blocks(self.build.dynamics.declarations)
         whole = potential_block(self.build) in dict(self.build.init)
         if bounded or whole or discrete_blocks(self.build.target.declarations):
             return self

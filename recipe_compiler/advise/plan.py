@@ -24,13 +24,12 @@ from recipe_compiler.advise.forecast import LongStateError, NoForecastError, Not
 from recipe_compiler.advise.linear_step import CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import MOST_COORDINATES
 from recipe_compiler.advise.measure import SHORTER, MeasuredSettings, measure
-from recipe_compiler.advise.not_gaussian import NotGaussianError
-from recipe_compiler.advise.other_modes import known_minima, main_mode
+from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
 from recipe_compiler.advise.pilot_chains import LEAST_ENTRIES, Walker, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.search import Choice, choose, slowest
 from recipe_compiler.advise.spread import decimals
-from recipe_compiler.advise.steepness import AWAY, OTHERS, Surroundings, surroundings
+from recipe_compiler.advise.steepness import AWAY, OTHERS, NotGaussianError, Surroundings, surroundings
 from recipe_compiler.advise.subtracted import Subtracting
 from recipe_compiler.advise.suggestions import HELD_SHARPNESS
 from recipe_compiler.emit.module import Module
@@ -165,7 +164,8 @@ def plan(
         K = decimals(_demand_definite(curvature(slope, mode.theta)))
         around = surroundings(slope, mode.theta, K)
     except NotGaussianError as why:
-        found = why.minima or known_minima(slope, mode.theta, guessed(slope, mode.theta), starts, linearized.entries)
+        calls = PLANNED / max(1, linearized.entries)
+        found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, calls)
         return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
     mode = linearized.refined(mode)
     linearized = replace(linearized.around(mode.theta), sharpness=min(HELD_SHARPNESS, stated.share / 4.0))

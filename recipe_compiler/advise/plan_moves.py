@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.entries import ChosenEntries
+from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
 from recipe_compiler.advise.pilot_chains import CHAINS
 from recipe_compiler.advise.pilot_moves import Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY
-from recipe_compiler.advise.unvisited import READ, mode_of, visits
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.atoms import names_of
@@ -80,8 +80,8 @@ def plan_of_moves(
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
     say("searching for modes that warm-up missed")
-    missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ()
-    doubts = (*found.doubts, *missed)
+    missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ""
+    doubts = (*found.doubts, *filter(None, (missed,)))
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
     return Plan(restated(stated, entries.changes), says, doubts=doubts)
 
@@ -91,17 +91,14 @@ def _is_looked_for(pilots: Pilots) -> bool:
     return pilots.entries <= READ and pilots.width <= DENSE
 
 
-def _missed(
-    pilots: Pilots, slope: Slope, mode: Mode | None, starts: tuple[Start, ...], draws: Array
-) -> tuple[str, ...]:
-    """Return that draws of warm-up miss a mode of U, or what is outside of them; the first of all that they miss."""
+def _missed(pilots: Pilots, slope: Slope, mode: Mode | None, starts: tuple[Start, ...], draws: Array) -> str:
+    """Return that draws of warm-up miss a mode of U; empty where they miss none."""
     potential = potential_of(pilots.module, pilots.inputs)
     if potential is None:
-        return ()
+        return ""
     theta = draws.reshape(len(pilots.chains), -1, pilots.width)
     looked = theta[:, :: max(1, len(draws) // LOOKED_AT)]
-    found = visits(potential, slope, mode, starts, looked, pilots.entries)
-    return next((one.doubts for one in found if one.doubts), ())
+    return missed_mode(potential, slope, mode, starts, looked, pilots.entries)
 
 
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.advise.not_gaussian import NotGaussianError
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.map_estimate import Slope
 
 Array = NDArray[np.float64]
@@ -40,6 +40,18 @@ OTHERS = (
     "use Metropolis moves (the dynamics `hmc`, a cycle with `metropolis`), a scheme with an implicit "
     "flow (`flows:`), a metric that depends on the state, or another parameterisation"
 )
+
+
+class NotGaussianError(RunError):
+    """U is no quadratic where exp(-U) is: singular at its mode, bent, or with several modes; says which."""
+
+    def __init__(self, what: str, serves: str, minima: tuple[Array, ...] = ()) -> None:
+        super().__init__(f"step_size: auto: {what}; {serves}")
+        self.what = what
+        self.serves = serves
+        """What to do where pilot chains tell nothing either."""
+        self.minima = minima
+        """Those of U that were found, where there are several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recipe_compiler.advise.infinitesimal_means import FALSE_ALARM, chosen_draws, errors_of
-from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, potential_place
@@ -130,7 +130,7 @@ def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, name
     data. Chains that diverged are left out. `names` are those of the coordinates of the potential's block.
     """
     slope = full_gradient(module, inputs)
-    bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
+    bounded = bounded_blocks(build.dynamics.declarations)
     chosen = None if slope is None or bounded else chosen_draws(inputs, draws)
     discrete = {block.name for block in discrete_blocks(build.target.declarations)}
     real = [k for k, name in enumerate(names) if name.partition("[")[0] not in discrete]

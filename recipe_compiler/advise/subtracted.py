@@ -18,8 +18,8 @@ from recipe_compiler.advise.roles import open_parameters
 from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.estimates import at_mode
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import Emitted
@@ -42,7 +42,7 @@ def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
         tried: the same with arbitrary values.
         compiled: the module of that.
     """
-    bounded = any(block.domain.name is not DomainName.REAL for block in stated.target.declarations.blocks)
+    bounded = bounded_blocks(stated.target.declarations)
     plain = stated.variant == "minibatch" and not stated.control and stated.target.gradient is None
     if not plain or bounded or compiled.program.cycle is not None or thermostats(compiled.program):
         return None

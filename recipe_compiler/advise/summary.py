@@ -12,7 +12,6 @@ from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.infinitesimal_means import InfinitesimalMeans
 from recipe_compiler.advise.stein import Departures
 from recipe_compiler.advise.tails import NO_SD, Tail, heavy_tails
-from recipe_compiler.advise.visits import Visits
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.posterior_numbers import (
     COLUMNS,
@@ -50,8 +49,8 @@ class Diagnostics:
     """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
     assumed: tuple[str, ...] = ()
     """What is taken on the word of those who wrote the code that it calls."""
-    visits: tuple[Visits, ...] = ()
-    """What there is of draws around modes, and outside of where they are."""
+    missed: str = ""
+    """The doubt that the draws miss a mode of U; empty where they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +161,8 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
     word = diagnostics.assumed if diagnostics.kernel else ()
     about = (diagnostics.forecast, diagnostics.departures, word)
-    missed = [one for one in diagnostics.visits if one.doubts][:1]
     of_run = doubts(tree, draws, rows, over, tails, *about)
-    doubted = (*of_run, *(doubt for one in missed for doubt in one.doubts))
+    doubted = (*of_run, *filter(None, (diagnostics.missed,)))
     return Summary(
         numbers,
         (*_chain_warnings(draws), *_number_warnings(rows, len(over.chains)), *_tail_warnings(tails)),

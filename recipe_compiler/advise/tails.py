@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Slope
@@ -78,7 +78,7 @@ def powers(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> tuple
     slope = full_gradient(module, inputs)
     theta = draws.arrays[potential_place(module)][:, draws.warmup :]
     many = theta.shape[2] > MOST_COORDINATES
-    bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
+    bounded = bounded_blocks(build.dynamics.declarations)
     if slope is None or bounded or many or not theta.size or not np.isfinite(theta).all():
         return ()
     return tuple(powers_along(slope, theta.mean(axis=(0, 1)), theta.std(axis=(0, 1))))

@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 
 def say_plan(plan: Plan, report: Report) -> None:
     """Print what was chosen, and the build with it."""
-    _say({**_of_report(report), "faults": (), "plan": plan.says, "doubts": plan.doubts, "build": plan.yaml})
+    _say({**_of_report(report), "faults": (), "plan": plan.says, "doubts": plan.doubts, "build": plan.yaml(Path())})
 
 
 def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.substitute import substitute
@@ -41,6 +41,11 @@ class Outside:
     draw: int
     entry: int
     value: float
+
+
+def bounded_blocks(declared: Declarations) -> list[str]:
+    """Return the names of the blocks that are not all of a real space."""
+    return [block.name for block in declared.blocks if block.domain.name is not DomainName.REAL]
 
 
 def outside(build: Build, arrays: Sequence[Array], at: Point) -> tuple[Outside, ...]:
