@@ -13,16 +13,13 @@ from typing import Any
 
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elementwise import FUNCTIONS
+from recipe_compiler.formula.operators import OPERATORS
 from recipe_compiler.version import __version__
 
 _NAMES = {
     "errors": "CompilerError DataError ModelError RecipeError RunError SpecError VerificationError",
     "formula.declaring": "I data eps function matrix ones pi scalar vector",
-    "formula.functions": (
-        "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum mixture next_ norm2 "
-        "outer softmax sum_ trace where gp_exp_quad_cov gaussian_process "
-        + " ".join(dict.fromkeys((*(row.python_name for row in FUNCTIONS.values()), *DENSITIES)))
-    ),
+    "formula.functions": ("next_ sum_ abs_ " + " ".join({*FUNCTIONS, *OPERATORS, *DENSITIES} - {"next", "sum", "abs"})),
     "front.build": "Build",
     "front.derivation": "Derivation",
     "front.dynamics": "Dynamics",

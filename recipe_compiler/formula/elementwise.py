@@ -8,7 +8,6 @@ function that is not stated to be bounded counts as unbounded. SymPy, NumPy and 
 called: commands that compute nothing read the table, and so does the process that follows a step.
 """
 
-import builtins
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -105,11 +104,6 @@ class Elementwise:
         """Return it in LaTeX, of an argument in LaTeX."""
         whole = self.latex or rf"\operatorname{{{self.name}}}"
         return whole.replace("#", arg) if "#" in whole else rf"{whole}\left({arg}\right)"
-
-    @property
-    def python_name(self) -> str:
-        """Its name among the functions of Python: Python's own names get a trailing underscore."""
-        return f"{self.name}_" if hasattr(builtins, self.name) else self.name
 
     @property
     def smooth(self) -> bool:

@@ -14,6 +14,7 @@ from operator import eq, ge, gt, le, lt
 from typing import Any
 
 from recipe_compiler.formula.elementwise import FUNCTIONS
+from recipe_compiler.formula.operators import Group, grouped
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 
 
@@ -260,23 +261,7 @@ Formula = (
 ELEMENTWISE = frozenset(FUNCTIONS)
 """Scalar functions of one argument, applied entry by entry."""
 
-ELEMENTWISE_PAIRS = frozenset({"minimum", "maximum"})
-MATRIX_FUNCTIONS = frozenset(
-    [
-        "inv",
-        "det",
-        "logdet",
-        "trace",
-        "diag",
-        "sum",
-        "dot",
-        "norm2",
-        "logsumexp",
-        "softmax",
-        "outer",
-        "kron",
-        "gp_exp_quad_cov",
-    ]
-)
-CALCULUS = frozenset({"grad", "div", "hessian"})
-UPDATE_FUNCTIONS = frozenset({"N", "next", "grad_tilde"})
+ELEMENTWISE_PAIRS = grouped(Group.PAIR)
+MATRIX_FUNCTIONS = grouped(Group.MATRIX)
+CALCULUS = grouped(Group.CALCULUS)
+UPDATE_FUNCTIONS = grouped(Group.UPDATE)

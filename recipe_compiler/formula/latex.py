@@ -1,11 +1,13 @@
 """Typed formulas as LaTeX, in the letters of the papers."""
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.operators import OPERATORS
 from recipe_compiler.formula.shapes import SCALAR, Size
 
 _GREEK = frozenset({
@@ -13,11 +15,19 @@ _GREEK = frozenset({
     "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta",
     "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
 })  # fmt: skip
-_NAMED = {
-    "det": r"\det", "logdet": r"\log\det", "trace": r"\operatorname{tr}", "minimum": r"\min", "maximum": r"\max",
-}  # fmt: skip
 _RELATIONS = {">": ">", ">=": r"\ge", "<": "<", "<=": r"\le", "==": "="}
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
+_LEVELS = {"": _SUM, "sum": _SUM, "product": _PRODUCT, "power": _POWER, "atom": _ATOM}
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """An argument in a row's LaTeX: in `{0:power}`, what binds less tightly than a power stands in parentheses."""
+
+    formula: Formula
+
+    def __format__(self, level: str) -> str:
+        return _write(self.formula, _LEVELS[level])
 
 
 def latex(formula: Formula) -> str:
@@ -136,26 +146,9 @@ def _following(factor: Formula) -> str:
 
 
 def _apply(fn: str, args: tuple[Formula, ...]) -> tuple[str, int]:
-    first = args[0]
     if fn in FUNCTIONS:
-        return FUNCTIONS[fn].latex_of(latex(first)), _ATOM
-    match fn:
-        case "inv":
-            return f"{{{_write(first, _ATOM)}}}^{{-1}}", _POWER
-        case "grad":
-            return rf"\nabla_{{{latex(args[1])}}} {_write(first, _POWER)}", _PRODUCT
-        case "hessian":
-            return rf"\nabla_{{{latex(args[1])}}}^2 {_write(first, _POWER)}", _PRODUCT
-        case "div":
-            return rf"\nabla_{{{latex(args[1])}}} \cdot {_write(first, _POWER)}", _PRODUCT
-        case "outer":
-            return f"{_write(first, _POWER)} {{{_write(args[1], _ATOM)}}}^\\top", _PRODUCT
-        case "kron":
-            return rf"{_write(first, _POWER)} \otimes {_write(args[1], _POWER)}", _SUM
-        case "where":
-            yes, no = latex(args[1]), latex(args[2])
-            cases = rf"{yes} & \text{{if }} {latex(first)} \\ {no} & \text{{otherwise}}"
-            return rf"\begin{{cases}} {cases} \end{{cases}}", _ATOM
-        case _:
-            name = _NAMED.get(fn, rf"\operatorname{{{fn}}}")
-            return rf"{name}\left({', '.join(latex(arg) for arg in args)}\right)", _ATOM
+        return FUNCTIONS[fn].latex_of(latex(args[0])), _ATOM
+    row = OPERATORS[fn]
+    if row.latex:
+        return row.latex.format(*map(_Argument, args)), _LEVELS[row.binds]
+    return rf"\operatorname{{{fn}}}\left({', '.join(map(latex, args))}\right)", _ATOM

@@ -4,9 +4,10 @@ Worked example: theta - eps grad U + sqrt(2 eps) w has the orders {0, 1, 1/2}; i
 """
 
 from fractions import Fraction
+from functools import reduce
 
 from recipe_compiler.formula.build import parts, rebuild
-from recipe_compiler.formula.elementwise import FUNCTIONS, named
+from recipe_compiler.formula.elementwise import named
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -21,13 +22,11 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
+from recipe_compiler.formula.operators import degrees
 
 Orders = frozenset[Fraction]
 
 ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
-KEPT = frozenset({"trace", "sum", "diag"})
-"""Functions that keep the power of a factor of their argument."""
-JOINED = frozenset({"outer", "kron", "dot"})
 SMOOTH = named(lambda row: row.smooth)
 LARGEST = 64
 """Different powers beyond which nothing is said."""
@@ -50,18 +49,15 @@ def orders(formula: Formula) -> Orders | None:
             return frozenset().union(*known) if len(known) == len(found) else None
         case Multiply(left, right) | MatMul(left, right):
             return _products(orders(left), orders(right))
-        case Apply(fn, (left, right)) if fn in JOINED:
-            return _products(orders(left), orders(right))
         case Transpose(arg) | Entry(arg):
-            return orders(arg)
-        case Apply(fn, (arg,)) if fn in KEPT:
-            return orders(arg)
-        case Apply("grad" | "div" | "hessian", (arg, _)):
             return orders(arg)
         case Power(base, Number(exponent)):
             return _power(orders(base), exponent)
-        case Apply(fn, (arg,)) if fn in FUNCTIONS and (degree := FUNCTIONS[fn].homogeneous):
-            return _power(orders(arg), degree)
+        case Apply(fn, args) if powers := degrees(fn):
+            scaled = list(zip(args, map(Fraction, powers), strict=True))
+            if any(k <= 0 and holds_step(arg) for arg, k in scaled):
+                return None
+            return reduce(_products, (_power(orders(arg), k) for arg, k in scaled))
         case Normal(cov):
             return _power(orders(cov), HALF)
         case Apply(fn, args) if fn in SMOOTH:

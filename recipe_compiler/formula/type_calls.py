@@ -12,17 +12,6 @@ from recipe_compiler.formula.kernels import ExpQuad
 from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named, names_given
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
-ARITY = {
-    **dict.fromkeys(ex.ELEMENTWISE, 1),
-    **dict.fromkeys(ex.ELEMENTWISE_PAIRS, 2),
-    **dict.fromkeys(("inv", "det", "logdet", "trace", "diag", "sum", "norm2", "logsumexp", "softmax"), 1),
-    **dict.fromkeys(("dot", "outer", "kron", "grad", "div", "hessian", "N", "grad_tilde"), 2),
-    "next": 1,
-    "where": 3,
-    "gp_exp_quad_cov": 3,
-}
-"""How many arguments each function of the language takes."""
-
 
 def normal_draw(part: tree.Call, cov: Formula, context: Context) -> Formula | None:
     """Return an independent draw from N(0, cov): a column, or a scalar where cov is one."""

@@ -11,9 +11,10 @@ the unit mass**2*length**2/time**2.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
+from operator import mul
 
 from recipe_compiler.formula.build import parts
-from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -36,6 +37,7 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
+from recipe_compiler.formula.operators import degrees
 
 TIME = "time"
 """The base unit of t and of the step size."""
@@ -217,25 +219,13 @@ class FormulaUnits:
 
     def _applied(self, formula: Formula, fn: str, args: tuple[Formula, ...]) -> Unit:
         match fn:
-            case _ if fn in FUNCTIONS and (degree := FUNCTIONS[fn].homogeneous) is not None:
-                return self.of(args[0]) ** degree
-            case "trace" | "sum" | "diag":
-                return self.of(args[0])
+            case _ if powers := degrees(fn):
+                return reduce(mul, (self.of(arg) ** Fraction(power) for arg, power in zip(args, powers, strict=True)))
             case "minimum" | "maximum":
                 return self._one(args)
             case "where":
                 self.of(args[0])
                 return self._one(args[1:])
-            case "inv":
-                return self.of(args[0]) ** Fraction(-1)
-            case "outer" | "kron" | "dot":
-                return self.of(args[0]) * self.of(args[1])
-            case "norm2":
-                return self.of(args[0]) ** Fraction(2)
-            case "grad" | "div":
-                return self.of(args[0]) / self.of(args[1])
-            case "hessian":
-                return self.of(args[0]) / self.of(args[1]) ** Fraction(2)
             case "det":
                 return self._determinant(formula, args[0])
             case _:

@@ -16,9 +16,9 @@ from typer.main import get_command
 from recipe_compiler.cli import app
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.operators import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
-from recipe_compiler.formula.type_calls import ARITY
 from recipe_compiler.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 from recipe_compiler.pipeline import load
 from recipe_compiler.report.as_json import make_certificate, read_schema

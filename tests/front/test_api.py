@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.formula.type_calls import ARITY
+from recipe_compiler.formula.operators import ARITY
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs/api.md").read_text(encoding="utf-8")
