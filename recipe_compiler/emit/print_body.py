@@ -6,46 +6,30 @@ from recipe_compiler.emit.print_scalar import print_scalar, print_terms
 from recipe_compiler.formula.extents import after, extent, written
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.loops import (
-    Accept,
+    CHANGE,
+    SIZE,
+    STREAM_WORDS,
+    Argument,
     Assign,
-    Choose,
-    Clip,
     Comment,
-    Constant,
-    Decide,
-    Factor,
     For,
-    ForBatch,
     ForBlocks,
     Increment,
-    Inside,
-    Invert,
     Invoke,
     Iterate,
-    Pack,
     Plus,
-    Progress,
-    Propagate,
+    Ref,
     Repeat,
     Scalar,
-    Scale,
     Statement,
     Stream,
-    Take,
-    Uniform,
-    Unpack,
-    Variate,
+    Target,
     View,
     When,
-    takes_of,
 )
-from recipe_compiler.program.traverse import refs
+from recipe_compiler.program.traverse import every, refs
 
 WIDTH = 120
-STREAM_WORDS = "s0, s1, s2, s3"
-"""The words of a stream while it is drawn from: names that every module has for itself."""
-CHANGE, SIZE = "_change", "_size"
-"""What an iteration changed, and how large it is; no name of a user's begins so."""
 
 
 def print_body(body: Iterable[Statement], indent: int) -> Iterator[str]:
@@ -61,59 +45,78 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from assignment(f"{pad}{print_scalar(target)} = ", value, indent)
         case Increment(target, value):
             yield from assignment(f"{pad}{print_scalar(target)} += ", value, indent)
-        case For() | ForBlocks() | ForBatch() | Repeat():
+        case Invoke():
+            yield from _call(statement, indent)
+        case For() | ForBlocks() | Repeat():
             yield from _loop(statement, indent)
         case When(flag, body, otherwise):
-            yield f"{pad}if {flag}:"
+            yield f"{pad}if {print_scalar(flag)}:"
             yield from print_body(body, indent + 4)
             if otherwise:
                 yield f"{pad}else:"
                 yield from print_body(otherwise, indent + 4)
-        case Inside(target, position, count):
-            yield f"{pad}{target} = np.float64({position} < np.uint64({count}))"
-        case Take():
-            yield f"{pad}{statement.target} = {_taken(statement)}"
-        case Pack(array, position, values):
-            yield from (f"{pad}{array}[{place}] = {one}" for place, one in _columns(position, values))
-        case Unpack(array, position, targets):
-            yield from (f"{pad}{one} = {array}[{place}]" for place, one in _columns(position, targets))
         case View(name, source, start, sizes):
             shape = f".reshape(({', '.join(map(str, sizes))}))" if len(sizes) > 1 else ""
             part = f"{_slice(start, sizes)}{shape}" if start is not None else f".reshape({source}.size)"
             yield f"{pad}{name} = {source}{part}"
         case Iterate():
             yield from _iteration(statement, indent)
-        case Progress(start, value, following):
-            names = ", ".join(print_scalar(ref) for ref in (start, value, following))
-            yield f"{pad}{CHANGE}, {SIZE} = _progress({CHANGE}, {SIZE}, {names})"
         case Comment(words):
             yield from _comment(words, pad)
-        case Variate() | Stream():
-            yield from _random(statement, indent)
-        case Uniform() | Accept() | Choose() | Decide():
-            yield f"{pad}{_move(statement)}"
-        case Invert() | Factor() | Propagate() | Scale() | Clip():
-            yield from _print_factors(statement, indent)
-        case Invoke(procedure, arguments, targets):
-            yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+        case Stream(state, body):
+            held, words = (", ".join(f"{state}[{k}]" for k in range(4)), _listed(STREAM_WORDS))
+            yield f"{pad}{words} = {held}"
+            yield from print_body(body, indent)
+            yield f"{pad}{held} = {words}"
 
 
-def _loop(statement: For | ForBlocks | ForBatch | Repeat, indent: int) -> Iterator[str]:
+def _loop(statement: For | ForBlocks | Repeat, indent: int) -> Iterator[str]:
     """Yield the lines of what is done several times."""
     pad = " " * indent
     match statement:
-        case For(index, count, _, beyond):
-            counted = f"{count} - 1, -1, -1" if statement.backwards else _iterations(count, beyond)
-            yield f"{pad}for {index} in range({counted}):"
+        case For(index, count, body, beyond, backwards, position):
+            counted = f"{count} - {count} % {beyond}, {count}" if beyond else str(count)
+            counted = f"{count} - 1, -1, -1" if backwards else counted
+            yield f"{pad}for {position or index} in range({counted}):"
+            if position and any(index in ref.at for ref in refs(body)):
+                yield f"{pad}    {index} = batch[{position}]"
         case ForBlocks(start):
             yield f"{pad}for {start} in range({_whole_blocks(statement)}):"
-        case ForBatch(index, position, body, beyond):
-            yield f"{pad}for {position} in range({_iterations('batch_size', beyond)}):"
-            if any(index in ref.at for ref in refs(body)) or any(index in take.places for take in takes_of(body)):
-                yield f"{pad}    {index} = batch[{position}]"
         case Repeat(count):
             yield f"{pad}for _ in range({count}):"
     yield from print_body(statement.body, indent + 4)
+
+
+def _call(statement: Invoke, indent: int) -> Iterator[str]:
+    """Yield a call, with what takes its values: lists of lists have lines of their own."""
+    pad, given, taken = " " * indent, tuple(map(_argument, statement.arguments)), statement.targets
+    if any(isinstance(item, tuple) and isinstance(item[0], tuple) for item in taken):
+        yield from (f"{pad}(", *(f"{pad}    {_unpacked(item)}," for item in taken))
+        yield from call(f"{pad}) = {statement.procedure}", given, indent)
+    else:
+        head = f"{_listed(taken)} = " if taken else ""
+        yield from call(f"{pad}{head}{statement.procedure}", given, indent)
+
+
+def _argument(item: Argument) -> str:
+    match item:
+        case str():
+            return item
+        case tuple():
+            return f"[{', '.join(map(_argument, item))}]"
+        case _:
+            return print_scalar(item)
+
+
+def _listed(targets: tuple[Target, ...]) -> str:
+    return ", ".join(map(_unpacked, targets))
+
+
+def _unpacked(target: Target) -> str:
+    """Return what a value, or one of a list, is taken by."""
+    if isinstance(target, Ref):
+        return print_scalar(target)
+    return f"({_listed(target)}{',' if len(target) == 1 else ''})"
 
 
 def _slice(start: Size, sizes: tuple[Size, ...]) -> str:
@@ -121,75 +124,6 @@ def _slice(start: Size, sizes: tuple[Size, ...]) -> str:
     end = after(start, extent(Shape(*sizes)))
     known = isinstance(start, int) and isinstance(end, int)
     return f"[{start}:{end}]" if known else f"[{written(start)} : {written(end)}]"
-
-
-def _taken(take: Take) -> str:
-    """Return what is taken: an element, or the place of one."""
-    place = " + ".join(f"np.uint64({one})" if isinstance(one, int) else one for one in take.places if one != 0) or "0"
-    place = place if take.count is None else f"min({place}, np.uint64({take.count} - 1))"
-    element = place if take.source is None else f"{take.source}[{place}]"
-    return f"np.uint64({element})" if take.signed else element
-
-
-def _random(statement: Variate | Stream, indent: int) -> Iterator[str]:
-    """Yield the lines that draw from a stream, or around them those that take its words and leave them."""
-    pad = " " * indent
-    match statement:
-        case Variate(target, function, parameters):
-            given = ", ".join((*map(print_scalar, parameters), STREAM_WORDS))
-            yield f"{pad}{print_scalar(target)}, {STREAM_WORDS} = {function}({given})"
-        case Stream(state, body):
-            yield f"{pad}{STREAM_WORDS} = {_words_of(state)}"
-            yield from print_body(body, indent)
-            yield f"{pad}{_words_of(state)} = {STREAM_WORDS}"
-
-
-def _words_of(state: str) -> str:
-    """Return the words of a stream as the elements of its array."""
-    return ", ".join(f"{state}[{k}]" for k in range(4))
-
-
-def _move(statement: Uniform | Accept | Choose | Decide) -> str:
-    """Return the line that decides something of a move, or chooses by what was decided."""
-    match statement:
-        case Uniform(target, least, most, normals):
-            return f"{target} = _uniform_integer({least}, {most}, {', '.join(map(print_scalar, normals))})"
-        case Accept(flag, probability, log_ratio, normals):
-            given = ", ".join((log_ratio, *map(print_scalar, normals)))
-            return f"{flag}, {print_scalar(probability)} = _accepted({given})"
-        case Decide(flag, function, read, numbers):
-            return f"{flag} = {function}({', '.join((*map(print_scalar, read), *map(str, numbers)))})"
-        case Choose(target, flag, taken, refused):
-            return f"{print_scalar(target)} = {print_scalar(taken)} if {flag} else {print_scalar(refused)}"
-
-
-def _print_factors(statement: Invert | Factor | Propagate | Scale | Clip, indent: int) -> Iterator[str]:
-    """Yield the lines that invert, factor or propagate, and those that clip a variance."""
-    pad = " " * indent
-    match statement:
-        case Invert(target, source):
-            yield f"{pad}{target} = np.linalg.inv({source})"
-        case Factor():
-            yield f"{pad}{_factorisation(statement)}"
-        case Propagate():
-            yield from _propagation(statement, pad)
-        case Scale(target, block, two_D, B_hat, of_flow, time):
-            arguments = (*map(print_scalar, (two_D, B_hat, time)), f'"{block}"')
-            yield from call(f"{pad}{print_scalar(target)} = {_of(of_flow)}_scale", arguments, indent)
-        case Clip(target, counter):
-            name = print_scalar(target)
-            yield f"{pad}if {name} < 0.0:"
-            yield f"{pad}    {name} = 0.0"
-            yield f"{pad}    {counter}[0] += 1"
-
-
-def _of(of_flow: bool) -> str:  # of a flag of `Factor` and `Scale`
-    """Return what the support functions of a noise are called by that refuses too long a step in its own words."""
-    return "_flow" if of_flow else "_noise"
-
-
-def _iterations(count: Size, beyond: int) -> str:
-    return f"{count} - {count} % {beyond}, {count}" if beyond else str(count)
 
 
 def _whole_blocks(loop: ForBlocks) -> str:
@@ -208,34 +142,6 @@ def _whole_blocks(loop: ForBlocks) -> str:
     return f"np.uint64({loop.first}), np.uint64({end})" + (f", np.uint64({block})" if block > 1 else "")
 
 
-def _columns(position: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield where the columns of a row lie in a flat array, each with its name: indices without a sign."""
-    start = position if len(names) == 1 else f"np.uint64({len(names)}) * {position}"
-    yield from ((f"{start} + np.uint64({k})" if k else start, name) for k, name in enumerate(names))
-
-
-def _grid(names: tuple[tuple[str, ...], ...]) -> str:
-    return "[" + ", ".join(f"[{', '.join(row)}]" for row in names) + "]"
-
-
-def _factorisation(statement: Factor) -> str:
-    """Return the call that factors the covariance of some blocks together."""
-    names = ", ".join(statement.targets)
-    names = f"({names},)" if len(statement.targets) == 1 else names
-    labels = ", ".join(f'"{block}"' for block in statement.blocks)
-    excess = "None" if statement.B_hat is None else _grid(statement.B_hat)
-    arguments = ", ".join((_grid(statement.two_D), excess, print_scalar(statement.time), f"[{labels}]"))
-    return f"{names} = {_of(statement.of_flow)}_factor({arguments})"
-
-
-def _propagation(statement: Propagate, pad: str) -> Iterator[str]:
-    """Yield the call that computes the matrices of a flow, and what they are unpacked into."""
-    yield f"{pad}("
-    yield from (f"{pad}    {_unpacked(names)}," for names in statement.targets)
-    share = print_scalar(Constant(statement.share))
-    yield f"{pad}) = _propagator({_grid(statement.F)}, {_grid(statement.two_D)}, {share}, eps)"
-
-
 def _iteration(loop: Iterate, indent: int) -> Iterator[str]:
     """Yield the loop that solves an equation: it ends where the sides agree, else there is no number."""
     pad = " " * indent
@@ -248,12 +154,6 @@ def _iteration(loop: Iterate, indent: int) -> Iterator[str]:
     yield from print_body(loop.advance, indent + 4)
     yield f"{pad}else:"
     yield f"{pad}    {print_scalar(loop.unsolved)} = np.nan"
-
-
-def _unpacked(names: tuple[tuple[str, ...], ...]) -> str:
-    """Return the targets that a matrix of arrays is unpacked into."""
-    rows = (f"({', '.join(row)}{',' if len(row) == 1 else ''})" for row in names)
-    return f"({', '.join(rows)}{',' if len(names) == 1 else ''})"
 
 
 def _comment(words: str, pad: str) -> Iterator[str]:
@@ -341,19 +241,5 @@ def filled(items: Iterable[str], indent: int) -> Iterator[str]:
 
 def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
     """Return the loop counts of a body that are names, and those inside joined ones (`d+k`)."""
-    found: set[Size] = set()
-    for statement in body:
-        match statement:
-            case For(_, count, inner) | ForBlocks(_, count, _, inner):
-                found |= {count, *sizes_in(inner)}
-            case Iterate(_, _, inner, advance):
-                found |= sizes_in((*inner, *advance))
-            case ForBatch(_, _, inner):
-                found |= {"batch_size", *sizes_in(inner)}
-            case Stream(_, inner) | Repeat(_, inner):
-                found |= sizes_in(inner)
-            case When(_, inner, otherwise):
-                found |= sizes_in((*inner, *otherwise))
-            case _:
-                pass
-    return frozenset(name for size in found if isinstance(size, str) for name in size.split("+"))
+    loops = (statement for statement in every(body) if isinstance(statement, For | ForBlocks))
+    return frozenset(name for loop in loops if isinstance(loop.count, str) for name in loop.count.split("+"))

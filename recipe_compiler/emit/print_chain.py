@@ -4,17 +4,18 @@ Where the entries of the state do not touch one another, `sweep` takes them a ch
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from textwrap import wrap
 
 from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
-from recipe_compiler.emit.print_body import WIDTH, assigned, call
+from recipe_compiler.emit.print_body import WIDTH, assigned, call, print_body
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.loops import Array, Invoke
+from recipe_compiler.program.loops import Array, Invoke, Ref
 from recipe_compiler.program.lower import GRADIENT, block_array
 from recipe_compiler.program.lower_cycle import (
     ACCEPTANCE,
@@ -26,6 +27,7 @@ from recipe_compiler.program.lower_cycle import (
 )
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
+from recipe_compiler.program.traverse import with_refs
 from recipe_compiler.spec.model import MOST_MOVES
 
 CHUNK = 512
@@ -56,9 +58,9 @@ def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     for value, first in tuple(moves.items()):
         moves |= dict(zip(kernel.scalars(value), kernel.scalars(first), strict=True))
     invoke = _last_gradient(kernel)
-    targets = ", ".join(moves.get(name, name) for name in invoke.targets)
-    begin = f"    {targets} = {invoke.procedure}" if targets else f"    {invoke.procedure}"
-    yield from call(begin, tuple(moves.get(name, name) for name in invoke.arguments), 4)
+    given = tuple(moves.get(name, name) for name in invoke.arguments if isinstance(name, str))
+    moved = with_refs(replace(invoke, arguments=given), lambda ref: Ref(moves.get(ref.name, ref.name)))
+    yield from print_body((moved,), 4)
 
 
 def _last_gradient(kernel: Kernel) -> Invoke:

@@ -7,8 +7,8 @@ from textwrap import wrap
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body, sizes_in
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, names_in
-from recipe_compiler.program.traverse import targets
+from recipe_compiler.program.loops import Array
+from recipe_compiler.program.traverse import names_in, targets
 
 LOOP = '@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)'
 """Decorator of `step`, and of a gradient of scalars: the chain holds them, which saves compiling them apart, and lets
@@ -58,7 +58,7 @@ def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]
     known = tuple(array for array in procedure.inputs if array.sizes)
     needed = used_sizes(procedure) | _array_sizes((*procedure.outputs, *procedure.work))
     yield from size_lines(known, needed - set(sizes))
-    filled = {ref.name for ref in targets(procedure.body)}
+    filled = {ref.name for ref in targets(procedure.body) if ref.at}
     for array in (*procedure.outputs, *procedure.work):
         if array.sizes and array.name in filled:
             yield f"    {array.name} = np.empty({shape_text(array.sizes)})"

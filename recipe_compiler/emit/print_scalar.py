@@ -8,13 +8,14 @@ from fractions import Fraction
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula import elementwise
-from recipe_compiler.program.loops import Call, Constant, Kronecker, Plus, Raise, Ref, Scalar, Times
+from recipe_compiler.program.loops import Call, Constant, Kronecker, Literal, Plus, Raise, Ref, Scalar, Times, Unsigned
 
 FUNCTIONS = {
     **{row.name: row.emitted for row in elementwise.FUNCTIONS.values()},
     "minimum": "min",
     "maximum": "max",
     "float64": "np.float64",
+    "uint64": "np.uint64",
     "inverse_log": "_inverse_log",
     "inverse_power": "_inverse_power",
     "inverse_exp": "_inverse_exp",
@@ -44,7 +45,11 @@ def _print(value: Scalar) -> tuple[str, int]:
         case Ref(name, ()):
             return name, ATOM
         case Ref(name, at):
-            return f"{name}[{', '.join(str(place) for place in at)}]", ATOM
+            return f"{name}[{', '.join(map(_position, at))}]", ATOM
+        case Unsigned():
+            return _position(value), BRANCHED
+        case Literal(text):
+            return text, ATOM
         case Plus():
             return _sum(value), SUM
         case Times(factors):
@@ -54,10 +59,25 @@ def _print(value: Scalar) -> tuple[str, int]:
         case Call(fn, (left, right, yes, no)) if fn.startswith(BRANCHES):
             taken, first, second, other = map(_operand, (yes, left, right, no))
             return f"{taken} if {first} {fn.removeprefix(BRANCHES)} {second} else {other}", BRANCHED
+        case Call("if", (flag, yes, no)):
+            return f"{_operand(yes)} if {_operand(flag)} else {_operand(no)}", BRANCHED
+        case Call("<", (left, right)):
+            return f"{print_scalar(left)} < {print_scalar(right)}", BRANCHED
         case Call(fn, args):
             return f"{_function(fn)}({', '.join(print_scalar(arg) for arg in args)})", ATOM
         case Kronecker(left, right):
             return f"(1.0 if {left} == {right} else 0.0)", ATOM
+
+
+def _position(place: str | int | Unsigned) -> str:
+    """Return where an element is: integers without a sign where places are added."""
+    if not isinstance(place, Unsigned):
+        return str(place)
+    first, *others = place.terms
+    first = first if place.stride == 1 else f"np.uint64({place.stride}) * {first}"
+    terms = (f"np.uint64({one})" if isinstance(one, int) else one for one in (first, *others) if one != 0)
+    text = " + ".join(terms) or "0"
+    return text if place.count is None else f"min({text}, np.uint64({place.count} - 1))"
 
 
 def _operand(value: Scalar) -> str:

@@ -17,21 +17,9 @@ from recipe_compiler.program.combine import plus
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.fuse import Fused, position_of
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import (
-    Array,
-    Assign,
-    For,
-    ForBatch,
-    ForBlocks,
-    Increment,
-    Ref,
-    Scalar,
-    Statement,
-    Take,
-    names_in,
-)
+from recipe_compiler.program.loops import Array, Assign, For, ForBlocks, Increment, Ref, Scalar, Statement, Unsigned
 from recipe_compiler.program.prefetch import ask, prefetched
-from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
+from recipe_compiler.program.traverse import names_in, refs, targets, value_with_refs, with_refs
 from recipe_compiler.program.unroll import ITERATIONS
 
 BLOCK = 8
@@ -51,16 +39,16 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
         fused: the same with one loop over its rows.
     """
     loop = fused.loop
-    if isinstance(loop, ForBatch) and any(loop.position in ref.at for ref in refs(loop.body)):
+    if loop.position and any(loop.position in ref.at for ref in refs(loop.body)):
         return None
     names = _Names.of(procedure, fused)
     parts = tuple(_parts(loop.body))
-    parts = tuple(_taken_along(parts, names)) if isinstance(loop, ForBatch) else parts
+    parts = tuple(_taken_along(parts, names)) if loop.position else parts
     passed = _passed(parts, fused.local)
     block: list[Statement] = []
     data = prefetched(procedure, loop.body)
-    row = Take(ROW, names.batch, (names.start, names.iteration), names.count)
-    first = ask(data, names.fresh("ahead"), row, BLOCK) if data else ()
+    row = Unsigned((names.start, names.iteration), count=names.count)
+    first = ask(data, names.fresh("ahead"), names.batch, row, BLOCK) if data else ()
     for place, part in enumerate(parts):
         if place == len(parts) - 1 and _is_sum(part, fused.local):
             block.append(_at_once(part, passed, names))
@@ -82,10 +70,10 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
 class _Names:
     """The names that the blocks need, clear of all others."""
 
-    def __init__(self, taken: set[str], loop: For | ForBatch, passed: tuple[str, ...]) -> None:
+    def __init__(self, taken: set[str], loop: For, passed: tuple[str, ...]) -> None:
         self._taken = taken
-        self.batch = "batch" if isinstance(loop, ForBatch) else None
-        self.count = "batch_size" if isinstance(loop, ForBatch) else loop.count
+        self.batch = "batch" if loop.position else None
+        self.count = loop.count
         self.start = self.fresh("start")
         self.iteration = self.fresh("k")
         self.first = self.fresh("first")
@@ -108,6 +96,11 @@ class _Names:
             wanted += "_"
         self._taken.add(wanted)
         return wanted
+
+    def taken(self, row: str, *terms: str | int) -> Assign:
+        """Return what makes a variable the number of a row."""
+        place = Unsigned(terms)
+        return Assign(Ref(row), place if self.batch is None else Ref(self.batch, (place,)))
 
     def of_row(self, ref: Ref) -> Ref:
         """Return the scalar that holds an element of data at its row."""
@@ -224,7 +217,7 @@ def _each(part: Part, passed: dict[str, Array], names: _Names, first: Part) -> S
         return Ref(ref.name, (names.iteration, *ref.at)) if ref.name in passed else ref
 
     body = tuple(with_refs(statement, at_iteration) for statement in part)
-    take = (Take(ROW, names.batch, (names.start, names.iteration)),) if _reads_row(part) else ()
+    take = (names.taken(ROW, names.start, names.iteration),) if _reads_row(part) else ()
     done = (*first, *take, *(_unsigned(statement) for statement in body))
     return ForBlocks(names.iteration, BLOCK, 1, done, _along(part, passed))
 
@@ -269,8 +262,9 @@ def _at_once(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
     """Return the loop that adds the rows of a block, four at once."""
     read = dict.fromkeys(ref.name for ref in refs(part) if ref.name in passed)
     rows = names.rows if _reads_row(part) else ()
-    taken = [Take(row, names.batch, (names.start, names.first, k)) for k, row in enumerate(rows)]
-    taken += [Take(names.numbered(name, k), name, (names.first, k)) for name in read for k in range(AT_ONCE)]
+    taken = [names.taken(row, names.start, names.first, k) for k, row in enumerate(rows)]
+    of_block = [(name, k) for name in read for k in range(AT_ONCE)]
+    taken += [Assign(Ref(names.numbered(name, k)), Ref(name, (Unsigned((names.first, k)),))) for name, k in of_block]
     done = (*taken, *(_unsigned(_four(statement, passed, names)) for statement in part))
     return ForBlocks(names.first, BLOCK, AT_ONCE, done, _along(part, passed))
 

@@ -1,24 +1,11 @@
 """Pass: data stored in float32 are converted to float64 where they are read, so that all arithmetic is in float64."""
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import (
-    Assign,
-    Call,
-    For,
-    ForBatch,
-    ForBlocks,
-    Increment,
-    Iterate,
-    Ref,
-    Scalar,
-    Statement,
-    Stream,
-)
+from recipe_compiler.program.loops import Call, Ref, Scalar
 from recipe_compiler.program.program import Program
-from recipe_compiler.program.traverse import value_with_refs
+from recipe_compiler.program.traverse import rewritten, value_with_refs
 
 WIDE = "float64"
 """The function that makes a number a double."""
@@ -36,18 +23,12 @@ def widened(program: Program, procedure: Procedure) -> Procedure:
     """Return a procedure with every element of the data converted to float64; the same one if it is float64 already."""
     if not program.narrow:
         return procedure
-    data = frozenset(datum.name for datum in program.data)
-    return replace(procedure, body=tuple(_statement(statement, data) for statement in procedure.body))
+    data = {datum.name for datum in program.data if not datum.is_index}
 
-
-def _statement(statement: Statement, data: Collection[str]) -> Statement:
     def wide(ref: Ref) -> Scalar:
         return Call(WIDE, (ref,)) if ref.name in data else ref
 
-    match statement:
-        case Assign(target, value) | Increment(target, value):
-            return type(statement)(target, value_with_refs(value, wide))
-        case For() | ForBatch() | ForBlocks() | Iterate() | Stream():
-            return replace(statement, body=tuple(_statement(inner, data) for inner in statement.body))
-        case _:
-            return statement
+    def value(one: Scalar) -> Scalar:
+        return value_with_refs(one, wide)
+
+    return replace(procedure, body=tuple(rewritten(one, value, lambda target: target) for one in procedure.body))

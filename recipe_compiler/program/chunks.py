@@ -13,21 +13,10 @@ from dataclasses import replace
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import (
-    Array,
-    Assign,
-    Comment,
-    For,
-    Invoke,
-    Kronecker,
-    Ref,
-    Scalar,
-    Statement,
-    names_in,
-    parts_of,
-)
+from recipe_compiler.program.loops import Array, Assign, Comment, For, Invoke, Kronecker, Ref, Scalar, Statement
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.scalar_replacement import registers
+from recipe_compiler.program.traverse import names_in, parts_of
 from recipe_compiler.program.unroll import at_iteration
 
 LEAST = 64

@@ -16,25 +16,22 @@ from recipe_compiler.program.horner import depth, nested_form
 from recipe_compiler.program.loops import (
     Assign,
     Call,
-    Clip,
     Constant,
     For,
-    ForBatch,
     ForBlocks,
     Increment,
     Invoke,
     Iterate,
     Kronecker,
+    Literal,
     Raise,
     Ref,
     Scalar,
-    Scale,
     Statement,
     Times,
-    names_in,
-    parts_of,
+    Unsigned,
 )
-from recipe_compiler.program.traverse import with_parts
+from recipe_compiler.program.traverse import flat_items, names_in, parts_of, refs, targets, values, with_parts
 
 CALL = 4
 """Operations that a call of another procedure is taken to wait for."""
@@ -56,7 +53,7 @@ class _Names:
         line: list[Statement] = []
         for statement in body:
             match statement:
-                case For() | ForBatch() | ForBlocks() | Iterate():
+                case For() | ForBlocks() | Iterate():
                     found += [
                         *_Line(self, tuple(line)).statements(),
                         replace(statement, body=self.shared(statement.body)),
@@ -86,7 +83,7 @@ class _Line:
         """Yield the statements, each after those that compute what it shares with later ones."""
         body = tuple(_nested(self.body))
         for statement in body:
-            for value in _values(statement):
+            for value in values(statement):
                 self._count(value)
             self._written(statement)
         self.versions.clear()
@@ -102,13 +99,7 @@ class _Line:
             self._written(statement)
 
     def _written(self, statement: Statement) -> None:
-        match statement:
-            case Assign(target) | Increment(target) | Scale(target) | Clip(target):
-                self.versions[target.name] += 1
-            case Invoke(_, arguments, targets):
-                self.versions.update(targets or arguments)
-            case _:
-                return
+        self.versions.update(_made(statement))
 
     def _key(self, value: Scalar) -> object:
         return value, tuple((name, self.versions[name]) for name in sorted(_reads(value)))
@@ -143,20 +134,21 @@ def _nested(body: Iterable[Statement]) -> Iterator[Statement]:
                 nested = nested_form(value, depths)
                 depths[target.name] = max(depth(nested, depths), depths.get(target.name, 0))
                 yield type(statement)(target, nested)
-            case Invoke(_, arguments, targets):
-                before = max((depths.get(name, 0) for name in arguments), default=0)
-                depths |= dict.fromkeys(targets or arguments, before + CALL)
+            case Invoke():
+                before = max((depths.get(ref.name, 0) for ref in refs((statement,))), default=0)
+                depths |= dict.fromkeys(_made(statement), before + CALL)
                 yield statement
             case _:
                 yield statement
 
 
-def _values(statement: Statement) -> Iterator[Scalar]:
+def _made(statement: Statement) -> set[str]:
+    """Return the names that a statement writes; a call that returns something leaves its arguments as they are."""
     match statement:
-        case Assign(_, value) | Increment(_, value):
-            yield value
+        case Invoke(_, _, made) if made:
+            return {ref.name for ref in flat_items(made) if isinstance(ref, Ref)}
         case _:
-            return
+            return {ref.name for ref in targets((statement,))}
 
 
 def _costs(value: Scalar) -> bool:
@@ -164,7 +156,7 @@ def _costs(value: Scalar) -> bool:
     match value:
         case Ref(_, at):
             return {type(place) for place in at} == {int, str}
-        case Constant() | Kronecker() | Raise(Constant(), _):
+        case Constant() | Unsigned() | Literal() | Kronecker() | Raise(Constant(), _):
             return False
         case Times((Constant(number), Ref())):
             return abs(number) != 1

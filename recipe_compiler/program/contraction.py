@@ -18,7 +18,7 @@ from recipe_compiler.program.loops import (
     Constant,
     For,
     Increment,
-    Invert,
+    Invoke,
     Kronecker,
     Raise,
     Ref,
@@ -125,8 +125,8 @@ def _invert(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
     if of is not None:
         return name, inverted(defined, name, source, grid.row.size, of)
     sizes = (grid.row.size, grid.col.size)
-    inverse = Definition(Array(name, sizes), (Invert(name, source),), constant=True, of_datum=False)
-    return name, defined.having(inverse)
+    body = (Invoke("np.linalg.inv", (source,), (Ref(name),)),)
+    return name, defined.having(Definition(Array(name, sizes), body, constant=True, of_datum=False))
 
 
 def _stored(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:

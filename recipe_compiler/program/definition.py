@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import Loops, first_free
-from recipe_compiler.program.loops import Array, For, ForBatch, Statement, Take
+from recipe_compiler.program.loops import Array, Assign, Call, For, Ref, Statement
 from recipe_compiler.program.traverse import compared, refs
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import (
@@ -57,6 +57,11 @@ def of_row(index: Index) -> bool:
     return index.label == DATUM or index.label.endswith(POSITION)
 
 
+def reads_position(statement: Statement) -> bool:
+    """Whether a statement reads a position that an index field says."""
+    return isinstance(statement, Assign) and isinstance(statement.value, Call) and statement.value.fn == "uint64"
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of the data that a step reads: all of them, or those of a minibatch."""
@@ -73,10 +78,8 @@ class Rows:
     def loop(self, body: tuple[Statement, ...]) -> Statement:
         """Return the loop over the rows; `ROW` is the number of the row, positions from index fields are read first."""
         used = {place for ref in refs(body) for place in ref.at} | set(compared(body))
-        body = (*(Take(v, field, (ROW,), signed=True) for _, v, field in self.places if v in used), *body)
-        if self.minibatch:
-            return ForBatch(ROW, self.position, body)
-        return For(ROW, self.count, body)
+        read = (Assign(Ref(v), Call("uint64", (Ref(field, (ROW,)),))) for _, v, field in self.places if v in used)
+        return For(ROW, self.count, (*read, *body), position=self.position if self.minibatch else "")
 
 
 @dataclass(frozen=True, slots=True)

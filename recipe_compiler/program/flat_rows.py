@@ -10,14 +10,15 @@ from dataclasses import replace
 from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, ForBlocks, Ref, Statement, Unpack, View, names_in
-from recipe_compiler.program.traverse import refs, with_refs
+from recipe_compiler.program.loops import Array, Assign, For, ForBlocks, Ref, Statement, View
+from recipe_compiler.program.pack_minibatch import columns
+from recipe_compiler.program.traverse import names_in, refs, with_refs
 
 
 def flat_rows(procedure: Procedure) -> Procedure:
     """Return a procedure that reads matrices of data row by row from flat views; the same one if there are none."""
     loops = [(place, one) for place, one in enumerate(procedure.body) if isinstance(one, For) and one.index == ROW]
-    if len(loops) != 1:
+    if len(loops) != 1 or loops[0][1].position:
         return procedure
     place, loop = loops[0]
     taken = {*procedure.names, *names_in(procedure.body)}
@@ -32,7 +33,7 @@ def flat_rows(procedure: Procedure) -> Procedure:
         entries = {at: free_name("_".join((array.name, str(at[1]))), taken) for at in _entries(array)}
         scalars |= {Ref(array.name, at): Ref(name) for at, name in entries.items()}
         views.append(View(view, array.name, None, ()))
-        reads.append(Unpack(view, ROW, tuple(entries.values())))
+        reads += (Assign(Ref(name), element) for element, name in columns(view, ROW, tuple(entries.values())))
     inner = (with_refs(one, lambda ref: scalars.get(ref, ref)) for one in loop.body)
     iterations = ForBlocks(ROW, loop.count, 1, (*reads, *(one for one in inner if not _idle(one))))
     return replace(procedure, body=(*procedure.body[:place], *views, iterations, *procedure.body[place + 1 :]))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import For, ForBatch, Ref, Statement, View
+from recipe_compiler.program.loops import For, Ref, Statement, View
 from recipe_compiler.program.traverse import with_refs
 from recipe_compiler.program.unroll import ITERATIONS, written_out
 
@@ -31,7 +31,6 @@ def _counts(body: Iterable[Statement]) -> Iterator[int | str]:
     for statement in body:
         if isinstance(statement, For):
             yield statement.count
-        if isinstance(statement, For | ForBatch):
             yield from _counts(statement.body)
 
 

@@ -11,12 +11,10 @@ in which eta and w are scalars.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.definition import ROW, reads_position
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, ForBatch, Ref, Statement, Take
+from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement
 from recipe_compiler.program.traverse import refs, targets, with_refs
-
-RowLoop = For | ForBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Fused:
     """A procedure with one loop over the rows: the statements before it, the loop, the statements after it."""
 
     before: tuple[Statement, ...]
-    loop: RowLoop
+    loop: For
     after: tuple[Statement, ...]
     local: tuple[Array, ...]
     """Scalars and small arrays that belong to one row: written and read within an iteration of the loop."""
@@ -35,7 +33,7 @@ class Fused:
 def fuse(procedure: Procedure) -> Fused | None:
     """Return a procedure with its loops over rows fused into one; None if it has none or they cannot be fused."""
     body: list[Statement] = []
-    open_: RowLoop | None = None
+    open_: For | None = None
     for statement in procedure.body:
         rows = _over_rows(statement)
         if rows is None:
@@ -55,26 +53,20 @@ def fuse(procedure: Procedure) -> Fused | None:
 
 def _joined(first: tuple[Statement, ...], second: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Return two bodies one after the other; what both take of a row is taken once."""
-    return (*first, *(s for s in second if not (isinstance(s, Take) and s in first)))
+    return (*first, *(s for s in second if not (reads_position(s) and s in first)))
 
 
-def _over_rows(statement: Statement) -> RowLoop | None:
-    match statement:
-        case ForBatch():
-            return statement
-        case For(index) if index == ROW:
-            return statement
-        case _:
-            return None
+def _over_rows(statement: Statement) -> For | None:
+    return statement if isinstance(statement, For) and statement.index == ROW else None
 
 
-def _same_rows(one: RowLoop, other: RowLoop) -> bool:
+def _same_rows(one: For, other: For) -> bool:
     return replace(one, body=()) == replace(other, body=())
 
 
-def position_of(loop: RowLoop) -> str:
+def position_of(loop: For) -> str:
     """Return the variable that counts the rows of a loop."""
-    return loop.position if isinstance(loop, ForBatch) else loop.index
+    return loop.position or loop.index
 
 
 def _places(statement: Statement) -> tuple[frozenset[Ref], frozenset[Ref]]:
@@ -96,14 +88,14 @@ def _literal(ref: Ref) -> bool:
     return all(isinstance(place, int) for place in ref.at)
 
 
-def _touch(loop: RowLoop, statement: Statement) -> bool:
+def _touch(loop: For, statement: Statement) -> bool:
     """Whether a statement reads or writes what a loop writes, or writes what it reads."""
     written, read = _places(loop)
     written_, read_ = _places(statement)
     return bool(_shared(written, written_ | read_) or _shared(written_, read))
 
 
-def _row_by_row(first: RowLoop, second: RowLoop) -> bool:
+def _row_by_row(first: For, second: For) -> bool:
     """Whether an iteration of the second loop needs of the first no more than the same one, and harms no later one."""
     written, read = _places(first)
     written_, read_ = _places(second)
@@ -114,12 +106,12 @@ def _row_by_row(first: RowLoop, second: RowLoop) -> bool:
     return not (shared & elsewhere) - renewed
 
 
-def _renews(loop: RowLoop, name: str) -> bool:
+def _renews(loop: For, name: str) -> bool:
     """Whether a scalar is written anew in every iteration before it is read."""
     return any(isinstance(s, Assign) and s.target == Ref(name) for s in loop.body)
 
 
-def _localised(procedure: Procedure, body: tuple[Statement, ...], place: int, loop: RowLoop) -> Fused:
+def _localised(procedure: Procedure, body: tuple[Statement, ...], place: int, loop: For) -> Fused:
     """Drop the row from what is written and read at the row of its own iteration alone."""
     at_row = (position_of(loop),)
     outside = {ref.name for ref in refs((*body[:place], *body[place + 1 :]))}

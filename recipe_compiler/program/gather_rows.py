@@ -9,31 +9,28 @@ from dataclasses import replace
 from math import prod
 
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.definition import ROW, reads_position
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, ForBatch, Ref, Statement, Take, View
+from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement, View
 from recipe_compiler.program.scalar_replacement import locally, positions
-from recipe_compiler.program.traverse import refs, targets
+from recipe_compiler.program.traverse import every, refs, targets
 from recipe_compiler.program.unroll import unroll
 from recipe_compiler.program.unroll_rows import SUMS
 
 
 def gathers(procedure: Procedure) -> bool:
     """Whether a procedure reads or adds, in loops over the rows, at positions given by the data."""
-    loops = (one for one in procedure.body if isinstance(one, For | ForBatch) and _is_of_rows(one))
-    return any(isinstance(inner, Take) for loop in loops for inner in loop.body)
+    return any(map(reads_position, every(one for one in procedure.body if _is_of_rows(one))))
 
 
-def _is_of_rows(loop: For | ForBatch) -> bool:
-    return loop.index == ROW
+def _is_of_rows(statement: Statement) -> bool:
+    return isinstance(statement, For) and statement.index == ROW
 
 
 def gather_rows(procedure: Procedure) -> Procedure | None:
     """Return a procedure with its loops over the rows fused, None if they cannot be."""
-    rows = (
-        unroll((one,))[0] if isinstance(one, For | ForBatch) and _is_of_rows(one) else one for one in procedure.body
-    )
+    rows = (unroll((one,))[0] if _is_of_rows(one) else one for one in procedure.body)
     fused = fuse(replace(procedure, body=tuple(rows)))
     if fused is None:
         return None

@@ -5,8 +5,9 @@ be there: U = k theta.theta of a column theta of d entries takes the parameter t
 """
 
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Statement, names_in
+from recipe_compiler.program.loops import Array, Statement
 from recipe_compiler.program.program import Program
+from recipe_compiler.program.traverse import names_in
 
 
 def inputs_of(procedure: Procedure, readable: tuple[Array, ...], program: Program | None = None) -> tuple[Array, ...]:

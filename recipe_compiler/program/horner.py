@@ -9,23 +9,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from recipe_compiler.program.combine import is_negative, plus, times
-from recipe_compiler.program.loops import (
-    Call,
-    Constant,
-    Plus,
-    Raise,
-    Ref,
-    Scalar,
-    Times,
-    parts_of,
-)
-from recipe_compiler.program.traverse import with_parts
+from recipe_compiler.program.loops import Call, Constant, Plus, Raise, Ref, Scalar, Times
+from recipe_compiler.program.traverse import parts_of, with_parts
 
 ROOTS = 3
 """Square roots of square roots of square roots: the deepest that a power is written with."""
 
 SLOW = 4
 """Operations that a division, a root or another function takes as long as, roughly."""
+
+FREE = frozenset({"float64", "uint64", "<"})
+"""Conversions and comparisons of integers, which nothing waits for."""
 
 Powers = dict[Scalar, int]
 """Factors of a product with their integer powers; a root is a factor of its own, since it is not defined everywhere."""
@@ -52,6 +46,8 @@ def depth(value: Scalar, depths: Mapping[str, int]) -> int:
         return depths.get(value.name, 0)
     if isinstance(value, Raise) and isinstance(value.base, Constant):
         return -1
+    if isinstance(value, Call) and value.fn in FREE:
+        return 0
     below = max((depth(part, depths) for part in parts_of(value)), default=-1)
     return below + (SLOW if isinstance(value, Call | Raise) else bool(parts_of(value)))
 

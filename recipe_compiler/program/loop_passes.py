@@ -20,7 +20,7 @@ from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.gather_rows import gather_rows, gathers
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Invoke, Iterate, Repeat, Statement, When
+from recipe_compiler.program.loops import Invoke, Statement
 from recipe_compiler.program.lower import GRADIENT
 from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lowered_noise import CLIPPED
@@ -29,6 +29,7 @@ from recipe_compiler.program.prefetch import reads_ahead
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.scalar_replacement import registers
 from recipe_compiler.program.split_long_lines import shorten
+from recipe_compiler.program.traverse import every, flat_items, with_bodies
 from recipe_compiler.program.unroll import unroll
 from recipe_compiler.program.unroll_rows import has_small_rows, small_rows
 
@@ -85,10 +86,8 @@ def _passed_on(kernel: Kernel) -> frozenset[str]:
     """Return the names that procedures give to support functions: arrays stay arrays for them."""
     own = {procedure.name for procedure in kernel.procedures}
     bodies = [procedure.body for procedure in kernel.procedures]
-    loops = [loop for body in bodies for loop in body if isinstance(loop, Iterate)]
-    every = [s for body in (*bodies, *(loop.advance for loop in loops)) for s in body]
-    calls = (s for s in every if isinstance(s, Invoke) and s.procedure not in own)
-    return frozenset(name for call in calls for name in call.arguments)
+    calls = (s for body in bodies for s in every(body) if isinstance(s, Invoke) and s.procedure not in own)
+    return frozenset(item for call in calls for item in flat_items(call.arguments) if isinstance(item, str))
 
 
 def _by_rows(program: Program, kernel: Kernel) -> Kernel:
@@ -149,12 +148,8 @@ def _with(kernel: Kernel, old: Procedure, new: Procedure, shape: str) -> Kernel:
                 before, after = changed[name]
                 given = arguments[: len(arguments) - len(before.work)]
                 return replace(statement, arguments=(*given, *(array.name for array in after.work)))
-            case Repeat(_, body):
-                return replace(statement, body=tuple(map(called, body)))
-            case When(_, body, otherwise):
-                return replace(statement, body=tuple(map(called, body)), otherwise=tuple(map(called, otherwise)))
             case _:
-                return statement
+                return with_bodies(statement, lambda body: map(called, body))
 
     def relinked(procedure: Procedure) -> Procedure:
         if procedure.name == new.name:

@@ -4,7 +4,6 @@ Scalar expressions refer to elements of arrays by loop variables or positions; s
 printer in `emit/` turns these into Python; it prints nothing else.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,10 +19,29 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A scalar variable (no positions) or an element of an array, at loop variables or integers."""
+    """A scalar variable (no positions) or an element of an array, at loop variables, integers or places."""
 
     name: str
-    at: tuple[str | int, ...] = ()
+    at: tuple["str | int | Unsigned", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    """An unsigned integer: `stride` times the first of `terms`, and the other terms.
+
+    With `count`, the last of so many places stands for those beyond it.
+    """
+
+    terms: tuple[str | int, ...]
+    stride: int = 1
+    count: Size | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Python text that names nothing: an integer, a word in quotes, None."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +68,7 @@ class Raise:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An elementwise function of the language, applied to scalars."""
+    """An elementwise function of the language, a comparison, or a choice by a flag, of scalars."""
 
     fn: str
     args: tuple["Scalar", ...]
@@ -64,7 +82,15 @@ class Kronecker:
     right: str | int
 
 
-Scalar = Constant | Ref | Plus | Times | Raise | Call | Kronecker
+CHANGE, SIZE = "_change", "_size"
+"""What an iteration changed, and how large it is; no name of a user's begins so."""
+STREAM_WORDS = tuple(map(Ref, ("s0", "s1", "s2", "s3")))
+"""The words of a stream while it is drawn from: names that every module has for itself."""
+
+Scalar = Constant | Ref | Unsigned | Literal | Plus | Times | Raise | Call | Kronecker
+Argument = str | Scalar | tuple["Argument", ...]
+"""The name of a whole array, which may be written into; a scalar, which is read; a list of arguments."""
+Target = Ref | tuple["Target", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +113,8 @@ class Increment:
 class For:
     """`for index in range(count): body`; with `beyond`, only the iterations beyond whole blocks of so many.
 
-    With `backwards`, from the last one to the first.
+    With `backwards`, from the last one to the first. With `position`, over the rows of one minibatch: `for position in
+    range(batch_size): index = batch[position]; body`.
     """
 
     index: str
@@ -95,6 +122,7 @@ class For:
     body: tuple["Statement", ...]
     beyond: int = 0
     backwards: bool = False
+    position: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +131,6 @@ class Repeat:
 
     count: int | str
     body: tuple["Statement", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ForBatch:
-    """`for position in range(batch_size): index = batch[position]; body`, the rows of one minibatch.
-
-    With `beyond`, only the rows beyond whole blocks of so many.
-    """
-
-    index: str
-    position: str
-    body: tuple["Statement", ...]
-    beyond: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +155,7 @@ class ForBlocks:
 class Iterate:
     """`body`, then `advance`, until the sides of an equation are `tolerance` apart in the body, `most` times at most.
 
-    They are compared by the `Progress` statements in it. Without success `unsolved` becomes not a number.
+    They are compared by `_progress`, which adds to CHANGE and SIZE. Without success `unsolved` becomes not a number.
     """
 
     most: int
@@ -148,57 +163,6 @@ class Iterate:
     body: tuple["Statement", ...]
     advance: tuple["Statement", ...]
     unsolved: Ref
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """One entry of what an iteration solves for: where it started, its value, and the other side of the equation."""
-
-    start: Ref
-    value: Ref
-    next: Ref
-
-
-@dataclass(frozen=True, slots=True)
-class Take:
-    """`target` is the element of `source` at the sum of unsigned `places`, or that sum where there is no source.
-
-    With `count`, the last of so many elements is taken for those beyond it. With `signed`, the element is a signed
-    integer that is not negative, and `target` the unsigned one.
-    """
-
-    target: str
-    source: str | None
-    places: tuple[str | int, ...]
-    count: Size | None = None
-    signed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """`array[w * position + k] = values[k]`, counted unsigned: row `position` of a flat array of w columns."""
-
-    array: str
-    position: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unpack:
-    """`targets[k] = array[w * position + k]`, counted unsigned: row `position` of a flat array of w columns."""
-
-    array: str
-    position: str
-    targets: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Inside:
-    """`target` is 1 where `position`, counted unsigned, is one of the first `count`, else 0."""
-
-    target: str
-    position: str
-    count: Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,127 +184,12 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Invert:
-    """target = inv(source) of a constant n x n matrix."""
-
-    target: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """targets = L, row block by row block, with L L^T = eps (two_D - eps B_hat), n x n; refuses what is not PSD.
-
-    `two_D` and `B_hat` name one array per pair of blocks.
-    """
-
-    targets: tuple[str, ...]
-    blocks: tuple[str, ...]
-    two_D: tuple[tuple[str, ...], ...]
-    B_hat: tuple[tuple[str, ...], ...] | None
-    of_flow: bool = False
-    """Whether they depend on eps, as those of an exact flow do: their ratio is then no largest step."""
-    time: Scalar = Ref("eps")
-    """What stands for eps: 1 where it is the covariance of a draw, not of what a step adds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Propagate:
-    """`targets` = change, integral and covariance of dz = -F z dt + sqrt(two_D) dW over the time eps share.
-
-    Each is a matrix of names, one array per pair of blocks, and so are `F` and `two_D` (program/program.py,
-    Propagator).
-    """
-
-    targets: tuple[tuple[tuple[str, ...], ...], ...]
-    F: tuple[tuple[str, ...], ...]
-    two_D: tuple[tuple[str, ...], ...]
-    share: Fraction
-
-    @property
-    def computed(self) -> tuple[str, ...]:
-        """The names of all targets."""
-        return tuple(name for matrix in self.targets for row in matrix for name in row)
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The names of what it reads."""
-        return (*(name for matrix in (self.F, self.two_D) for row in matrix for name in row), "eps")
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """target = sqrt(eps (two_D - eps B_hat)) of scalars; refuses a negative one. What `Factor` is for matrices."""
-
-    target: Ref
-    block: str
-    two_D: Scalar
-    B_hat: Scalar
-    of_flow: bool = False
-    """As of `Factor`."""
-    time: Scalar = Ref("eps")
-    """As of `Factor`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Uniform:
-    """`target` is drawn uniformly from the integers `least` to `most`, made of two normals."""
-
-    target: str
-    least: int
-    most: int
-    normals: tuple[Ref, Ref]
-
-
-@dataclass(frozen=True, slots=True)
-class Accept:
-    """`flag` is set with `probability` min(1, exp(log_ratio)), which is kept.
-
-    -log u = (a^2 + b^2)/2 of two normals a, b.
-    """
-
-    flag: str
-    probability: Ref
-    log_ratio: str
-    normals: tuple[Ref, Ref]
-
-
-@dataclass(frozen=True, slots=True)
-class Choose:
-    """`target = taken if flag else refused`."""
-
-    target: Ref
-    flag: str
-    taken: Scalar
-    refused: Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class Decide:
-    """`flag` is what a support function finds of some numbers: whether a move is due, a place is above a level."""
-
-    flag: str
-    function: str
-    read: tuple[Ref, ...]
-    numbers: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class When:
-    """`body` is done where `flag` is set, `otherwise` where it is not; what one alone writes is not read after it."""
+    """`body` is done where `flag` holds, `otherwise` where it does not; what one alone writes is not read after it."""
 
-    flag: str
+    flag: Scalar
     body: tuple["Statement", ...]
-    otherwise: tuple["Statement", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Variate:
-    """`target` is drawn by a support function of the stream around, which moves on."""
-
-    target: Ref
-    function: str
-    parameters: tuple[Scalar, ...]
+    otherwise: tuple["Statement", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,36 +197,24 @@ class Stream:
     """`body` takes the words of a random stream, one draw after the other, and leaves those behind the last."""
 
     state: str
-    """The array of its words."""
+    """The array of its words, STREAM_WORDS meanwhile."""
     body: tuple["Statement", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
-    """If `target` is negative, set it to 0 and count it in `counter`: a covariance that is not PSD at this state."""
-
-    target: Ref
-    counter: str
-
-
-@dataclass(frozen=True, slots=True)
 class Invoke:
-    """Call another procedure of the module; `arguments` are names of arrays and scalars.
+    """`targets = procedure(arguments)`: a call of another procedure of the module, or of a support function.
 
-    `targets` name the scalars that take what it returns; a procedure that writes into arrays returns nothing.
+    What writes into arrays alone returns nothing.
     """
 
     procedure: str
-    arguments: tuple[str, ...]
-    targets: tuple[str, ...] = ()
+    arguments: tuple[Argument, ...]
+    targets: tuple[Target, ...] = ()
 
 
-Loop = For | Repeat | ForBatch | ForBlocks | Iterate
-Copy = Take | Pack | Unpack | Inside | View
-Matrix = Invert | Factor | Propagate
-Move = Uniform | Accept | Choose | Decide | When
-Random = Variate | Stream
-Statement = Assign | Increment | Move | Random | Loop | Copy | Comment | Progress | Matrix | Scale | Clip | Invoke
+Compound = When | Stream | For | Repeat | ForBlocks | Iterate
+Statement = Assign | Increment | Invoke | View | Comment | Compound
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,102 +223,3 @@ class Array:
 
     name: str
     sizes: tuple[Size, ...] = ()
-
-
-def parts_of(value: Scalar) -> tuple[Scalar, ...]:
-    """Return the direct operands of an expression."""
-    match value:
-        case Plus(parts) | Times(parts) | Call(_, parts):
-            return parts
-        case Raise(base, _):
-            return (base,)
-        case Constant() | Ref() | Kronecker():
-            return ()
-
-
-def refs_of(value: Scalar) -> Iterator[Ref]:
-    """Yield every scalar and element that an expression reads."""
-    if isinstance(value, Ref):
-        yield value
-    for part in parts_of(value):
-        yield from refs_of(part)
-
-
-def names_in(body: Iterable[Statement]) -> frozenset[str]:
-    """Return every name that statements read, write or pass on; loop counts are sizes and not among them."""
-    return frozenset(name for statement in body for name in _names(statement))
-
-
-def takes_of(body: Iterable[Statement]) -> Iterator[Take]:
-    """Yield the statements of a body, its inner loops left out, that read where others read or write."""
-    yield from (statement for statement in body if isinstance(statement, Take))
-
-
-def _names_of_random(statement: Move | Random) -> Iterator[str]:
-    match statement:
-        case Uniform(target, _, _, normals):
-            yield from (target, *(ref.name for ref in normals))
-        case Accept(flag, probability, log_ratio, normals):
-            yield from (flag, probability.name, log_ratio, *(ref.name for ref in normals))
-        case Choose(target, flag, taken, refused):
-            yield from (target.name, flag, *(ref.name for value in (taken, refused) for ref in refs_of(value)))
-        case Decide(flag, _, read):
-            yield from (flag, *(ref.name for ref in read))
-        case When(flag, body, otherwise):
-            yield from (flag, *names_in((*body, *otherwise)))
-        case Variate(target, _, parameters):
-            yield from (target.name, *(ref.name for value in parameters for ref in refs_of(value)))
-        case Stream(state, body):
-            yield from (state, *names_in(body))
-
-
-def _names_of_matrices(statement: Matrix | Scale | Clip) -> Iterator[str]:
-    match statement:
-        case Invert(target, source):
-            yield from (target, source)
-        case Factor(targets, _, two_D, B_hat):
-            yield from targets
-            yield from (name for row in (*two_D, *(B_hat or ())) for name in row)
-            yield from (ref.name for ref in refs_of(statement.time))
-        case Propagate():
-            yield from (*statement.computed, *statement.given)
-        case Scale(target, _, two_D, B_hat):
-            yield target.name
-            yield from (ref.name for value in (two_D, B_hat, statement.time) for ref in refs_of(value))
-        case Clip(target, counter):
-            yield from (target.name, counter)
-
-
-def _names(statement: Statement) -> Iterator[str]:
-    match statement:
-        case Assign(target, value) | Increment(target, value):
-            yield target.name
-            yield from (ref.name for ref in refs_of(value))
-        case For(_, _, body) | ForBlocks(_, _, _, body):
-            yield from names_in(body)
-        case Repeat(count, body):
-            yield from (*((count,) if isinstance(count, str) else ()), *names_in(body))
-        case Uniform() | Accept() | Choose() | Decide() | When() | Variate() | Stream():
-            yield from _names_of_random(statement)
-        case Iterate(_, _, body, advance, unsolved):
-            yield from (*names_in((*body, *advance)), unsolved.name)
-        case Progress(start, value, following):
-            yield from (start.name, value.name, following.name)
-        case Take(target, source):
-            yield from (target,) if source is None else (target, source)
-        case ForBatch(_, _, body):
-            yield "batch"
-            yield from names_in(body)
-        case Pack(array, _, scalars) | Unpack(array, _, scalars):
-            yield from (array, *scalars)
-        case Inside(target):
-            yield target
-        case View(target, source):
-            yield from (target, source)
-        case Invert() | Factor() | Propagate() | Scale() | Clip():
-            yield from _names_of_matrices(statement)
-        case Invoke(_, arguments, targets):
-            yield from arguments
-            yield from targets
-        case Comment():
-            return

@@ -12,20 +12,7 @@ from recipe_compiler.program import program as program_
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.given import read_by, with_sizes_told
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import (
-    Array,
-    Assign,
-    Constant,
-    Factor,
-    Increment,
-    Invoke,
-    Plus,
-    Propagate,
-    Ref,
-    Statement,
-    Times,
-    names_in,
-)
+from recipe_compiler.program.loops import Array, Assign, Constant, Increment, Invoke, Plus, Ref, Statement, Times
 from recipe_compiler.program.lower_cycle import (
     HEAT,
     REST,
@@ -42,6 +29,7 @@ from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.lower_shift import lower_shift
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise, assemble, length
 from recipe_compiler.program.program import EPS, Cycle, Evaluate, Heat, Noise, Program, Propagator, Shift
+from recipe_compiler.program.traverse import names_in, targets
 from recipe_compiler.tensor.calculus import calculus
 
 GRADIENT = "gradient"
@@ -110,7 +98,7 @@ def _with_rest(body: tuple[Statement, ...], rest: Procedure, program: Program) -
     for statement in body:
         match statement:
             case Invoke(procedure, values, targets) if procedure == REST:
-                yield invoke(rest, dict(zip(names, values, strict=True)), targets)
+                yield replace(invoke(rest, dict(zip(names, values, strict=True))), targets=targets)
             case _:
                 yield statement
 
@@ -138,8 +126,9 @@ def _lowered(
                 body = (Invoke(GRADIENT, (at, new)),)
             case Heat(before, after):
                 names, defined = each(naming, defined, ("rest_before", "rest_after"))
-                calls = (Invoke(REST, values, (name,)) for values, name in zip((before, after), names, strict=True))
-                gained = Plus((Ref(names[1]), Times((Constant(Fraction(-1)), Ref(names[0])))))
+                first, last = map(Ref, names)
+                calls = Invoke(REST, before, (first,)), Invoke(REST, after, (last,))
+                gained = Plus((last, Times((Constant(Fraction(-1)), first))))
                 store = Assign if statement == program.heats[0] else Increment
                 body = (*calls, store(Ref(HEAT, (0,)), gained))
             case Propagator():
@@ -166,8 +155,9 @@ def _propagated(defined: Definitions, propagator: Propagator) -> Definitions:
     """Return the definitions with F and 2D of a propagator, and the three matrices that follow from them."""
     F, defined = assemble(defined, "F", propagator.blocks, propagator.F)
     two_D, defined = assemble(defined, "two_D", propagator.blocks, propagator.two_D)
-    targets = (propagator.change, propagator.integral, propagator.covariance)
-    body = (Propagate(targets, F, two_D, propagator.share),)
+    made = (propagator.change, propagator.integral, propagator.covariance)
+    targets = tuple(tuple(tuple(map(Ref, row)) for row in matrix) for matrix in made)
+    body = (Invoke("_propagator", (F, two_D, Constant(propagator.share), Ref(EPS)), targets),)
     for name, (row, col) in propagator.arrays.items():
         array = Array(name, (length(row), length(col)))
         defined = defined.having(Definition(array, body, constant=True, of_datum=False))
@@ -320,11 +310,5 @@ def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Pr
 
 def _computes(definition: Definition, wanted: frozenset[str]) -> bool:
     """Whether a definition computes a wanted array; arrays of one statement are computed by the first of them."""
-    match definition.body[-1:]:
-        case (Factor(targets),):
-            every: tuple[str, ...] = targets
-        case (Propagate() as own,):
-            every = own.computed
-        case _:
-            every = ()
-    return definition.array.name in wanted or not wanted.isdisjoint(every)
+    made = (ref.name for ref in targets(s for s in definition.body[-1:] if isinstance(s, Invoke)))
+    return definition.array.name in wanted or not wanted.isdisjoint(made)

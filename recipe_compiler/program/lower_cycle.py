@@ -17,25 +17,22 @@ from recipe_compiler.program.definition import Definitions, each
 from recipe_compiler.program.given import inputs_of, with_sizes_told
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
-    Accept,
+    Argument,
     Array,
     Assign,
     Call,
-    Choose,
     Comment,
     Constant,
-    Decide,
     Increment,
     Invoke,
+    Literal,
     Plus,
     Ref,
     Repeat,
     Scalar,
     Statement,
     Times,
-    Uniform,
     When,
-    names_in,
 )
 from recipe_compiler.program.lower_draw import STREAM, LoweredDraw, lower_draw
 from recipe_compiler.program.lower_gradient import lower_potential
@@ -53,6 +50,7 @@ from recipe_compiler.program.program import (
     Refresh,
     Trajectory,
 )
+from recipe_compiler.program.traverse import names_in
 from recipe_compiler.spec.model import MOST_MOVES
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
@@ -348,7 +346,7 @@ def _counted(cycle: Cycle, due: Mapping[int, str]) -> Iterator[Statement]:
     """Yield the statements that say which moves are due, and count the cycle."""
     if cycle.counter:
         count = Ref(cycle.counter, (0,))
-        yield from (Decide(flag, "_is_due", (count,), (every,)) for every, flag in due.items())
+        yield from (Invoke("_is_due", (count, Literal(str(every))), (Ref(flag),)) for every, flag in due.items())
         yield Assign(Ref(cycle.counted, (0,)), Plus((count, Constant(Fraction(1)))))
 
 
@@ -358,7 +356,7 @@ def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
     body = (
         Comment(f"code: {move.code} changes {', '.join(one.block.name for one in move.changed)}"),
         *_copies(defined, [(one.new, one.old, one.block.shape) for one in move.handed]),
-        Invoke(OWN_STREAM, (STREAM.name,), (move.stream,)),
+        Invoke(OWN_STREAM, (STREAM.name,), (Ref(move.stream),)),
         Invoke(move.argument, arguments),
     )
     room = {*program.left.values()}
@@ -373,7 +371,7 @@ def _when_due(defined: Definitions, move: Refresh | Draw | CodeMove, own: Lowere
     left = _copies(defined, [(one.new, one.old, one.block.shape) for one in changed])
     if isinstance(move, Draw) and move.told:
         left = (*left, Assign(Ref(move.told, (0,)), Constant(Fraction(0))))
-    return replace(own, body=(When(due[move.every], own.body, left),))
+    return replace(own, body=(When(Ref(due[move.every]), own.body, left),))
 
 
 def told_of(cycle: Cycle) -> tuple[str, ...]:
@@ -449,11 +447,11 @@ def _walked_when_due(
     if probability != Ref(ACCEPTANCE, (0,)):  # one of several, which are counted
         of_kinds = (of_kind(TRIED, k) for k, moves in enumerate(told_apart(cycle)) if move in moves)
         counted = (*own.body, *(Increment(Ref(name, (0,)), one) for name in (TRIED, *of_kinds)))
-        return replace(own, body=(When(due[move.every], counted, (*left, Assign(probability, zero))),))
+        return replace(own, body=(When(Ref(due[move.every]), counted, (*left, Assign(probability, zero))),))
     told = told_of_trajectory(cycle)
     zeros = tuple(Assign(Ref(name, (0,)), zero) for name in told)
     ones = (Assign(Ref(TRIED, (0,)), one),) if TRIED in told else ()
-    return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))
+    return replace(own, body=(When(Ref(due[move.every]), (*own.body, *ones), (*left, *zeros)),))
 
 
 def _reflected_when_due(
@@ -465,7 +463,7 @@ def _reflected_when_due(
     one = Increment(Ref(INVOLUTIONS_TRIED, (0,)), Constant(Fraction(1)))
     left = _copies(defined, [(image.new, image.old, image.block.shape) for image in move.images])
     return replace(
-        own, body=(When(due[move.every], (*own.body, one), (*left, Assign(probability, Constant(Fraction(0))))),)
+        own, body=(When(Ref(due[move.every]), (*own.body, one), (*left, Assign(probability, Constant(Fraction(0))))),)
     )
 
 
@@ -488,18 +486,27 @@ def _reflected(
         invoke(called.rest, proposed, (rest_image,)),
         Comment("accept with probability min(1, exp(H - H') q(w'|z')/q(w|z) |det DS|), else stay"),
         Assign(Ref(LOG_RATIO), Plus((*differences, *(() if move.log_ratio.is_zero else (own.log_ratio,))))),
-        Accept(ACCEPT, Ref(probability), LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+        _decide(Ref(probability), drawn),
         *(statement for image in move.images for statement in _taken(defined, image)),
     )
     work = tuple(dict.fromkeys((*own.lowered.work, *called.potential.work, *called.rest.work)))
     return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability), defined
 
 
+def _decide(probability: Ref, drawn: str) -> Statement:
+    """Return what sets ACCEPT with probability min(1, exp(LOG_RATIO)), by two normals; the probability is kept."""
+    return Invoke("_accepted", (Ref(LOG_RATIO), Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(ACCEPT), probability))
+
+
+def _choose(target: Ref, taken: Scalar, refused: Scalar) -> Statement:
+    return Assign(target, Call("if", (Ref(ACCEPT), taken, refused)))
+
+
 def _taken(defined: Definitions, image: Image) -> tuple[Statement, ...]:
     """Return the loop that takes what a block becomes, or leaves it."""
     loops = defined.loops(image.block.shape.sizes)
     at = tuple(variable for _, variable in loops) or (0,)
-    return nested(loops, (Choose(Ref(image.new, at), ACCEPT, Ref(image.at, at), Ref(image.old, at)),))
+    return nested(loops, (_choose(Ref(image.new, at), Ref(image.at, at), Ref(image.old, at)),))
 
 
 def _mean(name: str, taken: list[Scalar], *, left_out: bool) -> Iterator[Statement]:
@@ -520,10 +527,11 @@ def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
     return Lowered((call,), own.normals, (*own.procedure.work, *room, *told))
 
 
-def invoke(procedure: Procedure, actual: Mapping[str, str], targets: tuple[str, ...] = ()) -> Invoke:
+def invoke(procedure: Procedure, actual: Mapping[str, Argument], targets: tuple[str, ...] = ()) -> Invoke:
     """Return the call of a procedure, with actual names for some of its formal ones."""
     arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
-    return Invoke(procedure.name, tuple(actual.get(array.name, array.name) for array in arrays), targets)
+    given = tuple(actual.get(array.name, array.name) for array in arrays)
+    return Invoke(procedure.name, given, tuple(map(Ref, targets)))
 
 
 def _array(name: str, shape: Shape) -> Array:
@@ -640,9 +648,10 @@ def _length(defined: Definitions, move: Trajectory) -> tuple[Lowered, Definition
     if move.least == move.most:
         return Lowered((), (), ()), defined
     drawn, defined = defined.naming("noise_length")
+    ends = Literal(str(move.least)), Literal(str(move.most))
     body = (
         Comment(f"length: uniform({move.least}, {move.most})"),
-        Uniform(LENGTH, move.least, move.most, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+        Invoke("_uniform_integer", (*ends, Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(LENGTH),)),
     )
     return Lowered(body, (Array(drawn, (2,)),), ()), defined
 
@@ -671,9 +680,9 @@ def _accepted(
         Comment(f"accept with probability min(1, exp(H - H'{' + heat' if program.heats else ''})), else turn round"),
         Assign(Ref(LOG_RATIO), Plus(differences)),
         *returned,
-        Accept(ACCEPT, probability, LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+        _decide(probability, drawn),
         *(s for v in move.values if v != U and v.end for s in _chosen(defined, v, turned=v.name in move.flip)),
-        *((Choose(Ref(U.end, (0,)), ACCEPT, Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
+        *((_choose(Ref(U.end, (0,)), Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
     )
 
 
@@ -719,9 +728,9 @@ def _returned(
                     Increment(Ref(extent), Plus((Call("abs", (start,)), Call("abs", (end,))))),
                 ),
             ),
-            Invoke("_returned", (LOG_RATIO, gap, extent), (LOG_RATIO,)),
+            Invoke("_returned", (LOG_RATIO, gap, extent), (Ref(LOG_RATIO),)),
         ]
-    body.append(Invoke("_guards", (led, LOG_RATIO), tuple(counts)))
+    body.append(Invoke("_guards", (led, LOG_RATIO), tuple(map(Ref, counts))))
     told = zip((UNSOLVED, IRREVERSIBLE), counts, strict=True)
     body += [Assign(Ref(name, (0,)), Ref(count)) for name, count in told]
     return tuple(body), defined
@@ -738,9 +747,7 @@ def _chosen(defined: Definitions, value: Along, *, turned: bool) -> tuple[Statem
     loops = defined.loops(value.shape.sizes)
     at = tuple(variable for _, variable in loops) or (0,)
     start: Scalar = Ref(value.start, at)
-    return nested(
-        loops, (Choose(Ref(value.end, at), ACCEPT, Ref(value.at, at), Times((MINUS, start)) if turned else start),)
-    )
+    return nested(loops, (_choose(Ref(value.end, at), Ref(value.at, at), Times((MINUS, start)) if turned else start),))
 
 
 def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> tuple[Statement, ...]:

@@ -21,11 +21,12 @@ from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.logs_of_shares import logs_of_shares
 from recipe_compiler.program.loops import (
+    STREAM_WORDS,
+    Argument,
     Array,
     Assign,
     Call,
     Constant,
-    Decide,
     Increment,
     Invoke,
     Kronecker,
@@ -35,14 +36,13 @@ from recipe_compiler.program.loops import (
     Statement,
     Stream,
     Times,
-    Variate,
     View,
     When,
-    names_in,
 )
 from recipe_compiler.program.lower_constraint import ConstraintCode, around_by_logs
 from recipe_compiler.program.lower_gradient import Out, sums_of
 from recipe_compiler.program.program import SLICES, Draw, Program
+from recipe_compiler.program.traverse import names_in
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index, Tensor
 
@@ -269,6 +269,11 @@ _Parts = tuple[tuple[str, ...], tuple[Statement, ...], tuple[Array, ...], tuple[
 """The names of the parameters, statements, the normals that they take, and the arrays that they work in."""
 
 
+def _variate(target: Ref, function: str, *given: Argument) -> Statement:
+    """Return what draws a number by a support function of the stream around, which moves on."""
+    return Invoke(function, (*given, *STREAM_WORDS), (target, *STREAM_WORDS))
+
+
 def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
     """Return the loop over the entries of a block, each drawn by the parameters that are its own."""
     how, drawn = COMPUTED[move.law, move.via], move.drawn
@@ -280,7 +285,7 @@ def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Defini
     parameters = tuple(Ref(name) for name in names[: len(values)])
     made = tuple(Ref(name) for name in names[len(values) :])
     draws = tuple(
-        Variate(ref, function, tuple(parameters[place] for place in places))
+        _variate(ref, function, *(parameters[place] for place in places))
         for ref, (_, function, places) in zip(made, how.variates, strict=True)
     )
     assigned = tuple(Assign(ref, value) for ref, value in zip(parameters, values, strict=True))
@@ -308,7 +313,7 @@ def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitio
     nothing = Times((Constant(Fraction(0)), Ref(k)))
     body = (
         *nested(((place, at),), (Assign(Ref(logits, (at,)), value),)),
-        Variate(Ref(k), CATEGORICAL, (Ref(logits), Ref(sums))),
+        _variate(Ref(k), CATEGORICAL, logits, sums),
         *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
     )
     work = (Array(logits, (place.size,)), Array(sums, (place.size,)))
@@ -332,23 +337,23 @@ def _slices(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definit
     own = move.drawn.name
     weights = nested(((place, at),), (Assign(Ref(log_w, (at,)), values[1]),))
     by_row = bool(rows) and any(index == rows[0][0] for index in move.parameters[1].free)
-    count = (Invoke(TOLD_BELOW, (below, level, left), (below,)),) if move.told else ()
+    count = (Invoke(TOLD_BELOW, (below, level, left), (Ref(below),)),) if move.told else ()
     nothing = Times((Constant(Fraction(0)), Ref(k)))
     body = (
         *(weights if by_row else ()),
         Assign(Ref(level), Constant(Fraction(0))),
         *nested(((place, at),), (Increment(Ref(level), Times((Ref(own, (*row, at)), Ref(log_w, (at,))))),)),
-        Variate(Ref(drawn), "_next_exponential", ()),
+        _variate(Ref(drawn), "_next_exponential"),
         Increment(Ref(level), Times((MINUS, Ref(drawn)))),
         *count,
         *nested(
             ((place, at),),
             (
-                Decide(reached, REACHES, (Ref(log_w, (at,)), Ref(level))),
-                When(reached, (Assign(Ref(logits, (at,)), values[0]),), ()),
+                Invoke(REACHES, (Ref(log_w, (at,)), Ref(level)), (Ref(reached),)),
+                When(Ref(reached), (Assign(Ref(logits, (at,)), values[0]),)),
             ),
         ),
-        Variate(Ref(k), CATEGORICAL_ABOVE, (Ref(logits), Ref(log_w), Ref(level), Ref(sums))),
+        _variate(Ref(k), CATEGORICAL_ABOVE, logits, log_w, Ref(level), sums),
         *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
     )
     counted = (Assign(Ref(left), values[2]), Assign(Ref(below), Constant(Fraction(0)))) if move.told else ()
@@ -372,14 +377,14 @@ def _shares(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definit
     (alpha, log_G, total, n, level), defined = each(lambda known, name: known.naming(name), defined, wanted)
     gammas = (
         Assign(Ref(alpha), value),
-        Variate(Ref(log_G, (at,)), "_next_log_gamma", (Ref(alpha),)),
+        _variate(Ref(log_G, (at,)), "_next_log_gamma", Ref(alpha)),
         Increment(Ref(total), Ref(log_G, (at,))),
     )
     shift = plus((_quotient(Ref(n), Call("sqrt", (K,))), Times((MINUS, _quotient(Ref(total), K)))))
     body = (
         Assign(Ref(total), Constant(Fraction(0))),
         *nested(((index, at),), gammas),
-        Variate(Ref(n), "_next_normal", ()),
+        _variate(Ref(n), "_next_normal"),
         Assign(Ref(level), shift),
         *nested(((index, at),), (Assign(Ref(out, (at,)), plus((Ref(log_G, (at,)), Ref(level)))),)),
     )
@@ -422,7 +427,7 @@ def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definiti
         *own,
         *(() if once else flow),
         Assign(mean, Times((Call("exp", (b,)) if move.via else b, factor))),
-        Variate(made, how.variates[0][1], (shape, mean)),
+        _variate(made, how.variates[0][1], shape, mean),
         Assign(Ref(out, at), value),
     )
     work = (Array(shape.name, drawn.shape.sizes or (1,)),) if summed else ()

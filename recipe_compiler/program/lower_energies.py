@@ -8,13 +8,13 @@ from recipe_compiler.program.cast_float64 import widened
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import names_in
 from recipe_compiler.program.lower import prepared, started
 from recipe_compiler.program.lower_cycle import lower_rest
 from recipe_compiler.program.lower_gradient import lower_log_likelihood, lower_potential
 from recipe_compiler.program.lower_infinitesimal_generator import LOWERED, given_at_state
 from recipe_compiler.program.program import EPS, Program
 from recipe_compiler.program.split_long_lines import shorten
+from recipe_compiler.program.traverse import names_in
 from recipe_compiler.tensor.terms import Tensor
 
 PREPARE, POTENTIAL, REST = "prepare_energies", "full_potential", "auxiliary_energy"

@@ -12,8 +12,8 @@ from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.gram import GramSum, GramTerm
-from recipe_compiler.program.loops import Array, Assign, Call, Constant, Factor, Ref, Scalar, Times
-from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covariance
+from recipe_compiler.program.loops import Array, Assign, Call, Constant, Ref, Scalar, Times
+from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covariance, of_covariance, quoted
 from recipe_compiler.tensor.atoms import ONE, everywhere
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
@@ -73,7 +73,7 @@ def _factor(
     B_hat = None
     if excess is not None:
         B_hat, defined = assemble(defined, "B_hat", own, ((excess,),))
-    statement = Factor((name,), (block.name,), two_D, B_hat, time=time)
+    statement = of_covariance("factor", (two_D, B_hat), time, (quoted(block.name),), ((Ref(name),),))
     return name, defined.having(Definition(Array(name, (size, size)), (statement,), constant=True, of_datum=False))
 
 

@@ -11,6 +11,8 @@ from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
+    CHANGE,
+    SIZE,
     Array,
     Assign,
     Comment,
@@ -18,7 +20,6 @@ from recipe_compiler.program.loops import (
     Invoke,
     Iterate,
     Kronecker,
-    Progress,
     Ref,
     Scalar,
     Statement,
@@ -50,10 +51,11 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
     built, defined = _matrix(defined, shift.slope, shift.block.shape.sizes, matrix)
     for_slope = defined.changing[before + len(for_rate) :]
     old, new, other, residual = Ref(shift.old, at), Ref(shift.new, at), Ref(name, at), Ref(left, at)
+    compared = Ref(CHANGE), Ref(SIZE)
     body = (
         *(statement for definition in for_rate for statement in definition.body),
         *nested(loops, (Assign(other, plus((old, Times((Ref(EPS), rate))))),)),
-        *nested(loops, (Progress(old, new, other),)),
+        *nested(loops, (Invoke("_progress", (*compared, old, new, other), compared),)),
     )
     advance = (
         *(statement for definition in for_slope for statement in definition.body),

@@ -9,11 +9,12 @@ from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement, names_in
+from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement
 from recipe_compiler.program.lower import block_array, prepared, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
 from recipe_compiler.program.split_long_lines import shorten
+from recipe_compiler.program.traverse import names_in
 from recipe_compiler.tensor.show import text
 
 LOWERED = 4
@@ -65,7 +66,7 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
     for block, name in reversed([*stated.gradient.places.items()]):
         if name in read:
             names = (block if array.name == stated.gradient.block.name else array.name for array in gradient.inputs)
-            body = (Invoke(gradient.name, tuple(names), (name,)), *body)
+            body = (Invoke(gradient.name, tuple(names), (Ref(name),)), *body)
     outputs = tuple(_array(moment) for moment in stated.moments)
     says = (
         f"L phi at one state, for phi = {', '.join(moment.says for moment in stated.moments)}.",

@@ -8,6 +8,8 @@ t is eps, or 1 for a block drawn anew. In order:
     otherwise               a factorisation in every step (`lower_root`); d**3 operations a step
 """
 
+from fractions import Fraction
+
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.program.atoms import indices, names_of
@@ -15,7 +17,19 @@ from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.gram import Gram
-from recipe_compiler.program.loops import Array, Assign, Call, Clip, Factor, Ref, Scalar, Scale, Statement, Times
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    Call,
+    Constant,
+    Increment,
+    Literal,
+    Ref,
+    Scalar,
+    Statement,
+    Times,
+    When,
+)
 from recipe_compiler.program.lower_gram import lower_gram
 from recipe_compiler.program.lower_root import lower_root
 from recipe_compiler.program.lowered_noise import (
@@ -25,6 +39,8 @@ from recipe_compiler.program.lowered_noise import (
     covariance,
     joined,
     length,
+    of_covariance,
+    quoted,
     row_product,
     time_of,
 )
@@ -111,8 +127,11 @@ def _lower_diagonal(
         noise, defined = defined.naming(f"noise_{block.name}")
         wanted, defined = defined.naming(f"scale_{block.name}")
         scale = Ref(wanted)
+        zero, one = Constant(Fraction(0)), Literal("1")
+        counted = (Assign(scale, zero), Increment(Ref(CLIPPED, (0,)), one))
+        clipped = When(Call("<", (scale, zero)), counted)
         inside = (Assign(scale, covariance(number, excess, time)),)
-        inside += (Clip(scale, CLIPPED),) if corrected else ()
+        inside += (clipped,) if corrected else ()
         inside += (Assign(scale, Call("sqrt", (scale,))),)
     normals = Array(noise, block.shape.sizes or (1,))
     increment = ((block.name, Times((scale, Ref(noise, at or (0,))))),)
@@ -136,7 +155,7 @@ def _constant_scale(
         lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, (two_D, B_hat)
     )
     wanted, defined = defined.naming(f"scale_{block.name}")
-    body = (Scale(Ref(wanted, at), block.name, number, excess, of_flow, time),)
+    body = (of_covariance("scale", (number, excess), time, quoted(block.name), (Ref(wanted, at),), of_flow=of_flow),)
     array = Array(wanted, block.shape.sizes if varies else ())
     statements = nested(loops, body) if varies else body
     defined = defined.having(Definition(array, statements, constant=True, of_datum=False))
@@ -152,7 +171,10 @@ def _lower_dense(defined: Definitions, noise: Noise, *, of_flow: bool) -> tuple[
     factors, defined = each(lambda known, name: known.naming(f"L_{name}"), defined, names)
     width = joined(tuple(length(block) for block in noise.blocks))
     normals, defined = defined.naming("noise_" + "_".join(names))
-    statement = (Factor(factors, names, two_D, B_hat, of_flow, time_of(noise)),)
+    made = tuple(map(Ref, factors)) if len(factors) > 1 else ((Ref(factors[0]),),)
+    statement = (
+        of_covariance("factor", (two_D, B_hat), time_of(noise), tuple(map(quoted, names)), made, of_flow=of_flow),
+    )
 
     def lowered(defined: Definitions, own: tuple[Block, str]) -> tuple[tuple[str, Scalar], Definitions]:
         block, name = own

@@ -71,7 +71,7 @@ def _two(defined: Definitions, noise: Noise, normals: Array) -> tuple[LoweredNoi
     S, L = tuple(map(Ref, names[:3])), tuple(map(Ref, names[3:]))
     values, defined = each(lambda known, at: _entry(known, noise, *at), defined, entries)
     assigned = tuple(Assign(target, value) for target, value in zip(S, values, strict=True))
-    body = (*assigned, Invoke("_noise_root_2", (*names[:3], CLIPPED), names[3:]))
+    body = (*assigned, Invoke("_noise_root_2", (*names[:3], CLIPPED), L))
     first, second = Ref(normals.name, (0,)), Ref(normals.name, (1,))
     draws: list[Scalar] = [Times((L[0], first)), plus((Times((L[1], first)), Times((L[2], second))))]
     return _drawn(defined, noise, normals, body, draws)

@@ -8,7 +8,19 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
-from recipe_compiler.program.loops import Array, Assign, Constant, Ref, Scalar, Statement, Times
+from recipe_compiler.program.loops import (
+    Argument,
+    Array,
+    Assign,
+    Constant,
+    Invoke,
+    Literal,
+    Ref,
+    Scalar,
+    Statement,
+    Target,
+    Times,
+)
 from recipe_compiler.program.program import EPS, Grid, Noise
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
@@ -26,6 +38,30 @@ class LoweredNoise:
     inside: tuple[tuple[str, tuple[Statement, ...]], ...] = ()
     """Block to the statements that go before its increment, inside its loop."""
     clips: bool = False
+
+
+def of_covariance(
+    what: str, matrices: tuple[Argument, Argument | None], time: Scalar, of: Argument, made: tuple[Target, ...],
+    *, of_flow: bool = False,
+) -> Invoke:  # fmt: skip
+    """Return the call that computes a `scale` or a `factor` L, L L^T = t (2D - t B_hat), and refuses what is not PSD.
+
+    Args:
+        what: one of both.
+        matrices: 2D and B_hat, of scalars or as one array per pair of blocks.
+        time: t.
+        of: the names of the blocks.
+        made: what takes it.
+        of_flow: whether the matrices depend on eps, as those of an exact flow do: then no step is the largest.
+    """
+    two_D, B_hat = matrices
+    given = (two_D, Literal("None") if B_hat is None else B_hat, time, of)
+    return Invoke(f"{'_flow' if of_flow else '_noise'}_{what}", given, made)
+
+
+def quoted(name: str) -> Literal:
+    """Return a name as text of its own."""
+    return Literal(f'"{name}"')
 
 
 def time_of(noise: Noise) -> Scalar:

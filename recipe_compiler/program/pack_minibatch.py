@@ -20,19 +20,16 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,
     Assign,
-    ForBatch,
+    Call,
+    For,
     ForBlocks,
     Increment,
-    Inside,
-    Pack,
     Ref,
     Statement,
-    Take,
     Times,
-    Unpack,
-    names_in,
+    Unsigned,
 )
-from recipe_compiler.program.traverse import refs, with_refs
+from recipe_compiler.program.traverse import names_in, refs, with_refs
 
 WIDTHS = (4, 2, 1)
 """Columns of an array that are read together."""
@@ -52,10 +49,19 @@ class _Group:
     array: Array
     scalars: dict[Ref, str]
 
+    def columns(self, row: str) -> Iterator[tuple[Ref, str]]:
+        """Yield the entries of a row, each with its scalar."""
+        return columns(self.array.name, row, tuple(self.scalars.values()))
+
+
+def columns(array: str, row: str, names: tuple[str, ...]) -> Iterator[tuple[Ref, str]]:
+    """Yield where the columns of a row lie in a flat array, each with its name."""
+    yield from ((Ref(array, (Unsigned((row, k), len(names)),)), name) for k, name in enumerate(names))
+
 
 def packs(procedure: Procedure) -> Procedure:
     """Return a procedure that copies the rows of its minibatch first; the same one if it reads no such rows."""
-    loops = [(place, one) for place, one in enumerate(procedure.body) if isinstance(one, ForBatch)]
+    loops = [(place, one) for place, one in enumerate(procedure.body) if isinstance(one, For) and one.position]
     if len(loops) != 1:
         return procedure
     (place, loop), data = loops[0], _entries(loops[0][1])
@@ -66,15 +72,17 @@ def packs(procedure: Procedure) -> Procedure:
     groups = tuple(_groups(data, taken, filled=filled))
     scalars = {ref: name for group in groups for ref, name in group.scalars.items()}
     reads = tuple(Assign(Ref(name), ref) for ref, name in scalars.items())
-    writes = tuple(Pack(group.array.name, loop.position, tuple(group.scalars.values())) for group in groups)
-    again = tuple(Unpack(group.array.name, loop.position, tuple(group.scalars.values())) for group in groups)
+    columns = [(element, Ref(name)) for group in groups for element, name in group.columns(loop.position)]
+    writes = tuple(Assign(element, scalar) for element, scalar in columns)
+    again = tuple(Assign(scalar, element) for element, scalar in columns)
     body = tuple(with_refs(inner, lambda ref: Ref(scalars[ref]) if ref in scalars else ref) for inner in loop.body)
-    copied, first = ((Take(loop.index, "batch", (at,)), *reads, *writes) for at in (loop.position, 0))
+    copied, first = ((Assign(Ref(loop.index), Ref("batch", (at,))), *reads, *writes) for at in (loop.position, 0))
     summed = (*again, *body)
     loops = (ForBlocks(loop.position, "batch_size", 1, copied), ForBlocks(loop.position, "batch_size", 1, summed))
     if filled:
         inside = free_name("inside", taken)
-        summed = (*again, Inside(inside, loop.position, "batch_size"), *_times(inside, body))
+        is_inside = Call("<", (Unsigned((loop.position,)), Call("uint64", (Ref("batch_size"),))))
+        summed = (*again, Assign(Ref(inside), Call("float64", (is_inside,))), *_times(inside, body))
         fill = ForBlocks(loop.position, "batch_size", 1, first, first="batch_size", whole=WHOLE)
         loops = (loops[0], fill, ForBlocks(loop.position, "batch_size", 1, summed, whole=WHOLE))
     return replace(
@@ -96,7 +104,7 @@ def _times(inside: str, body: tuple[Statement, ...]) -> Iterator[Statement]:
                 yield statement
 
 
-def _entries(loop: ForBatch) -> dict[str, list[Place]]:
+def _entries(loop: For) -> dict[str, list[Place]]:
     """Return the places within a row that are read of every array, none where rows are read in another way."""
     found: dict[str, set[Place]] = {}
     for ref in refs(loop.body):

@@ -4,9 +4,11 @@ Rows in order are foreseen well enough by some processors; prefetching them is a
 leave it to the processor (docs/decisions/speed.md).
 """
 
+from dataclasses import replace
+
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, ForBlocks, Invoke, Statement, Take
+from recipe_compiler.program.loops import Array, Assign, ForBlocks, Invoke, Ref, Statement, Unsigned
 from recipe_compiler.program.traverse import refs
 
 AHEAD = 1024
@@ -34,14 +36,15 @@ def _length(data: tuple[Array, ...]) -> int:
     return sum(size if isinstance(size, int) else ASKED.stop for array in data for size in array.sizes[1:])
 
 
-def ask(data: tuple[Array, ...], ahead: str, row: Take, block: int) -> tuple[Statement, ...]:
-    """Return the statements that prefetch the row, called `ahead`, needed some rows after `row`.
+def ask(data: tuple[Array, ...], ahead: str, batch: str | None, row: Unsigned, block: int) -> tuple[Statement, ...]:
+    """Return the statements that prefetch the row, called `ahead`, needed some rows after `row` of a batch, or of all.
 
     At the end, the last row.
     """
     distance = min(block, AHEAD // _length(data))
-    take = Take(ahead, row.source, (*row.places, distance), row.count)
-    ask_for = ASK_ON if row.source is None else ASK
+    place = replace(row, terms=(*row.terms, distance))
+    take = Assign(Ref(ahead), place if batch is None else Ref(batch, (place,)))
+    ask_for = ASK_ON if batch is None else ASK
     return (take, *(Invoke(ask_for, (array.name, ahead)) for array in data))
 
 

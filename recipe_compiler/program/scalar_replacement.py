@@ -10,8 +10,8 @@ from itertools import product
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, When, names_in
-from recipe_compiler.program.traverse import with_refs
+from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, When
+from recipe_compiler.program.traverse import names_in, with_bodies, with_refs
 
 Held = Mapping[str, Mapping[tuple[int, ...], str]]
 """Array to the scalars that hold its entries, by position, in order."""
@@ -80,15 +80,13 @@ def _statement(statement: Statement, called: Mapping[str, Procedure], held: Held
             procedure = called[name]
             written = 0 if procedure.returns else len(procedure.outputs)
             read = written + len(procedure.inputs)
-            taken = _scalars((Array(argument) for argument in (*targets, *arguments[:written])), held)
-            given = _scalars((Array(argument) for argument in arguments[written:read]), held)
-            whole = (argument for argument in arguments[read:] if argument not in held)
-            return Invoke(name, (*(array.name for array in given), *whole), tuple(array.name for array in taken))
-        case Repeat(count, body):
-            return Repeat(count, tuple(_statement(inner, called, held) for inner in body))
-        case When(flag, body, otherwise):
-            parts = (tuple(_statement(inner, called, held) for inner in part) for part in (body, otherwise))
-            return When(flag, *parts)
+            names = [one for one in arguments if isinstance(one, str)]
+            own = [*(ref.name for ref in targets if isinstance(ref, Ref)), *names[:written]]
+            taken, given = (_scalars(map(Array, some), held) for some in (own, names[written:read]))
+            whole = (argument for argument in names[read:] if argument not in held)
+            return Invoke(name, (*(array.name for array in given), *whole), tuple(Ref(array.name) for array in taken))
+        case Repeat() | When():
+            return with_bodies(statement, lambda body: (_statement(inner, called, held) for inner in body))
         case _:
             return with_refs(statement, lambda ref: _ref(ref, held))
 

@@ -12,22 +12,18 @@ from recipe_compiler.program.loops import (
     Assign,
     Call,
     Constant,
-    For,
-    ForBatch,
-    ForBlocks,
     Increment,
-    Iterate,
     Kronecker,
+    Literal,
     Plus,
     Raise,
     Ref,
     Scalar,
     Statement,
     Times,
-    names_in,
-    parts_of,
+    Unsigned,
 )
-from recipe_compiler.program.traverse import with_parts
+from recipe_compiler.program.traverse import names_in, parts_of, with_bodies, with_parts
 
 LONGEST = 90
 """Characters a term may take, about: with its indent and its sign it then fits on a line of 120."""
@@ -45,11 +41,6 @@ def shorten(procedure: Procedure) -> Procedure:
 def _shortened(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Statement]:
     for statement in body:
         match statement:
-            case For() | ForBatch() | ForBlocks():
-                yield replace(statement, body=tuple(_shortened(statement.body, taken)))
-            case Iterate(_, _, inner, advance):
-                own = tuple(_shortened(inner, taken)), tuple(_shortened(advance, taken))
-                yield replace(statement, body=own[0], advance=own[1])
             case Assign(target, value) | Increment(target, value):
                 before: list[Statement] = []
                 terms = value.terms if isinstance(value, Plus) else (value,)
@@ -57,7 +48,7 @@ def _shortened(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Stateme
                 yield from before
                 yield type(statement)(target, Plus(short) if isinstance(value, Plus) else short[0])
             case _:
-                yield statement
+                yield with_bodies(statement, lambda inner: _shortened(inner, taken))
 
 
 def _short(term: Scalar, before: list[Statement], taken: set[str]) -> Scalar:
@@ -96,6 +87,8 @@ def _width(value: Scalar) -> int:
             return len(f"(1.0 if {left} == {right} else 0.0)")
         case Plus(parts) | Times(parts):
             return sum(_width(part) + 3 for part in parts) + 2 * isinstance(value, Plus)
+        case Unsigned() | Literal():
+            return 0
         case Call(fn, parts):
             return len(f"math.{fn}()") + sum(_width(part) + 2 for part in parts)
         case Raise(base, _):

@@ -1,42 +1,48 @@
-"""Walking through statements and expressions: their parts, what they read and write, replacing references."""
+"""Walking through statements and expressions: their parts, what they read and write, rewriting them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from recipe_compiler.program.loops import (
-    Accept,
+    Argument,
     Assign,
     Call,
-    Choose,
-    Clip,
     Constant,
-    Decide,
     For,
-    ForBatch,
     ForBlocks,
     Increment,
     Invoke,
     Iterate,
     Kronecker,
+    Literal,
     Plus,
-    Progress,
     Raise,
     Ref,
     Repeat,
     Scalar,
-    Scale,
     Statement,
     Stream,
+    Target,
     Times,
-    Uniform,
-    Variate,
+    Unsigned,
+    View,
     When,
-    parts_of,
-    refs_of,
 )
 
 ANYWHERE = ("",)
 """The place of what a call reads or writes of its arguments: no one knows where."""
+Body = tuple[Statement, ...]
+
+
+def parts_of(value: Scalar) -> tuple[Scalar, ...]:
+    """Return the direct operands of an expression."""
+    match value:
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            return parts
+        case Raise(base, _):
+            return (base,)
+        case Constant() | Ref() | Unsigned() | Literal() | Kronecker():
+            return ()
 
 
 def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
@@ -50,119 +56,19 @@ def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
             return Call(fn, parts)
         case Raise(_, exponent):
             return Raise(parts[0], exponent)
-        case Constant() | Ref() | Kronecker():
+        case _:
             return value
 
 
-def refs(body: Iterable[Statement]) -> Iterator[Ref]:
-    """Yield every scalar and element that statements read or write one by one."""
-    for statement in body:
-        match statement:
-            case Assign(target, value) | Increment(target, value):
-                yield target
-                yield from refs_of(value)
-            case Scale(target, _, two_D, B_hat):
-                yield from (target, *refs_of(two_D), *refs_of(B_hat))
-            case Uniform(_, _, _, normals):
-                yield from normals
-            case Accept(_, probability, _, normals):
-                yield from (probability, *normals)
-            case Choose(target, _, taken, refused):
-                yield from (target, *refs_of(taken), *refs_of(refused))
-            case Variate(target, _, parameters):
-                yield from (target, *(ref for value in parameters for ref in refs_of(value)))
-            case Decide(_, _, read):
-                yield from read
-            case When(_, inner, otherwise):
-                yield from refs((*inner, *otherwise))
-            case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
-                yield from refs(statement.body)
-            case Iterate(_, _, inner, advance, unsolved):
-                yield from (*refs((*inner, *advance)), unsolved)
-            case Progress(start, value, following):
-                yield from (start, value, following)
-            case Clip(target):
-                yield target
-            case Invoke(_, arguments, names):
-                yield from (Ref(name, ANYWHERE) for name in (*arguments, *names))
-            case _:
-                pass
+def leaves(value: Scalar) -> Iterator[Scalar]:
+    """Yield the parts of an expression that have none."""
+    parts = parts_of(value)
+    yield from (leaf for part in parts for leaf in leaves(part)) if parts else (value,)
 
 
-def compared(body: Iterable[Statement]) -> Iterator[str | int]:
-    """Yield the positions that are compared with others in what is assigned."""
-    for statement in body:
-        match statement:
-            case Assign(_, value) | Increment(_, value):
-                yield from kroneckers(value)
-            case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
-                yield from compared(statement.body)
-            case When(_, inner, otherwise):
-                yield from compared((*inner, *otherwise))
-            case _:
-                pass
-
-
-def kroneckers(value: Scalar) -> Iterator[str | int]:
-    """Yield the positions that are compared in an expression."""
-    if isinstance(value, Kronecker):
-        yield from (value.left, value.right)
-    for part in parts_of(value):
-        yield from kroneckers(part)
-
-
-def targets(body: Iterable[Statement]) -> Iterator[Ref]:
-    """Yield every scalar and element that statements write one by one."""
-    for statement in body:
-        match statement:
-            case Assign(target) | Increment(target) | Choose(target) | Scale(target) | Clip(target) | Variate(target):
-                yield target
-            case Accept(_, probability):
-                yield probability
-            case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
-                yield from targets(statement.body)
-            case When(_, inner, otherwise):
-                yield from targets((*inner, *otherwise))
-            case Iterate(_, _, inner, advance, unsolved):
-                yield from (*targets((*inner, *advance)), unsolved)
-            case Invoke(_, arguments, names):
-                yield from (Ref(name, ANYWHERE) for name in (*arguments, *names))
-            case _:
-                pass
-
-
-def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
-    """Return a statement with `rule` applied to every scalar and element it reads or writes."""
-    match statement:
-        case Assign(target, value) | Increment(target, value):
-            return type(statement)(rule(target), value_with_refs(value, rule))
-        case Uniform(_, _, _, (a, b)):
-            return replace(statement, normals=(rule(a), rule(b)))
-        case Accept(_, probability, _, (a, b)):
-            return replace(statement, probability=rule(probability), normals=(rule(a), rule(b)))
-        case Choose(target, flag, taken, refused):
-            return Choose(rule(target), flag, value_with_refs(taken, rule), value_with_refs(refused, rule))
-        case Variate(target, function, parameters):
-            return Variate(rule(target), function, tuple(value_with_refs(value, rule) for value in parameters))
-        case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
-            return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
-        case Decide(_, _, read):
-            return replace(statement, read=tuple(map(rule, read)))
-        case When(_, body, otherwise):
-            body, otherwise = (tuple(with_refs(inner, rule) for inner in part) for part in (body, otherwise))
-            return replace(statement, body=body, otherwise=otherwise)
-        case Scale(target, _, two_D, B_hat):
-            values = value_with_refs(two_D, rule), value_with_refs(B_hat, rule)
-            return replace(statement, target=rule(target), two_D=values[0], B_hat=values[1])
-        case Iterate(_, _, body, advance, unsolved):
-            body, advance = (tuple(with_refs(inner, rule) for inner in part) for part in (body, advance))
-            return replace(statement, body=body, advance=advance, unsolved=rule(unsolved))
-        case Progress(start, value, following):
-            return Progress(rule(start), rule(value), rule(following))
-        case Clip(target, counter):
-            return Clip(rule(target), counter)
-        case _:
-            return statement
+def refs_of(value: Scalar) -> Iterator[Ref]:
+    """Yield every scalar and element that an expression reads."""
+    yield from (leaf for leaf in leaves(value) if isinstance(leaf, Ref))
 
 
 def value_with_refs(value: Scalar, rule: Callable[[Ref], Scalar]) -> Scalar:
@@ -170,3 +76,132 @@ def value_with_refs(value: Scalar, rule: Callable[[Ref], Scalar]) -> Scalar:
     if isinstance(value, Ref):
         return rule(value)
     return with_parts(value, tuple(value_with_refs(part, rule) for part in parts_of(value)))
+
+
+def with_bodies(statement: Statement, rule: Callable[[Body], Iterable[Statement]]) -> Statement:
+    """Return a statement with `rule` applied to every body in it."""
+    match statement:
+        case When(flag, body, otherwise):
+            return When(flag, tuple(rule(body)), tuple(rule(otherwise)))
+        case Iterate(_, _, body, advance):
+            return replace(statement, body=tuple(rule(body)), advance=tuple(rule(advance)))
+        case For() | Repeat() | ForBlocks() | Stream():
+            return replace(statement, body=tuple(rule(statement.body)))
+        case _:
+            return statement
+
+
+def every(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield statements, each before those within it."""
+    for statement in body:
+        yield statement
+        match statement:
+            case When(_, inner, more) | Iterate(_, _, inner, more):
+                yield from every((*inner, *more))
+            case For() | Repeat() | ForBlocks() | Stream():
+                yield from every(statement.body)
+            case _:
+                pass
+
+
+def flat_items(items: Iterable[Argument | Target]) -> Iterator[str | Scalar]:
+    """Yield arguments or targets of a call, those of lists one by one."""
+    for item in items:
+        yield from flat_items(item) if isinstance(item, tuple) else (item,)
+
+
+def _whole(call: Invoke) -> Iterator[Ref]:
+    return (Ref(item, ANYWHERE) for item in flat_items(call.arguments) if isinstance(item, str))
+
+
+def _written(statement: Statement) -> Iterator[Ref]:
+    match statement:
+        case Assign(target) | Increment(target) | Iterate(unsolved=target):
+            yield target
+        case Invoke(_, _, found):
+            yield from (item for item in flat_items(found) if isinstance(item, Ref))
+            yield from _whole(statement)
+        case _:
+            pass
+
+
+def values(statement: Statement) -> Iterator[Scalar]:
+    """Yield the expressions that a statement itself reads."""
+    match statement:
+        case Assign(_, value) | Increment(_, value) | When(value):
+            yield value
+        case Invoke(_, arguments):
+            yield from (item for item in flat_items(arguments) if not isinstance(item, str))
+        case _:
+            pass
+
+
+def targets(body: Iterable[Statement]) -> Iterator[Ref]:
+    """Yield every scalar and element that statements write one by one."""
+    return (ref for statement in every(body) for ref in _written(statement))
+
+
+def refs(body: Iterable[Statement]) -> Iterator[Ref]:
+    """Yield every scalar and element that statements read or write one by one."""
+    for statement in every(body):
+        yield from _written(statement)
+        yield from (ref for value in values(statement) for ref in refs_of(value))
+
+
+def names_in(body: Iterable[Statement]) -> frozenset[str]:
+    """Return every name that statements read, write or pass on; loop counts are sizes and not among them."""
+    body = tuple(body)
+    return frozenset((*(ref.name for ref in refs(body)), *(name for one in every(body) for name in _held(one))))
+
+
+def _held(statement: Statement) -> tuple[str, ...]:
+    match statement:
+        case View(name, source):
+            return name, source
+        case Stream(name) | Repeat(str(name)):
+            return (name,)
+        case For(position=name) if name:
+            return ("batch",)
+        case _:
+            return ()
+
+
+def compared(body: Iterable[Statement]) -> Iterator[str | int]:
+    """Yield the positions that are compared with others in what statements read."""
+    for leaf in (leaf for statement in every(body) for value in values(statement) for leaf in leaves(value)):
+        if isinstance(leaf, Kronecker):
+            yield from (leaf.left, leaf.right)
+
+
+def rewritten(statement: Statement, value: Callable[[Scalar], Scalar], target: Callable[[Ref], Ref]) -> Statement:
+    """Return a statement with rules applied to every expression that it reads, and to every scalar that it writes."""
+
+    def argument(item: Argument) -> Argument:
+        match item:
+            case str():
+                return item
+            case tuple():
+                return tuple(map(argument, item))
+            case _:
+                return value(item)
+
+    def taken(item: Target) -> Target:
+        return tuple(map(taken, item)) if isinstance(item, tuple) else target(item)
+
+    match statement:
+        case Assign(own, read) | Increment(own, read):
+            return type(statement)(target(own), value(read))
+        case Invoke(procedure, arguments, own):
+            return Invoke(procedure, tuple(map(argument, arguments)), tuple(map(taken, own)))
+        case When(flag):
+            statement = replace(statement, flag=value(flag))
+        case Iterate(unsolved=own):
+            statement = replace(statement, unsolved=target(own))
+        case _:
+            pass
+    return with_bodies(statement, lambda body: (rewritten(inner, value, target) for inner in body))
+
+
+def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
+    """Return a statement with `rule` applied to every scalar and element it reads or writes."""
+    return rewritten(statement, lambda value: value_with_refs(value, rule), rule)

@@ -9,7 +9,6 @@ r[1].
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from math import prod
@@ -18,28 +17,20 @@ from recipe_compiler.program.combine import plus, times
 from recipe_compiler.program.loops import (
     Assign,
     Call,
-    Choose,
-    Clip,
     Constant,
     For,
-    ForBatch,
     Increment,
-    Iterate,
     Kronecker,
+    Literal,
     Plus,
-    Progress,
     Raise,
     Ref,
-    Repeat,
     Scalar,
-    Scale,
     Statement,
-    Stream,
     Times,
-    Variate,
-    When,
+    Unsigned,
 )
-from recipe_compiler.program.traverse import refs
+from recipe_compiler.program.traverse import refs, refs_of, rewritten, with_bodies
 
 ITERATIONS = 16
 """The largest literal count of a loop that is written out."""
@@ -79,38 +70,15 @@ def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
         case For(index, int(count), body) if count <= iterations:
             for iteration in range(count):
                 yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
-        case For() | Repeat() | ForBatch() | Stream():
-            yield replace(statement, body=unroll(statement.body, iterations))
-        case When(_, body, otherwise):
-            yield replace(statement, body=unroll(body, iterations), otherwise=unroll(otherwise, iterations))
-        case Iterate(_, _, body, advance):
-            yield replace(statement, body=unroll(body, iterations), advance=unroll(advance, iterations))
         case _:
-            yield statement
+            yield with_bodies(statement, lambda body: unroll(body, iterations))
 
 
 def at_iteration(statement: Statement, index: str, iteration: int | str) -> Statement:
     """Return a statement with a loop variable replaced by the number of its iteration, or by another variable."""
-    match statement:
-        case Assign(target, value) | Increment(target, value):
-            return type(statement)(_moved(target, index, iteration), put(value, index, iteration))
-        case Choose(target, flag, taken, refused):
-            values = put(taken, index, iteration), put(refused, index, iteration)
-            return Choose(_moved(target, index, iteration), flag, *values)
-        case Variate(target, function, parameters):
-            values = tuple(put(value, index, iteration) for value in parameters)
-            return Variate(_moved(target, index, iteration), function, values)
-        case For() | Repeat() | ForBatch() | Stream():
-            return replace(statement, body=tuple(at_iteration(inner, index, iteration) for inner in statement.body))
-        case Scale(target, _, two_D, B_hat):
-            values = put(two_D, index, iteration), put(B_hat, index, iteration)
-            return replace(statement, target=_moved(target, index, iteration), two_D=values[0], B_hat=values[1])
-        case Clip(target, counter):
-            return Clip(_moved(target, index, iteration), counter)
-        case Progress(start, value, following):
-            return Progress(*(_moved(ref, index, iteration) for ref in (start, value, following)))
-        case _:
-            return statement
+    return rewritten(
+        statement, lambda value: put(value, index, iteration), lambda target: _moved(target, index, iteration)
+    )
 
 
 def decided(value: Scalar) -> Scalar:
@@ -138,7 +106,7 @@ def put(value: Scalar, index: str, iteration: int | str) -> Scalar:
         case Kronecker(left, right):
             places = tuple(iteration if place == index else place for place in (left, right))
             return _decided(*places)
-        case Constant():
+        case Constant() | Unsigned() | Literal():
             return value
 
 
@@ -204,18 +172,6 @@ def _summed(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 def _adds_to(statement: Statement, target: Ref) -> bool:
     match statement:
         case Increment(own, value):
-            return own == target and not _reads(value, target)
+            return own == target and all(ref.name != target.name for ref in refs_of(value))
         case _:
-            return False
-
-
-def _reads(value: Scalar, target: Ref) -> bool:
-    match value:
-        case Ref():
-            return value.name == target.name
-        case Plus(parts) | Times(parts) | Call(_, parts):
-            return any(_reads(part, target) for part in parts)
-        case Raise(base, _):
-            return _reads(base, target)
-        case Constant() | Kronecker():
             return False

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.emit.print_body import CHANGE, SIZE
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.loops import CHANGE, SIZE
 from recipe_compiler.program.program import ITERATIONS, TOLERANCE
 from recipe_compiler.readback.names import rational_of
 from recipe_compiler.tensor.scalars import Scalar
