@@ -19,6 +19,7 @@ from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Noise, Program, Shift, Statement
+from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.tensor.terms import Atom, Coordinate
 
@@ -69,7 +70,7 @@ def with_thermostats_held(program: Program) -> Program:
             case Shift(block=block) if block.name not in old.values():
                 return replace(statement, rate=replace_atoms(statement.rate, rule))
             case Noise():
-                return statement.mapped(lambda tensor: replace_atoms(tensor, rule))
+                return with_tensors(statement, lambda tensor: replace_atoms(tensor, rule))
             case _:
                 return statement
 

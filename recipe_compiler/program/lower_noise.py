@@ -45,6 +45,7 @@ from recipe_compiler.program.lowered_noise import (
     time_of,
 )
 from recipe_compiler.program.program import Noise
+from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.diagonal import diagonal
@@ -68,7 +69,7 @@ def lower_noise(
         parameters: constants of the chain, whose kinds give signs.
     """
     rules = rules_of(Declarations(noise.blocks, parameters))
-    multiplied_out = noise.mapped(lambda tensor: Calculus(rules).collect(tensor.terms, tensor.free))
+    multiplied_out = with_tensors(noise, lambda tensor: Calculus(rules).collect(tensor.terms, tensor.free))
     found = (_by_form(defined, form, rules, parameters) for form in (noise, multiplied_out))
     return next((lowered for lowered in found if lowered is not None), None) or lower_root(defined, noise)
 

@@ -11,8 +11,8 @@ Worked example, SGHMC by sequential Euler with r first (Chen, Fox, Guestrin 2014
     Shift     theta_new = theta + eps inv(M) r_new
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
@@ -55,16 +55,6 @@ class Part:
     stated_datum: Tensor | None
     """Equal to `datum`, likewise."""
 
-    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Part":
-        """Return the part with `rule` applied to every tensor of it."""
-        return replace(
-            self,
-            prior=rule(self.prior),
-            datum=None if self.datum is None else rule(self.datum),
-            stated_prior=rule(self.stated_prior),
-            stated_datum=None if self.stated_datum is None else rule(self.stated_datum),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class RowState:
@@ -93,13 +83,6 @@ class RowState:
     slope: Tensor
     """dU/ds_n[i] given the adjoints after row n, with the free indices of `next`."""
 
-    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "RowState":
-        """Return the state with `rule` applied to every tensor of it."""
-        return replace(
-            self, start=rule(self.start), next=rule(self.next), stated_start=rule(self.stated_start),
-            stated_next=rule(self.stated_next), slope=rule(self.slope),
-        )  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
@@ -110,11 +93,6 @@ class Recursion:
     """-log prior, without a free index."""
     term: Tensor
     """-log likelihood of row n, the free index, given the rows before it."""
-
-    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Recursion":
-        """Return the recursion with `rule` applied to every tensor of it."""
-        states = tuple(state.mapped(rule) for state in self.states)
-        return replace(self, states=states, prior=rule(self.prior), term=rule(self.term))
 
     @property
     def names(self) -> frozenset[str]:
@@ -185,12 +163,6 @@ class Potential:
         """Whether the potential's block is cut into blocks of the target."""
         return any(block != self.block for block, _ in self.places)
 
-    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Potential":
-        """Return the potential with `rule` applied to every tensor of it."""
-        datum = None if self.datum is None else rule(self.datum)
-        recursion = None if self.recursion is None else self.recursion.mapped(rule)
-        return replace(self, prior=rule(self.prior), datum=datum, recursion=recursion)
-
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
@@ -216,13 +188,6 @@ class Noise:
     B_hat: Grid | None
     at_once: bool = False
     """Whether t = 1: what is drawn anew is not what a flow adds in the time eps."""
-
-    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Noise":
-        """Return the noise with `rule` applied to every tensor of it."""
-        two_D, B_hat = (
-            tuple(tuple(rule(entry) for entry in row) for row in matrix) for matrix in (self.two_D, self.B_hat or ())
-        )
-        return replace(self, two_D=two_D, B_hat=None if self.B_hat is None else B_hat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +245,6 @@ class Propagator:
         return {
             name: pair for names in named for name, pair in zip((n for row in names for n in row), pairs, strict=True)
         }
-
-    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Propagator":
-        """Return the propagator with `rule` applied to every tensor of it."""
-        F, two_D = (tuple(tuple(rule(entry) for entry in row) for row in matrix) for matrix in (self.F, self.two_D))
-        return replace(self, F=F, two_D=two_D)
 
 
 @dataclass(frozen=True, slots=True)

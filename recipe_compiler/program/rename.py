@@ -6,53 +6,47 @@ A name that the emitted module needs for itself is changed; a size that a build 
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeVar, cast
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.extents import resized
-from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.program import (
+    Along,
     CodeMove,
-    Cycle,
     Draw,
-    Energies,
     Evaluate,
     Gradient,
+    Handed,
     Heat,
-    InfinitesimalGenerator,
+    Image,
     Involution,
-    Kick,
-    Move,
-    Noise,
+    Moment,
     Part,
     Potential,
     Program,
-    Propagator,
-    Recursion,
     Refresh,
+    RowState,
     Shift,
-    Statement,
     Trajectory,
 )
-from recipe_compiler.tensor.terms import (
-    Applied,
-    Atom,
-    Base,
-    Component,
-    Coordinate,
-    Delta,
-    Determinant,
-    Grid,
-    Index,
-    Inverse,
-    Pi,
-    SizeNumber,
-    Slot,
-    Tensor,
-    Term,
-)
+from recipe_compiler.program.rebuild import with_fields, with_items
+from recipe_compiler.tensor.terms import Atom, Base, Component, Coordinate, Index, SizeNumber, Tensor, Term
 
 Names = Mapping[str, str] | Mapping[str, int] | Mapping[str, str | int]
 """Name to another name, or symbolic size to an integer."""
+Item = TypeVar("Item")
+
+NAMED: Mapping[type, tuple[str, ...]] = {
+    Block: ("name",), Parameter: ("name",), Datum: ("name", "size"), Shape: ("rows", "cols"),
+    Gradient: ("given", "count", "others"), Part: ("start",), Potential: ("places", "count", "others"),
+    RowState: ("name", "passed", "adjoint", "first"),
+    Evaluate: ("at",), Heat: ("before", "after"), Shift: ("old",),
+    Refresh: ("old",), Draw: ("old", "places", "count"), Image: ("old",), Involution: ("start",),
+    Along: ("name", "start"), Trajectory: ("flip", "given"), Handed: ("old",), CodeMove: ("given",),
+    Coordinate: ("block",), Component: ("name",), SizeNumber: ("name",), Index: ("size",),
+}  # fmt: skip
+"""The fields that hold names and sizes of the user's; names in other fields are the compiler's, or words."""
 
 
 def rename(program: Program, names: Names) -> Program:
@@ -62,232 +56,52 @@ def rename(program: Program, names: Names) -> Program:
     """
     if not names:
         return program
-    return replace(
-        program,
-        heads=tuple(
-            (str(new), number) for size, number in program.heads if not isinstance(new := _size(size, names), int)
-        ),
-        blocks=tuple(_block(block, names) for block in program.blocks),
-        parameters=tuple(_parameter(parameter, names) for parameter in program.parameters),
-        data=tuple(_datum(datum, names) for datum in program.data),
-        gradient=None if program.gradient is None else _gradient(program.gradient, names),
-        statements=tuple(_statement(statement, names) for statement in program.statements),
-        cycle=None if program.cycle is None else _cycle(program.cycle, names),
-        infinitesimal_generator=None
-        if program.infinitesimal_generator is None
-        else _infinitesimal_generator(program.infinitesimal_generator, names),
-        energies=None if program.energies is None else _energies(program.energies, names),
-    )
+    heads = ((resized(size, names), number) for size, number in program.heads)
+    named = tuple((size, number) for size, number in heads if isinstance(size, str))
+    return replace(renamed(program, names), heads=named)
 
 
-def _size(size: Size, names: Names) -> Size:
-    return names.get(size, size) if isinstance(size, str) else size
+def renamed(item: Item, names: Names) -> Item:
+    """Return a program, a tensor, or any part of one with its names replaced, and sizes that became numbers as such."""
+    return cast("Item", _renamed(item, names, named=False))
 
 
-def _name(name: str, names: Names) -> str:
-    return str(names.get(name, name))
+def _renamed(item: object, names: Names, *, named: bool) -> object:
+    """Return an item itself where nothing in it is renamed: some are compared by identity."""
 
+    def of_field(key: str, value: object) -> object:
+        return _renamed(value, names, named=key in NAMED.get(type(item), ()))
 
-def _shape(shape: Shape, names: Names) -> Shape:
-    rows = None if shape.rows is None else _size(shape.rows, names)
-    return Shape(rows, None if shape.cols is None else _size(shape.cols, names))
-
-
-def _block(block: Block, names: Names) -> Block:
-    return replace(block, name=_name(block.name, names), shape=_shape(block.shape, names))
-
-
-def _parameter(parameter: Parameter, names: Names) -> Parameter:
-    name = _name(parameter.name, names)
-    return replace(parameter, name=name, shape=_shape(parameter.shape, names))
-
-
-def _datum(datum: Datum, names: Names) -> Datum:
-    name = _name(datum.name, names)
-    return replace(datum, name=name, size=_size(datum.size, names), shape=_shape(datum.shape, names))
-
-
-def _gradient(gradient: Gradient, names: Names) -> Gradient:
-    return replace(
-        gradient,
-        block=_block(gradient.block, names),
-        others=tuple((_name(block, names), array) for block, array in gradient.others),
-        given=tuple(_name(name, names) for name in gradient.given),
-        parts=tuple(_part(part, names) for part in gradient.parts),
-        count=None if gradient.count is None else _size(gradient.count, names),
-        recursion=_recursion(gradient.recursion, names),
-    )
-
-
-def _recursion(recursion: Recursion | None, names: Names) -> Recursion | None:
-    if recursion is None:
-        return None
-    states = (
-        replace(
-            state, shape=_shape(state.shape, names),
-            **{key: _name(getattr(state, key), names) for key in ("name", "passed", "adjoint", "first")},
-        )
-        for state in recursion.states
-    )  # fmt: skip
-    return replace(recursion, states=tuple(states)).mapped(lambda tensor: rename_tensor(tensor, names))
-
-
-def _cycle(cycle: Cycle, names: Names) -> Cycle:
-    def rule(tensor: Tensor) -> Tensor:
-        return rename_tensor(tensor, names)
-
-    def move(one: Move) -> Move:
-        match one:
-            case Refresh(block, old, _, _, noise):
-                own = _noise(noise, names)
-                return replace(one, block=_block(block, names), old=_name(old, names), noise=own)
-            case Draw(block, old, _, places, drawn, _, _, parameters):
-                blocks = tuple((_block(own, names), resized(start, names)) for own, start in places)
-                return replace(one, block=_block(block, names), old=_name(old, names), places=blocks,
-                               drawn=_block(drawn, names), parameters=tuple(map(rule, parameters)),
-                               datum=one.datum and rule(one.datum),
-                               count=one.count and _size(one.count, names))  # fmt: skip
-            case Involution(draws, images, log_ratio, start):
-                return replace(
-                    one,
-                    draws=tuple(replace(own, block=_block(own.block, names), mean=rule(own.mean),
-                                        noise=_noise(own.noise, names)) for own in draws),
-                    images=tuple(replace(own, block=_block(own.block, names), old=_name(own.old, names),
-                                         value=rule(own.value)) for own in images),
-                    log_ratio=rule(log_ratio),
-                    start=tuple((_name(name, names), _name(value, names)) for name, value in start),
-                )  # fmt: skip
-            case CodeMove(changed=changed, read=read, given=given):
-                changed, read = (
-                    tuple(replace(own, block=_block(own.block, names), old=_name(own.old, names)) for own in handed)
-                    for handed in (changed, read)
-                )
-                return replace(one, changed=changed, read=read, given=tuple(_name(name, names) for name in given))
-            case Trajectory(values=values, flip=flip):
-                moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
-                                 shape=_shape(v.shape, names)) for v in values)  # fmt: skip
-                kick = one.kick and Kick(_block(one.kick.block, names), rule(one.kick.rate))
-                flipped = tuple(_name(name, names) for name in flip)
-                given = tuple((_name(name, names), _name(other, names)) for name, other in one.given)
-                return replace(one, values=tuple(moved), flip=flipped, kick=kick, given=given)
-
-    potential = None if cycle.potential is None else _potential(cycle.potential, names)
-    rest = None if cycle.rest is None else rule(cycle.rest)
-    return replace(cycle, moves=tuple(map(move, cycle.moves)), potential=potential, rest=rest)
-
-
-def _noise(noise: Noise, names: Names) -> Noise:
-    blocks = tuple(_block(block, names) for block in noise.blocks)
-    return replace(noise, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
-
-
-def _potential(potential: Potential, names: Names) -> Potential:
-    places = tuple((_block(block, names), resized(start, names)) for block, start in potential.places)
-    count = None if potential.count is None else _size(potential.count, names)
-    others = tuple((_name(block, names), value) for block, value in potential.others)
-    own = replace(
-        potential, block=_block(potential.block, names), places=places, count=count, recursion=None, others=others
-    )
-    renamed = own.mapped(lambda tensor: rename_tensor(tensor, names))
-    return replace(renamed, recursion=_recursion(potential.recursion, names))
-
-
-def _energies(energies: Energies, names: Names) -> Energies:
-    rest = None if energies.rest is None else rename_tensor(energies.rest, names)
-    return Energies(_potential(energies.potential, names), rest)
-
-
-def _part(part: Part, names: Names) -> Part:
-    own = replace(part, block=_block(part.block, names), start=resized(part.start, names))
-    return own.mapped(lambda tensor: rename_tensor(tensor, names))
-
-
-def _infinitesimal_generator(generator: InfinitesimalGenerator, names: Names) -> InfinitesimalGenerator:
-    moments = (replace(m, says=_written(m.says, names), phi=rename_tensor(m.phi, names),
-                       value=rename_tensor(m.value, names)) for m in generator.moments)  # fmt: skip
-    return InfinitesimalGenerator(_gradient(generator.gradient, names), tuple(moments))
+    match item:
+        case str():
+            return resized(item, names) if named else item
+        case tuple():
+            return with_items(item, lambda one: _renamed(one, names, named=named))
+        case Moment():
+            return replace(with_fields(item, of_field), says=_written(item.says, names))
+        case Term():
+            return _term(with_fields(item, of_field))
+        case _:
+            return with_fields(item, of_field)
 
 
 def _written(says: str, names: Names) -> str:
     """Return a product of entries with the blocks renamed."""
     entries = (entry.partition("[") for entry in says.split("*"))
-    return "*".join(f"{_name(head, names)}{bracket}{at}" for head, bracket, at in entries)
+    return "*".join(f"{names.get(head, head)}{bracket}{at}" for head, bracket, at in entries)
 
 
-def _statement(statement: Statement, names: Names) -> Statement:
-    match statement:
-        case Evaluate(at, new):
-            return Evaluate(_name(at, names), new)
-        case Heat(before, after):
-            return Heat(*(tuple(_name(name, names) for name in values) for values in (before, after)))
-        case Noise(_, blocks) | Propagator(blocks):
-            blocks = tuple(_block(block, names) for block in blocks)
-            return replace(statement, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
-        case Shift(block, old, _, rate):
-            block, old, rate = _block(block, names), _name(old, names), rename_tensor(rate, names)
-            slope = None if statement.slope is None else rename_tensor(statement.slope, names)
-            return replace(statement, block=block, old=old, rate=rate, slope=slope)
-
-
-def _index(index: Index, names: Names) -> Index:
-    return Index(_size(index.size, names), index.label)
-
-
-def _slot(slot: Slot, names: Names) -> Slot:
-    return _index(slot, names) if isinstance(slot, Index) else slot
-
-
-def rename_tensor(tensor: Tensor, names: Names) -> Tensor:
-    """Return a tensor with its names replaced, and sizes that became numbers as numbers."""
-    terms = tuple(_term(term, names) for term in tensor.terms)
-    return Tensor(tuple(_index(index, names) for index in tensor.free), terms)
-
-
-def _term(term: Term, names: Names) -> Term:
-    """Return a term renamed, the powers of sizes that became numbers in its coefficient.
+def _term(term: Term) -> Term:
+    """Return a term with the powers of sizes that became numbers in its coefficient.
 
     A size to a power that is not an integer stays in a sum of its own, since its value is irrational.
     """
-    coefficient = term.coefficient
-    factors: list[tuple[Atom, Fraction]] = []
+    coefficient, factors = term.coefficient, list[tuple[Atom, Fraction]]()
     for atom, power in term.factors:
-        number = _size(atom.name, names) if isinstance(atom, SizeNumber) else None
-        if not isinstance(number, int):
-            factors.append((_atom(atom, names), power))
+        if not isinstance(atom, SizeNumber) or not isinstance(atom.name, int):
+            factors.append((atom, power))
         elif power.denominator == 1:
-            coefficient *= Fraction(number) ** int(power)
+            coefficient *= Fraction(atom.name) ** int(power)
         else:
-            factors.append((Base(Tensor((), (Term(Fraction(number)),))), power))
+            factors.append((Base(Tensor((), (Term(Fraction(atom.name)),))), power))
     return Term(coefficient, tuple(factors))
-
-
-def _coordinate(coordinate: Coordinate, names: Names) -> Coordinate:
-    block = _name(coordinate.block, names)
-    return Coordinate(block, tuple(_slot(slot, names) for slot in coordinate.at))
-
-
-def _grid(grid: Grid, names: Names) -> Grid:
-    return Grid(_index(grid.row, names), _index(grid.col, names), rename_tensor(grid.entry, names))
-
-
-def _atom(atom: Atom, names: Names) -> Atom:
-    match atom:
-        case Coordinate():
-            return _coordinate(atom, names)
-        case Component(name, at, by):
-            slots = tuple(_slot(slot, names) for slot in at)
-            return Component(_name(name, names), slots, tuple(_coordinate(c, names) for c in by))
-        case SizeNumber(name):
-            return SizeNumber(_name(name, names))
-        case Pi():
-            return atom
-        case Delta(left, right):
-            return Delta(_slot(left, names), _slot(right, names))
-        case Applied(fn, args):
-            return Applied(fn, tuple(rename_tensor(arg, names) for arg in args))
-        case Base(arg):
-            return Base(rename_tensor(arg, names))
-        case Inverse(of, (row, col)):
-            return Inverse(_grid(of, names), (_slot(row, names), _slot(col, names)))
-        case Determinant(of, log):
-            return Determinant(_grid(of, names), log)

@@ -30,7 +30,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
-from recipe_compiler.program.rename import rename_tensor
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.readback.at_point import potential_gradients, same_drift, same_rest, taken_at
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.child_process import Reading
@@ -496,7 +496,7 @@ def _derived(derivation: Derivation, here: Names, names: Mapping[str, str]) -> t
 
     def value(tensor: Tensor, at: tuple[int, ...], to: tuple[int, ...]) -> Scalar:
         places = {index: (at if index.label == "i" else to)[0] for index in tensor.free}
-        return scalarise(rename_tensor(tensor, names), here.sizes, places, leaf)
+        return scalarise(renamed(tensor, names), here.sizes, places, leaf)
 
     rows = [(a, at) for a, block in enumerate(blocks) for at in positions(block.shape, here.sizes)]
     drift = [value(derivation.drift[a], at, ()) for a, at in rows]

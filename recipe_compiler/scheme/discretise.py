@@ -13,6 +13,7 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Part, Potential, Program
+from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
 from recipe_compiler.scheme.euler import euler, sequential_euler
@@ -72,7 +73,7 @@ def with_control_variates(gradient: Gradient, control: Sequence[Control]) -> Gra
 
 def _around_mode(part: Part, own: Control, modes: Mapping[str, str]) -> Part:
     """Return the gradient by one block as its difference to that at the mode, which is known."""
-    part = part.mapped(lambda tensor: Tensor(tensor.free, _difference(tensor, modes)))
+    part = with_tensors(part, lambda tensor: Tensor(tensor.free, _difference(tensor, modes)))
     slots = tuple(Index(size, label) for size, label in zip(part.block.shape.sizes, "ij", strict=False))
     known = Term(ONE, ((Component(own.at_mode, slots), ONE),))
     prior, stated = (Tensor(slots, (*tensor.terms, known)) for tensor in (part.prior, part.stated_prior))

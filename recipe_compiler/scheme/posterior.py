@@ -12,6 +12,7 @@ from recipe_compiler.formula.shapes import DISCRETE, Size
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Gradient, Part, Potential
+from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -60,9 +61,9 @@ def target_gradient(
         start = after(start, length(own.sampled, sizes, target) if stacked else 0)
     if not stacked:
         parts = [replace(parts[0], block=block)]
-    renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
+    renamed = with_tensors(tuple(parts), lambda tensor: _renamed(tensor, names))
     count = target.declarations.data[0].size if renamed[0].datum is not None else None
-    recursion = None if adjoint is None else adjoint.recursion.mapped(lambda tensor: _renamed(tensor, names))
+    recursion = None if adjoint is None else with_tensors(adjoint.recursion, lambda tensor: _renamed(tensor, names))
     return Gradient(name, block, renamed, count, minibatch, recursion=recursion)
 
 
@@ -114,7 +115,7 @@ def target_potential(
         fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), prior, datum, count,
         None if adjoint is None else adjoint.recursion,
     )  # fmt: skip
-    return found.mapped(lambda tensor: _renamed(tensor, names))
+    return with_tensors(found, lambda tensor: _renamed(tensor, names))
 
 
 def _energies(target: Target) -> tuple[Tensor, Tensor | None, Size | None]:
