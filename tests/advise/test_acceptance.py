@@ -12,12 +12,12 @@ import recipe_compiler as rc
 from recipe_compiler.advise import plan_moves
 from recipe_compiler.advise.acceptance import _are_falling, _precision, tuned
 from recipe_compiler.advise.exact_chains import MASS
+from recipe_compiler.advise.missed_modes import mode_of
 from recipe_compiler.advise.moments import r_hats, shrunk
 from recipe_compiler.advise.moved import Moved
 from recipe_compiler.advise.plan_moves import at_mode, starts_around
-from recipe_compiler.advise.unvisited import mode_of
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.map_estimate import Mode, Start, find_mode, minimum
+from recipe_compiler.run.map_estimate import Mode, Start, minimum
 
 pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
 
@@ -143,7 +143,7 @@ def test_the_step_is_as_short_as_the_steepest_part_of_the_bulk_asks_for(folder: 
 @pytest.mark.slow
 def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = (Start("zero", np.zeros(2)),)
-    assert mode_of(find_mode, lambda theta: -np.ones(2), starts, ("a", "b")) is None
+    assert mode_of(lambda theta: -np.ones(2), starts, ("a", "b")) is None
     assert at_mode(lambda theta: -np.ones(2), None) == (None, "1, as no mode of U was found")
     monkeypatch.setattr(plan_moves, "mode_of", lambda *_: None)
     fit = rc.compile(build(folder, QUARTIC, "step_size: auto, draws: 2000", '"uniform(1, 8)"')).sample(progress=False)
