@@ -16,19 +16,16 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recipe_compiler.errors import Place
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.files import files_of, state_of
-from recipe_compiler.spec.model import Build, Document
+from recipe_compiler.spec.model import GIVEN, Build, Data, Document
 from recipe_compiler.spec.places import compiled_digest, digest
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
 from recipe_compiler.version import versions
-
-if TYPE_CHECKING:
-    from recipe_compiler.run.data import Data
 
 KIND = "recipe_compiler cache 1"
 MOST_BYTES = 200 * 2**20
@@ -151,20 +148,18 @@ def content(path: Path) -> str:
         return f"{path} {type(error).__name__}"
 
 
-def check_once(document: Document, cache: Cache, *, advisory: bool = True, data: "Data | None" = None) -> Report:
+def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Report:
     """Return the report of a document, from the cache where it is there.
 
     Args:
         document: what is decided.
         cache: where reports are kept.
         advisory: whether claims are asked that do not decide the document.
-        data: of a build, where they are given in place of a file.
 
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    given = () if data is None or cache.folder is None else tuple(parts_of_data(data))
-    key = (*key_of(document), *given) if cache.folder is not None else ()
+    key = tuple(key_of(document)) if cache.folder is not None else ()
     for what in (ALL,) if advisory else (ALL, REQUIRED):
         if (text := cache.read(what, key)) is not None:
             return from_text(text)
@@ -173,8 +168,8 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True, data:
     if isinstance(document, Build):
         from recipe_compiler.run.observed import observed  # brings NumPy
 
-        document = observed(document, data)
-    of_builds = (*_key_of_findings(document), *given) if isinstance(document, Build) and key else ()
+        document = observed(document)
+    of_builds = tuple(_key_of_findings(document)) if isinstance(document, Build) and key else ()
     text = cache.read(FINDINGS, of_builds) if of_builds and advisory else None
     report = check(document, advisory=advisory, findings=None if text is None else from_text(text).findings)
     if report.verdict is not Verdict.REFUTED and within_limits(report):
@@ -200,11 +195,13 @@ def key_of(document: Document) -> Iterator[str]:
     yield digest(document)
     yield document.source.file
     yield from (content(path) for path in files_of(document))
+    yield from _parts_of_data(document)
 
 
-def parts_of_data(data: "Data") -> Iterator[str]:
-    """Yield texts that are others for any other data: of each field its names, type, shape and the digest of all."""
-    for field in data.fields:
+def _parts_of_data(document: Document) -> Iterator[str]:
+    """Yield, of data given in Python, the names, type, shape of each field, and the digest of its numbers."""
+    held = document.observed if isinstance(document, Build) else ""
+    for field in held.fields if isinstance(held, Data) and held.file == GIVEN else ():
         values = field.values
         yield f"{field.name} {field.columns} {values.dtype.str} {values.shape} {sha256(values.tobytes()).hexdigest()}"
 
@@ -217,6 +214,7 @@ def _key_of_findings(build: Build) -> Iterator[str]:
     yield repr(build.source.places)
     yield "" if build.variant == "full" else f"{build.stated_step_size} {build.run}"
     yield from (content(path) for path in files_of(build) if str(path) != build.source.file)
+    yield from _parts_of_data(build)
 
 
 def within_limits(report: Report) -> bool:

@@ -37,16 +37,16 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.readback.file import check_file
-from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
-from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import load_function, load_text
+from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
-from recipe_compiler.run.sizes import declared_parameters, resolve_sizes, with_sizes
+from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -234,16 +234,15 @@ def estimate(
 
 
 def prepare_run(
-    build: Build, report: Report, settings: RunSettings, data: Data | None = None, *, allow_undecided: bool = False,
-    cache: Cache = NOTHING, say: Callable[[str], None] = unsaid,
+    build: Build, report: Report, settings: RunSettings, *, allow_undecided: bool = False, cache: Cache = NOTHING,
+    say: Callable[[str], None] = unsaid,
 ) -> Run:  # fmt: skip
     """Return a run whose module is compiled, and for which there are data, settings that fit, estimates and room.
 
     Args:
-        build: what is to be run.
+        build: what is to be run; it holds its data, or names their files.
         report: the verdicts about it.
         settings: how long; they take the place of the build's.
-        data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
         cache: as of `compile_build`.
         say: called with a line that describes the work that starts.
@@ -253,8 +252,8 @@ def prepare_run(
         DataError: the data do not fit the target.
         RunError: settings that no run can have, or an estimate that is not found.
     """
-    data = held_data(build, data)
-    build = with_sizes(build, data)
+    build = with_sizes(with_data(build))
+    data = data_of_build(build)
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=say)
     emitted = load_text(module.name, module.text, build.codes)
     check_settings(emitted, build, settings, data)
@@ -264,13 +263,6 @@ def prepare_run(
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     demand_room(build, emitted, settings, data)
     return Run(build, report, settings, data, module, emitted, facts)
-
-
-def held_data(build: Build, data: Data | None) -> Data:
-    """Return the data of a run, of which what the target assumes of them is so."""
-    held = load_data(build.data, build.target) if data is None else data
-    check_assumed(build, held)
-    return held
 
 
 def write_module(module: Module, folder: str | PathLike[str]) -> Path:

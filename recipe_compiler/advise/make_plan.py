@@ -15,13 +15,14 @@ from recipe_compiler.advise.plan_moves import plan_of_moves
 from recipe_compiler.advise.subtracted import Subtracting, subtracting
 from recipe_compiler.cache import Cache, check_once, within_limits
 from recipe_compiler.emit.module import Module
-from recipe_compiler.pipeline import compile_build, emit_unread, held_data, prepare_run
+from recipe_compiler.pipeline import compile_build, emit_unread, prepare_run
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
 from recipe_compiler.run.sample import known_values, prepare_inputs
-from recipe_compiler.run.sizes import resolve_sizes, with_sizes
+from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Report, Verdict
@@ -30,12 +31,10 @@ OF_NOISE = ("gradient_noise", "noise_budget")
 """The claims that a plan which subtracts V rests on."""
 
 
-def make_plan(
-    build: Build, report: Report, data: Data | None, budget: Budget, *, allow_undecided: bool, cache: Cache
-) -> Plan:
+def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: bool, cache: Cache) -> Plan:
     """Return what is chosen for a build, as `plan_run` does."""
-    data = held_data(build, data)
-    build = with_sizes(build, data)
+    build = with_sizes(with_data(build))
+    data = data_of_build(build)
     sizes = resolve_sizes(build, data)
     width = sum(
         math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
@@ -69,7 +68,7 @@ def make_plan(
         if walked is tried and not tried.estimates:
             return Walker(emitted, tried, data, budget=budget)
         known = report if own is None else check_once(walked, cache)
-        run = prepare_run(walked, known, walked.run, data, allow_undecided=allow_undecided, cache=cache)
+        run = prepare_run(walked, known, walked.run, allow_undecided=allow_undecided, cache=cache)
         return Walker(run.module, run.build, data, 1.0 if own is None else own.damping, budget)
 
     found = plan_of_bulk(build, found, walker_of, names)

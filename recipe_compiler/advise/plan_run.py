@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 
 from recipe_compiler.advise.budget import Budget, OverBudgetError
 from recipe_compiler.advise.chosen import Plan, plan_of_text, plan_text, processor
-from recipe_compiler.cache import NOTHING, Cache, check_once, key_of, parts_of_data
-from recipe_compiler.pipeline import held_data
-from recipe_compiler.run.data import Data
+from recipe_compiler.cache import NOTHING, Cache, check_once, key_of
+from recipe_compiler.run.observed import data_of_build, with_sizes
 from recipe_compiler.run.sample import unsaid
-from recipe_compiler.run.sizes import resolve_sizes, with_sizes
+from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Report
@@ -18,7 +17,7 @@ PLANS = "plan"
 
 
 def plan_run(
-    build: Build, report: Report, data: Data | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING,
+    build: Build, report: Report, *, allow_undecided: bool = False, cache: Cache = NOTHING,
     say: Callable[[str], None] = unsaid, begin: Callable[[], None] = lambda: None,
 ) -> tuple[Plan, Report]:  # fmt: skip
     """Return a build with everything that `step_size: auto` leaves to be chosen from the data, and the verdicts on it.
@@ -26,9 +25,8 @@ def plan_run(
     A build that leaves nothing to be chosen is returned as it is.
 
     Args:
-        build: what is to be run.
+        build: what is to be run; it holds its data, or names their files.
         report: the verdicts about it.
-        data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
         cache: as of `compile_build`; plans are kept there too.
         say: called with a line that describes the work that starts.
@@ -42,7 +40,7 @@ def plan_run(
     if not build.is_planned:
         return Plan(build, ()), report
     plans = NOTHING if build.codes else cache  # what that code depends on is not known
-    key = (*_key_of_plan(build, data), str(allow_undecided)) if plans.folder is not None else ()
+    key = (*_key_of_plan(build), str(allow_undecided)) if plans.folder is not None else ()
     kept = plans.read(PLANS, key)
     if kept is not None:
         found = plan_of_text(kept, build)
@@ -52,10 +50,10 @@ def plan_run(
     begin()
     budget = Budget(build.warmup_seconds, say)
     try:
-        found = make_plan(build, report, data, budget, allow_undecided=allow_undecided, cache=cache)
+        found = make_plan(build, report, budget, allow_undecided=allow_undecided, cache=cache)
     except OverBudgetError:
-        held = held_data(build, data)
-        raise budget.refused(sampled_names(build, held, resolve_sizes(with_sizes(build, held), held))) from None
+        held = data_of_build(build)
+        raise budget.refused(sampled_names(build, held, resolve_sizes(with_sizes(build), held))) from None
     say("checking the plan")
     report = check_once(found.build, cache)
     if key and not found.by_limit and plan_of_text(plan_text(found), build).build == found.build:
@@ -63,9 +61,8 @@ def plan_run(
     return found, report
 
 
-def _key_of_plan(build: Build, data: Data | None) -> Iterator[str]:
-    """Yield what a plan depends on; of data that are given, the numbers."""
+def _key_of_plan(build: Build) -> Iterator[str]:
+    """Yield what a plan depends on."""
     yield from key_of(build)
     yield repr(build.source.places)  # the order of entries, in which it is printed
     yield processor()
-    yield from () if data is None else parts_of_data(data)

@@ -1,6 +1,8 @@
 """`recipe check`."""
 
 import json
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,8 +16,8 @@ from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.model import Build, Document
-from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.spec.model import UNREAD, Build, Document
+from recipe_compiler.verdict import Report
 
 
 def check_files(
@@ -65,16 +67,30 @@ def _made(files: Sequence[str], given: BuildArguments, *, quiet: bool) -> Build:
 
 
 def _faults_of_data(document: Document, report: Report) -> tuple[Fault, ...]:
-    """Return why data of an undecided build cannot be read: that is to be mended first."""
-    if report.verdict is not Verdict.UNDECIDED or not isinstance(document, Build):
+    """Return why data of a build cannot be used, at the entries that name them."""
+    if not isinstance(document, Build) or not any(UNREAD in caveat for caveat in report.caveats):
         return ()
-    from recipe_compiler.run.observed import demand_data  # brings NumPy
+    from recipe_compiler.run.observed import data_of_build  # brings NumPy
 
     try:
-        demand_data(document)
+        data_of_build(document)
     except DataError as error:
-        return tuple(Fault(Place(report.file), "data", problem) for problem in error.faults)
+        return tuple(_placed(document, problem) for problem in error.faults)
     return ()
+
+
+def _placed(build: Build, problem: str) -> Fault:
+    """Return a fault of data at the entry of the build with the first name in it, a column or a field; or the file."""
+    places, entries = dict(build.source.places), list[str]()
+    columns, made = ((), ()) if build.data is None else (build.data.columns, build.data.made)
+    for name in re.findall(r"`([^`]+)`", problem):
+        entries += [f"data.columns.{column.name}" for column in made if name in (column.name, *column.uses)]
+        entries += [f"data.{field}[{own.index(name)}]" for field, own in columns if name in own]
+        entries += [f"data.{field}" for field, own in columns if name in own]
+        entries += [f"data.{name}", f"data.arrays.{name}"]
+    entry = next((entry for entry in (*entries, "data.file") if entry in places), "data")
+    is_written = os.path.isfile(build.source.file)  # not made of options
+    return Fault(build.source.place(entry) if is_written else Place(build.source.file), entry, problem)
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:

@@ -28,7 +28,7 @@ from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
-from recipe_compiler.run.observed import demand_data
+from recipe_compiler.run.observed import with_data
 from recipe_compiler.run.progress import Stages, progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same, same_draws
 from recipe_compiler.run.sample import Draws
@@ -89,10 +89,11 @@ def run_build(
         settings, cache = _settings(build, options), open_cache(use=use_cache)
         _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)
+        build = with_data(build)
         stages("checking")
         report = check_once(build, cache)
         stages("")
-        code = _of_verdict(build, report, allow_undecided=allow_undecided)
+        code = of_verdict(report.verdict, allow_undecided=allow_undecided)
         if not as_json and not only_plan:
             show_report(report)
         if code is not ExitCode.PROVED:
@@ -139,14 +140,6 @@ def _demand_places(results: Results, build: Build) -> None:
         demand_folder(results.plots, "--plots", files_of(build))
 
 
-def _of_verdict(build: Build, report: Report, *, allow_undecided: bool) -> ExitCode:
-    """Return the exit code of a verdict, `PROVED` where it may be run; raise DataError for data that cannot be read."""
-    code = of_verdict(report.verdict, allow_undecided=allow_undecided)
-    if code is not ExitCode.PROVED:
-        demand_data(build)
-    return code
-
-
 def _say_why_not(report: Report, *, as_json: bool) -> None:
     complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
     if as_json:
@@ -189,10 +182,11 @@ def rerun_file(
         if path.exists() and path.samefile(file):
             raise RunError(f"{path}: found the run to repeat, expected another folder for the result")
         demand_no_code(build, "--allow-code", allowed=allow_code)
+        build = with_data(build)
         stages("checking")
         report = check_once(build, cache)
         stages("")
-        if (code := _of_verdict(build, report, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+        if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
             _say_why_not(report, as_json=as_json)
             return code
         code = _run(Plan(build, ()), report, settings, results, cores, cache, stages, resume=False, as_json=as_json,

@@ -33,12 +33,11 @@ from recipe_compiler.pipeline import (
     write_module,
 )
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.data import Data, data_of, data_of_table, is_statement
-from recipe_compiler.run.observed import demand_data
+from recipe_compiler.run.data import data_of, data_of_table, is_statement
+from recipe_compiler.run.observed import demand_data, observed, with_data, with_sizes
 from recipe_compiler.run.progress import Progress, demand_progress, watching
 from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.sizes import with_sizes
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
 from recipe_compiler.spec import model as spec
 from recipe_compiler.verdict import Report, Verdict
@@ -76,8 +75,6 @@ class Model:
     module: Module
     allow_undecided: bool = False
     cache: bool = True
-    held: Data | None = None
-    """Data in memory that it was compiled for."""
 
     @property
     def name(self) -> str:
@@ -201,7 +198,7 @@ class Model:
             Chains of warm-up speak against any run of it.
         """
         demand_no_code(self.build.document, "allow_code=True", allowed=allow_code)
-        planned, _, _ = _planned(self, data)
+        planned, _ = _planned(self, data)
         for doubt in planned.doubts:
             warnings.warn(doubt, DoubtWarning, stacklevel=2)
         return Build.of(planned.build)
@@ -215,50 +212,46 @@ def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code:
     build = model.build.document
     demand_no_code(build, "allow_code=True", allowed=allow_code)
     settings_of(build, given)
-    planned, report, held = _planned(model, data)
+    planned, report = _planned(model, data)
     if planned.doubts:
         raise RunError("\n".join((planned.refusal, *planned.doubts)))
     settings, cache = settings_of(planned.build, given), open_cache(use=model.cache)
-    run = prepare_run(planned.build, report, settings, held, allow_undecided=model.allow_undecided, cache=cache)
+    run = prepare_run(planned.build, report, settings, allow_undecided=model.allow_undecided, cache=cache)
     return run, planned
 
 
-def _planned(model: Model, data: object) -> tuple[Plan, Report, Data | None]:
-    """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""
-    build = model.build.document
-    held = model.held if data is None else data_of(data, build.target, _dtype(build))
-    _demand_given(build, held)
-    cache = open_cache(use=model.cache)
-    if held is model.held:
-        report = model.report
-    elif model.held is None:
-        report = _at_data(build, model.report, held, cache)
-    else:
-        report = check_once(build, cache, data=held)
-    if report.verdict is not Verdict.PROVED:
-        demand_data(build, held)
-    plan, report = plan_run(build, report, held, allow_undecided=model.allow_undecided, cache=cache)
-    return plan, _at_data(plan.build, report, held, cache), held
+def _planned(model: Model, data: object) -> tuple[Plan, Report]:
+    """Return the build with everything chosen that it leaves open, which holds its data, and the verdicts on it."""
+    build, cache = model.build.document, open_cache(use=model.cache)
+    _demand_given(build, data)
+    held = with_data(build, None if data is None else data_of(data, build.target, _dtype(build)))
+    report = model.report if data is None else _at_data(held, model.report, cache, anew=_is_given(build))
+    plan, report = plan_run(held, report, allow_undecided=model.allow_undecided, cache=cache)
+    return plan, _at_data(plan.build, report, cache)
 
 
 def _dtype(build: spec.Build) -> str:
     return "float64" if build.data is None else build.data.dtype
 
 
-def _demand_given(build: spec.Build, held: Data | None) -> None:
+def _is_given(build: spec.Build) -> bool:
+    return isinstance(build.observed, spec.Data) and build.observed.file == spec.GIVEN
+
+
+def _demand_given(build: spec.Build, data: object) -> None:
     """Raise DataError where a target has data, and none are given nor in a file."""
     fields = ", ".join(datum.name for datum in build.target.declarations.data)
-    if held is None and build.data is None and fields:
+    if data is None and build.data is None and fields and not _is_given(build):
         said = "pass them to `sample(data)`, or to `compile(..., data=...)`"
         raise DataError([f"{build.target.name}: found no data, expected {fields}: {said}"])
 
 
-def _at_data(build: spec.Build, report: Report, held: Data | None, cache: Cache) -> Report:
+def _at_data(build: spec.Build, report: Report, cache: Cache, *, anew: bool = False) -> Report:
     """Return the verdicts at data that are given, where they rest on facts of others, or are open without any."""
     is_open = build.data is None and report.verdict is Verdict.UNDECIDED
-    if held is None or not (is_open or rests_on_data(report)):
+    if not _is_given(build) or not (anew or is_open or rests_on_data(report)):
         return report
-    return check_once(build, cache, data=held)
+    return check_once(build, cache)
 
 
 def _drawn(
@@ -318,7 +311,7 @@ def rerun(
     if data is None and build.data is None and build.target.declarations.data:
         raise RunError("found no data, expected those of the run: they were given in Python, and are in no file")
     if data is None:
-        demand_data(build)
+        build = with_data(build)
     model = _compiled(Build.of(build), allow_undecided=allow_undecided)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
     run, plan = _run(model, data, given, allow_code=allow_code)
@@ -433,34 +426,33 @@ def compile(
     }  # fmt: skip
     left_out = inspect.signature(compile).parameters
     stated = {key: value for key, value in of_build.items() if value is not left_out[key].default}
-    build, held = _build(dynamics, target, name, stated, data)
-    return _compiled(build, held, allow_undecided=allow_undecided, cache=cache)
+    build = _build(dynamics, target, name, stated, data)
+    return _compiled(build, allow_undecided=allow_undecided, cache=cache)
 
 
-def _compiled(build: Build, held: Data | None = None, *, allow_undecided: bool, cache: bool = True) -> Model:
+def _compiled(build: Build, *, allow_undecided: bool, cache: bool = True) -> Model:
     kept = open_cache(use=cache)
-    if held is not None:
-        build = Build.of(with_sizes(build.document, held))
-    report = check_once(build.document, kept, data=held)
+    build = Build.of(observed(build.document))
+    report = check_once(build.document, kept)
     if report.verdict is not Verdict.PROVED:
-        demand_data(build.document, held)
-    awaits = held is None and awaits_data(build.document, report)
+        demand_data(build.document, report)
+    awaits = not _is_given(build.document) and awaits_data(build.document, report)
     module = compile_build(build.document, report, allow_undecided=allow_undecided or awaits, cache=kept)
-    return Model(build, report, module, allow_undecided, cache, held)
+    return Model(build, report, module, allow_undecided, cache)
 
 
 def _build(
     dynamics: Dynamics | Build | str | PathLike[str], target: Target | str | PathLike[str] | None, name: str,
     stated: Mapping[str, Any], data: object,
-) -> tuple[Build, Data | None]:  # fmt: skip
-    """Return what is to be compiled, a build or what dynamics, a target and the rest make; and its data in memory."""
+) -> Build:  # fmt: skip
+    """Return what is to be compiled, a build or what dynamics, a target and the rest make, with its data in memory."""
     first = load(dynamics) if isinstance(dynamics, (str, PathLike)) else dynamics
     if isinstance(first, Build):
         more = [*(["target"] if target is not None else []), *(["name"] if name else []), *stated]
         if more:
             raise TypeError(f"found a build and {', '.join(more)}, expected the build alone")
         own = first.document
-        return first, None if data is None else data_of(data, own.target, _dtype(own))
+        return first if data is None else _holding(own, data_of(data, own.target, _dtype(own)))
     second = load(target) if isinstance(target, (str, PathLike)) else target
     if not isinstance(first, Dynamics) or not isinstance(second, Target):
         found = " and ".join(type(part).__name__ for part in (first, second))
@@ -469,7 +461,7 @@ def _build(
     fields = [datum.name for datum in second.document.declarations.data]
     if data is None or not is_statement(data, fields):
         build = Build(name=name, dynamics=first, target=second, **stated)
-        return build, None if data is None else data_of(data, second.document, "float64")
+        return build if data is None else _holding(build.document, data_of(data, second.document))
     statement = cast("Mapping[str, object]", data)
     table = None if isinstance(statement.get("file", ""), (str, PathLike)) else statement["file"]
     if table is not None:
@@ -477,6 +469,10 @@ def _build(
     build = Build(name=name, dynamics=first, target=second, data=statement, **stated)
     file = build.document.data
     if table is None or file is None:
-        return build, None
-    held = data_of_table(table, replace(file, file=Path("data")), second.document)
-    return Build.of(replace(build.document, data=None)), held
+        return build
+    return _holding(replace(build.document, data=None), data_of_table(table, file, second.document))
+
+
+def _holding(build: spec.Build, data: spec.Data) -> Build:
+    """Return a build that holds data given in Python, and has their sizes."""
+    return Build.of(with_sizes(with_data(build, data)))

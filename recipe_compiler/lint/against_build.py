@@ -26,7 +26,7 @@ from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
-from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Target
+from recipe_compiler.spec.model import Build, Claims, Data, Dynamics, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
 from recipe_compiler.trace.operations import Trace
 from recipe_compiler.verify.builds.boundary import express_blocks
@@ -189,7 +189,7 @@ def _choose_sizes(build: Build, bound: Dynamics, named: frozenset[str], *, every
     count = target.declarations.data[0].size if target.declarations.data else None
     of_target = [size for size in target.declarations.sizes if size != count]
     own = {**find_known_sizes(build, target), **find_known_sizes(build, bound), **dict(build.sizes)}
-    if isinstance(observed, Observed):
+    if isinstance(observed, Data):
         names = (*target.declarations.sizes, *bound.declarations.sizes)
         own |= {name: n for name, n in observed.sizes if name in names}
         own |= {count: observed.rows} if isinstance(count, str) else {}

@@ -20,7 +20,7 @@ from recipe_compiler.report.applicable import (
     list_unused,
 )
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Scheme, Target
+from recipe_compiler.spec.model import Build, Claims, Data, Dynamics, Scheme, Target
 from recipe_compiler.splitting.split_by import list_leaving_blocks, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
 from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
@@ -192,8 +192,8 @@ def _list_unused(build: Build) -> Iterator[str]:
 
 def _explain_data(build: Build) -> Iterator[str]:
     """Yield the caveats on data: not read, or positions that look counted from 1."""
-    if isinstance(build.observed, Observed):
-        fields = dict(build.observed.fields)
+    if isinstance(build.observed, Data):
+        fields = build.observed.arrays
         shifted = () if build.data is None else build.data.from_one
         for datum in build.target.declarations.data:
             if datum.is_index and datum.name not in shifted and fields[datum.name].min() > 0:

@@ -1,7 +1,7 @@
 """Data as the arrays that a target declares: from files, or from arrays and tables of Python, through one door."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,7 +24,7 @@ from recipe_compiler.run.columns import (
 )
 from recipe_compiler.run.in_memory import labels_of, misfit_labels, numbers_of
 from recipe_compiler.run.made_columns import over_rows, with_made
-from recipe_compiler.spec.model import DataFile, Target
+from recipe_compiler.spec.model import Data, DataFile, Field, Target
 
 Floats = NDArray[np.floating[Any]]
 """float64 or float32; arithmetic is done in float64."""
@@ -40,30 +40,6 @@ INTERCEPT = "intercept"
 MAX_INDICATOR_BYTES = 8 * 2**30
 IN_MEMORY = Path("data")
 """What messages call data that are given in Python."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Field:
-    """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous, float64 or float32.
-
-    Positions of an index field are int64.
-    """
-
-    name: str
-    values: Floats | Integers
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Data:
-    """The fields of a target, in the order declared."""
-
-    fields: tuple[Field, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        """The number of data."""
-        return self.fields[0].values.shape[0] if self.fields else 0
 
 
 def load_data(file: DataFile | None, target: Target) -> Data:
@@ -82,11 +58,13 @@ def load_data(file: DataFile | None, target: Target) -> Data:
         raise DataError([f"{target.name}: found no data, expected columns for {names}: add a `data:` section"])
     try:
         if file.arrays:
-            return _whole_fields(dict(file.arrays), target, file.dtype)
-        return _fields_of(read_columns(file.file, file.read, file.names), file, target)
+            data = _whole_fields(dict(file.arrays), target, file.dtype)
+        else:
+            data = _fields_of(read_columns(file.file, file.read, file.names), file, target)
     except MemoryError as error:
         hint = "give fields as .npy files under `arrays`, which are mapped"
         raise DataError([f"{file.file}: found more than memory holds: {hint}"]) from error
+    return replace(data, file=file.file.name)
 
 
 def data_of_table(table: Any, file: DataFile, target: Target) -> Data:
@@ -235,24 +213,12 @@ def _is_turned(field: Field, counts: Sequence[int]) -> bool:
 
 def _fields_of(columns: Columns, file: DataFile, target: Target) -> Data:
     """Return the fields that columns make, their rows in the order of the build."""
-    columns = with_made(columns, file.made)
-    fields = _each(partial(_field_of, datum, columns, file) for datum in target.declarations.data)
-    if file.shuffle is None:
-        return Data(tuple(fields))
-    order = _order(columns.rows, file.shuffle)
-    return Data(tuple(replace(field, values=field.values[order]) for field in fields))
-
-
-def _order(rows: int, seed: int) -> NDArray[np.int64]:
-    """Return an order of rows that the seed alone determines, uniform over all orders."""
-    return np.random.default_rng(seed).permutation(rows)
-
-
-def columns_read(file: DataFile) -> tuple[tuple[str, NDArray[np.float64]], ...]:
-    """Return the columns of a file that fields are made of, their rows in the order of the data."""
-    columns = read_columns(file.file, file.read, file.names)
-    order = slice(None) if file.shuffle is None else _order(columns.rows, file.shuffle)
-    return tuple((name, own[order]) for name, own in columns.values.items())
+    made = with_made(columns, file.made)
+    fields = _each(partial(_field_of, datum, made, file) for datum in target.declarations.data)
+    if file.shuffle is not None:
+        order = np.random.default_rng(file.shuffle).permutation(columns.rows)
+        fields = [replace(field, values=field.values[order]) for field in fields]
+    return Data(tuple(fields), columns=columns.values if file.made else {})
 
 
 def _field_of(datum: Datum, columns: Columns, file: DataFile) -> Field:

@@ -1,16 +1,14 @@
 """Values of parameters as arrays, their shapes and kinds checked before a chain starts; numbers of symbolic sizes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
-from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, nearest
-from recipe_compiler.spec.build_checks import given_by_data, is_stacked
 from recipe_compiler.spec.model import Build, Value
 from recipe_compiler.spec.npy import mapped
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
@@ -151,31 +149,6 @@ def resolve_sizes(build: Build, data: Data) -> dict[str, int]:
     if faults:
         raise DataError(list(dict.fromkeys(faults)))  # both sizes of a square value
     return sizes
-
-
-def with_sizes(build: Build, data: Data | None = None) -> Build:
-    """Return a build with the sizes of the target's blocks that its data give, where they are added up in numbers.
-
-    A size is that of an axis of a field, or one more than the largest position of an index field. The same build where
-    nothing is open, or no data are known.
-
-    Args:
-        build: whose target may be of several blocks.
-        data: the fields of the target; None: from the files that the build names.
-
-    Raises:
-        DataError: the data cannot be read, or sizes disagree.
-    """
-    given = dict(build.sizes)
-    open_ = [size for block in build.target.declarations.blocks for size in block.shape.sizes if size not in given]
-    wanted = [size for size in dict.fromkeys(open_) if isinstance(size, str) and size in given_by_data(build.target)]
-    block = next((b for b in build.dynamics.declarations.blocks if b.name == potential_block(build)), None)
-    if block is None or not is_stacked(build.target, block):
-        return build
-    if not wanted or (data is None and build.data is None):
-        return build
-    found = resolve_sizes(build, load_data(build.data, build.target) if data is None else data)
-    return replace(build, sizes=(*build.sizes, *((size, found[size]) for size in wanted if size in found)))
 
 
 def entries(shape: Shape, sizes: Mapping[str, int]) -> int | None:

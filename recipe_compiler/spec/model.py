@@ -560,19 +560,44 @@ class DataFile:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Observed:
-    """The data themselves, for verdicts that rest on them."""
+class Field:
+    """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous, float64 or float32.
 
-    file: str
-    rows: int
-    fields: "tuple[tuple[str, NDArray[np.floating[Any] | np.int64]], ...]"
-    """Field of the target to its numbers, the first axis counting the data."""
+    Positions of an index field are int64.
+    """
+
+    name: str
+    values: "NDArray[np.floating[Any]] | NDArray[np.int64]"
+    columns: tuple[str, ...]
+
+
+UNREAD = "its data cannot be used: "
+"""What begins why the data of a build, which might be read, are not known."""
+GIVEN = "the data given"
+"""In place of the name of a file, of data that are given in Python."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """The fields of a target, in the order declared."""
+
+    fields: tuple[Field, ...] = ()
+    file: str = ""
+    """The name of the file that they were read from, or `GIVEN`."""
     sizes: tuple[tuple[str, int], ...] = ()
-    """What the build and they fix."""
-    columns: "tuple[tuple[str, NDArray[np.float64]], ...]" = ()
-    """The columns of the file that fields are made of, in the order of the data; none where fields were given."""
-    of: "Observed | None" = None
-    """All data, where these are some of them."""
+    """What a build and they fix."""
+    columns: "Mapping[str, NDArray[np.float64]]" = field(default_factory=dict[str, "NDArray[np.float64]"])
+    """The columns of the file that made ones are made of."""
+
+    @property
+    def rows(self) -> int:
+        """The number of data."""
+        return self.fields[0].values.shape[0] if self.fields else 0
+
+    @property
+    def arrays(self) -> "dict[str, NDArray[Any]]":
+        """Field of the target to its numbers, the first axis counting the data."""
+        return {field.name: field.values for field in self.fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -668,8 +693,8 @@ class Build:
     """Whether its author states that exp(-U) has a finite integral, as of a target."""
     named: Dynamics | None = field(default=None, compare=False, repr=False)
     """The dynamics with the names of their own document, where the target has some of them (`clashing_names.py`)."""
-    observed: Observed | str = field(default="", compare=False, repr=False)
-    """The data, or why they are not known yet."""
+    observed: Data | str = field(default="", compare=False, repr=False)
+    """The data, read once, or why they are not known yet."""
 
     @property
     def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:

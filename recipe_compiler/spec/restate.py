@@ -42,7 +42,7 @@ def read_restated(build: Build, text: str) -> Build:
     made = read_again(text, build, in_memory=build.data is None)
     if not isinstance(made, Build):
         raise CompilerError(f"{build.name} with the planned entries is not a valid build")
-    return made
+    return replace(made, observed=build.observed)
 
 
 def number(value: float) -> str:

@@ -17,9 +17,9 @@ from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.observed import with_data, with_sizes
 from recipe_compiler.run.one_step import OneStep, one_step
 from recipe_compiler.run.sample import prepare_inputs
-from recipe_compiler.run.sizes import with_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
@@ -113,7 +113,7 @@ def test_minibatches_of_rows_that_differ_have_the_law_over_all_of_them(scheme: s
     """The forecast takes F and G of all rows: right to first order in eps beside what V makes of the law."""
     own = document(BATCHES.replace("SCHEME", scheme).replace("SIZE", str(size)), **{"data.csv": DATA})
     data = load_data(own.data, own.target)
-    build = with_sizes(own, data)
+    build = with_sizes(with_data(own, data))
     program = discretise(build, derive(bind(build), stated=True))
     module = emit_module(build.name, program, schedule(program, lower(program)), "Rows.", "0" * 64)
     emitted = load_text(module.name, module.text)

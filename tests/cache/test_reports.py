@@ -21,6 +21,7 @@ from recipe_compiler.program.program import Program
 from recipe_compiler.readback import child_process
 from recipe_compiler.report import check as deciding
 from recipe_compiler.run.data import data_of
+from recipe_compiler.run.observed import with_data
 from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
@@ -214,10 +215,13 @@ def test_data_that_are_given_are_part_of_what_verdicts_are_looked_up_by(cache: C
     ).document  # fmt: skip
     x, y = np.column_stack([np.ones(5), np.arange(5.0)]), np.array([1.0, 3.5, 4.0, 7.5, 8.0])
     one, other, line = (data_of({"x": x, "y": those}, build.target) for those in (y, y[::-1], x @ [1.0, 2.0]))
-    reports = [check_once(build, cache, data=data) for data in (one, other, one, other)]
+    reports = [check_once(with_data(build, data), cache) for data in (one, other, one, other)]
     assert decided == ["line"] * 2
     assert reports[:2] == reports[2:]
-    assert [check_once(build, cache, data=data).verdict for data in (one, line)] == [Verdict.PROVED, Verdict.REFUTED]
+    assert [check_once(with_data(build, data), cache).verdict for data in (one, line)] == [
+        Verdict.PROVED,
+        Verdict.REFUTED,
+    ]
     assert check_once(build, cache).verdict is Verdict.UNDECIDED
 
 

@@ -101,6 +101,35 @@ def test_a_jump_without_a_derivative_is_reported_at_its_entry(write, H: str, ent
     assert f"jump.yaml:{place}" in recipe("check", write("jump.yaml", text=text)).err
 
 
+@pytest.mark.parametrize(
+    ("table", "place", "problem"),
+    [
+        (None, "7:14  data.file", "data.csv: found no such file"),
+        ("a,bb,y\n1,2,3\n", "7:31  data.x[1]", "found no column `b`: did you mean `bb`?"),
+        ("a,b,y\n1,2,3\n1,NA,3\n", "7:31  data.x[1]", "row 2 (line 3), column `b`: found `NA`, expected a number"),
+        ("a,b,y\n1,2,3\n1,2,-3\n", "7:41  data.y", "row 2 (line 3), column `y`: found -3, expected positive"),
+        ("a,b,y\n0,2,3\n", "7:57  data.columns.c", "row 1 (line 2), column `c`: found inf by 1/a at a = 0"),
+        ("a,b,y\n1,2,3\n2,2,70\n", "7:14  data.file", "row 2: found y = 70., expected y <= 60"),
+    ],
+)
+def test_data_that_a_proof_does_not_need_are_faults_at_their_entries(
+    write, tmp_path: Path, table: str | None, place: str, problem: str
+) -> None:
+    write("line.yaml", text="name: line\nstate: {w: {shape: 3}}\ndata: {y: {is: positive, shape: N}, "
+          "x: {shape: [N, 3]}}\nassume: [y <= 60]\n"
+          "log_prior: normal(w, 0, 1)\nlog_likelihood: normal(y, x @ w, 1)\n")  # fmt: skip
+    path = write("own.yaml", text="name: own\ndynamics: sgld\ntarget: line.yaml\nbind: {D: I}\nscheme: {name: euler}\n"
+                 "variant: full\ndata: {file: data.csv, x: [a, b, c], y: y, columns: {c: 1/a}}\n"
+                 "run: {step_size: 0.1}\n")  # fmt: skip
+    if table is not None:
+        (tmp_path / "data.csv").write_text(table)
+    code, out, err = recipe("check", path)
+    assert code == 2
+    assert err.startswith(f"{path}:{place}  ")
+    assert problem in err
+    assert "own: proved" in out
+
+
 @pytest.mark.slow
 def test_data_that_cannot_be_read_are_named_first_where_they_decide(write) -> None:
     write("line.yaml", text="name: line\nstate: {a: {}, b: {}}\ndata: {y: {shape: N}, x: {shape: N}}\n"
@@ -109,6 +138,6 @@ def test_data_that_cannot_be_read_are_named_first_where_they_decide(write) -> No
                  "variant: full\ndata: {file: none.csv, y: y, x: x}\nrun: {step_size: 0.1}\n")  # fmt: skip
     code, out, err = recipe("check", path)
     assert code == 2
-    assert err.startswith(f"{path}  data  ")
+    assert err.startswith(f"{path}:7:14  data.file  ")
     assert "found no such file" in err
     assert "undecided: exp(-H) has a finite integral" in out

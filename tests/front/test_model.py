@@ -16,6 +16,7 @@ from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.run.stages import settings_of
+from recipe_compiler.spec.model import Data
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -239,9 +240,10 @@ def test_a_model_is_decided_at_data_in_memory(tmp_path: Path) -> None:
     for data in IN_MEMORY.values():
         model = rc.compile(SGLD, tmp_path / "target.yaml", data=data, step_size=0.001, draws=10, warmup=0)
         assert model.report.verdict is rc.Verdict.PROVED
-        assert model.held is not None
-        np.testing.assert_array_equal(model.held.fields[0].values, ROWS)
-        np.testing.assert_array_equal(model.held.fields[1].values, RESPONSE)
+        held = model.build.document.observed
+        assert isinstance(held, Data)
+        np.testing.assert_array_equal(held.fields[0].values, ROWS)
+        np.testing.assert_array_equal(held.fields[1].values, RESPONSE)
     assert drawn(model).posterior.beta.shape == (4, 10, 2)
     with pytest.raises(rc.VerificationError, match="normalisable is refuted") as refused:
         model.sample({"x": ROWS, "y": ON_A_PLANE}, progress=False)

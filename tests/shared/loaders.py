@@ -3,7 +3,7 @@
 from os import PathLike
 from typing import TypeVar
 
-from recipe_compiler.run.sizes import with_sizes
+from recipe_compiler.run.observed import with_sizes
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 

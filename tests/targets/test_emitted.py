@@ -25,7 +25,7 @@ from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.readback.names import Sizes
 from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sizes import with_sizes
+from recipe_compiler.run.observed import with_sizes
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build

@@ -16,7 +16,7 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics, Observed, Target
+from recipe_compiler.spec.model import Build, Data, Dynamics, Target
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.use import mask_value
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided, Verdict
@@ -168,7 +168,7 @@ def _reopen_at_data_sizes(claim: Callable[[Target], Answer], build: Build, targe
 
     It is not proved then: a module takes other data as well.
     """
-    if not isinstance(found.decision, Refuted) or not isinstance(build.observed, Observed):
+    if not isinstance(found.decision, Refuted) or not isinstance(build.observed, Data):
         return found
     sizes = {name: n for name, n in build.observed.sizes if name in target.declarations.sizes}
     try:

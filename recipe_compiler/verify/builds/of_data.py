@@ -16,7 +16,7 @@ from recipe_compiler.formula.expression import Compare, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, DataFile, Observed, Target
+from recipe_compiler.spec.model import UNREAD, Build, Data, DataFile, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.at_data import explain_bound, explain_unbounded
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 NORMALISABLE = "normalisable"
 """The claim that data may decide."""
 METHOD = "exact ranks of the data"
-UNREAD = "its data "
-"""What begins why the data of a build are not read, where they might have been."""
 CLEAR_SINGLE = 1e-5
 """Relative size below which a difference of floats of 32 bits may be rounding."""
 ROUNDED = 1e-12
@@ -53,7 +51,7 @@ def decide_by_data(build: Build, general: Answer) -> Answer:
     if not target.declarations.data or target.gradient is not None:
         return general
     is_proved = isinstance(general.decision, Proved)
-    if not isinstance(observed, Observed):
+    if not isinstance(observed, Data):
         if is_proved and general.decision.by == ALMOST and build.data is not None and observed.startswith(UNREAD):
             return replace(general, decision=Undecided((observed,)))
         return _add_tried(general, observed) if observed else general
@@ -73,7 +71,7 @@ def decide_by_data(build: Build, general: Answer) -> Answer:
     return _decide_flat_posterior(build, general, target, rows, observed)
 
 
-def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, observed: Observed) -> Answer:
+def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Rows, observed: Data) -> Answer:
     """Return the answer about a proper prior beside densities of data, at the data."""
     facts: dict[str, str] = {}
     left = []
@@ -147,7 +145,7 @@ def _find_source_columns(file: DataFile, names: tuple[str, ...]) -> set[str]:
     return found
 
 
-def _decide_flat_posterior(build: Build, general: Answer, target: Target, rows: Rows, observed: Observed) -> Answer:
+def _decide_flat_posterior(build: Build, general: Answer, target: Target, rows: Rows, observed: Data) -> Answer:
     found, sampled = decide_flat(target, rows), build.target
     if found is None and sampled.transforms:
         found = decide_flat(sampled, replace(rows, declarations=sampled.declarations))
@@ -163,7 +161,7 @@ def _decide_flat_posterior(build: Build, general: Answer, target: Target, rows: 
             return general
 
 
-def _describe_data(observed: Observed, words: tuple[str, ...]) -> str:
+def _describe_data(observed: Data, words: tuple[str, ...]) -> str:
     """Return what the data show, as what is given."""
     return f"the {observed.rows} data of {observed.file}: {', '.join(words)}"
 
@@ -175,24 +173,23 @@ def _add_tried(general: Answer, reason: str) -> Answer:
     return replace(general, decision=replace(general.decision, tried=(*general.decision.tried, reason)))
 
 
-def _explain_excluded_zero(build: Build, target: Target, observed: Observed) -> str:
+def _explain_excluded_zero(build: Build, target: Target, observed: Data) -> str:
     """Return which computed numbers, as decimals, may violate their declared kind; empty where none is."""
     if build.data is None:
         return ""
-    fields, made = dict(observed.fields), {column.name: column for column in build.data.made}
-    columns = dict(observed.columns)
+    fields, made = observed.arrays, {column.name: column for column in build.data.made}
     for datum in target.declarations.data:
         own = [made[name] for name in dict(build.data.columns).get(datum.name, ()) if name in made]
         if not own or not {Kind.POSITIVE, Kind.NONZERO} & {*datum.known}:
             continue
-        inside = [columns[name] for column in own for name in column.uses if name in columns]
+        inside = [observed.columns[name] for column in own for name in column.uses if name in observed.columns]
         scale = max((float(np.abs(x).max()) for x in inside), default=0.0)
         if np.abs(fields[datum.name]).min() <= ROUNDED * scale:
             return f"proved for data as declared, but some `{datum.name}` may be 0 as written in {observed.file}"
     return ""
 
 
-def _read_rows(build: Build, target: Target, observed: Observed) -> Rows:
+def _read_rows(build: Build, target: Target, observed: Data) -> Rows:
     """Return the data of a build, and its sizes and parameters, as the rational numbers that their doubles are.
 
     Raises:
@@ -203,10 +200,10 @@ def _read_rows(build: Build, target: Target, observed: Observed) -> Rows:
                for datum in target.declarations.data)  # fmt: skip
     width = sum(prod(own) for own in lengths)
     count = min(observed.rows, max(limits.DATA // max(width, 1), 2))
-    single = any(values.dtype == np.float32 for _, values in observed.fields)
+    single = any(values.dtype == np.float32 for values in observed.arrays.values())
     clear = CLEAR_SINGLE if single or (build.data is not None and build.data.dtype == "float32") else CLEAR
     kept = np.linspace(0, observed.rows - 1, count).astype(np.intp)
-    arrays = dict(observed.fields)
+    arrays = observed.arrays
     data = {datum.name: _read_columns(datum, arrays[datum.name][kept], sizes) for datum in target.declarations.data}
     return Rows(
         target.declarations, sizes, _read_parameters(build, target, sizes), data, count, count == observed.rows, clear

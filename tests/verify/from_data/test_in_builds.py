@@ -102,7 +102,7 @@ def test_rows_that_are_not_read_may_take_a_piece_that_no_other_takes(state, prio
 
 
 def test_a_number_that_is_none_is_a_caveat_of_the_build():
-    assert not any("cannot be read" in one for one in list_build_caveats(build()))
+    assert not any("cannot be used" in one for one in list_build_caveats(build()))
     caveats = list_build_caveats(build("a,y\n1,nan\n"))
     assert any("row 1 (line 2), column `y`: found nan" in one for one in caveats)
 
