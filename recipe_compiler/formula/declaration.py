@@ -1,5 +1,6 @@
 """What a document declares: blocks, parameters, functions and data, with their shapes, kinds and domains."""
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -128,6 +129,12 @@ class Declarations:
         return None
 
     @property
+    def names(self) -> frozenset[str]:
+        """Everything that has a name: what is declared, and the symbolic sizes."""
+        groups = (self.blocks, self.parameters, self.functions, self.data)
+        return frozenset((*self.sizes, *(item.name for group in groups for item in group)))
+
+    @property
     def own_functions(self) -> tuple[Function, ...]:
         """The functions as declared, each once: at their own blocks."""
         return tuple(function for function in self.functions if not function.home)
@@ -149,3 +156,10 @@ class Declarations:
         counts = [datum.size for datum in self.data]
         found = [size for shape in shapes for size in shape.sizes] + counts
         return tuple(dict.fromkeys(size for size in found if isinstance(size, str)))
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """Return a name that none has yet: the one wanted, with as many underscores behind it as it takes."""
+    while name in taken:
+        name += "_"
+    return name

@@ -85,7 +85,7 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
         if size not in mine.sizes and size in owners:
             problem = f"found the size `{size}` of the target, which is {owners[size]}; expected different names"
             page.faults.meaningless_at(_place_in(target, size), "target", problem, "rename it in one of the two")
-    taken = {*owners, *shared, *theirs.sizes, *(i.name for g in (theirs.blocks, theirs.data, states) for i in g)}
+    taken = {*owners, *shared, *theirs.names, *(state.name for state in states)}
     for parameter in parameters:
         if parameter.name in taken:
             at = page["parameters", parameter.name]

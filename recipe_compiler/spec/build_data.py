@@ -37,10 +37,9 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
             page["data", name].fault(problem, nearest(name, known))
     for key in ("standardise", "indicator", "from_one"):
         for name in getattr(document.data, key):
-            if name not in fields:
-                problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
-                page["data", key].fault(problem, nearest(name, tuple(fields)))
-            elif fields[name].is_index != (key == "from_one"):
+            if not page["data", key].knows(name, fields, "a field of the target"):
+                continue
+            if fields[name].is_index != (key == "from_one"):
                 what = "an index field: its column counts positions" if fields[name].is_index else "no index field"
                 page["data", key].fault(f"found `{name}`, which is {what}")
             elif key == "indicator" and fields[name].shape.cols is None:

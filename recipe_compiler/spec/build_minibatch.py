@@ -1,9 +1,8 @@
 """How minibatches are drawn, what is estimated from the data before a run, and how the step size falls along it."""
 
-from collections.abc import Set
 from typing import Any
 
-from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.declaration import Parameter, unused
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
@@ -56,14 +55,13 @@ def estimated_noise(
 
     Dense: V is the parameter, a matrix. Diagonal: the parameter is the vector of its diagonal.
     """
-    entry = page["gradient_noise", "V"].entry
     form = page["gradient_noise", "form"]
-    if entry is None or entry.scalar.text != ESTIMATE or scope.declarations.find(ESTIMATE) is not None:
+    if page["gradient_noise", "V"].text != ESTIMATE or scope.declarations.find(ESTIMATE) is not None:
         if form.node is not None:
             form.fault("found `form`, expected none: it is of `V: estimate`")
         return None
     rows = potential_blocks(dynamics)[0].shape.rows
-    name = _free("V_hat", scope)
+    name = unused("V_hat", scope.declarations.names)
     if rows is None:
         return Symbol(name, SCALAR, Role.PARAMETER), Parameter(name, SCALAR, (Kind.NONNEGATIVE,))
     square = Shape(rows, rows)
@@ -76,8 +74,7 @@ def estimated_noise(
 def check_estimates(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault where something is to be estimated from the data that cannot be, or is zero where it is estimated."""
     control = document.minibatch is not None and document.minibatch.control_variates is not None
-    entry = page["gradient_noise", "V"].entry
-    estimate = entry is not None and entry.scalar.text == ESTIMATE
+    estimate = page["gradient_noise", "V"].text == ESTIMATE
     at = page["minibatch", "control_variates"] if control else page["gradient_noise", "V"]
     moves = [move for move in scheme.cycle if isinstance(move, Cir) and control]
     if (control or estimate) and (moves or not _takes_gradients(scheme)):
@@ -129,17 +126,10 @@ def control_parameters(
     else:
         blocks = target.declarations.blocks
         names = [(f"{own.name}_mode", f"grad_{U}_{own.name}_mode", own.shape) for own in blocks]
-    declared = target.declarations
-    taken = {item.name for item in (*declared.blocks, *declared.parameters, *declared.data)}
+    taken = {*target.declarations.names, *scope.declarations.names}
     found: list[tuple[Parameter, Parameter]] = []
     for mode, at_mode, shape in names:
-        own = [Parameter(_free(name, scope, taken), shape) for name in (mode, at_mode)]
+        own = [Parameter(unused(name, taken), shape) for name in (mode, at_mode)]
         taken |= {parameter.name for parameter in own}
         found.append((own[0], own[1]))
     return tuple(found)
-
-
-def _free(name: str, scope: Scope, taken: Set[str] = frozenset()) -> str:
-    while name in taken or scope.declarations.find(name) is not None:
-        name += "_"
-    return name

@@ -54,10 +54,9 @@ def part_of(at: Page, wanted: type[Wanted], around: Around, key: str = "") -> Wa
     """
     if (there := around.parts.get(key or str(at.path[0]))) is not None:
         return _of_kind(at, wanted, there, "this object")
-    entry = at.entry
-    if entry is None or not entry.scalar.text:
+    name = at.text
+    if not name:
         return None
-    name = entry.scalar.text
     file = shipped(name, (KINDS[wanted],)) or around.folder / name
     if not file.name.endswith((".yaml", ".yml")):
         what = f"expected a YAML file, or the name of {_WORDS[wanted]} that ships"

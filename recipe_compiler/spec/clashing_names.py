@@ -37,18 +37,14 @@ def other_names(root: Mapping, dynamics: Dynamics, target: Target, *, with_block
         with_blocks: whether its blocks and functions may be renamed, too.
     """
     mine, theirs = dynamics.declarations, target.declarations
-    blocks = {block.name for block in theirs.blocks}
-    names = {item.name for group in (theirs.parameters, theirs.data) for item in group}
-    names |= {state.block.name for state in target.recursion}
-    shared = {block.name for block in potential_blocks(dynamics)}
-    clashes = [item.name for item in mine.parameters if item.name in {*names, *blocks, *theirs.sizes}]
-    clashes += [size for size in mine.sizes if size in {*names, *blocks} or _is_another(size, dynamics, target)]
+    names = theirs.names.union(state.block.name for state in target.recursion)
+    shared = {block.name for block in potential_blocks(dynamics)}.intersection(block.name for block in theirs.blocks)
+    clashes = [item.name for item in mine.parameters if item.name in names]
+    clashes += [x for x in mine.sizes if x in names.difference(theirs.sizes) or _is_another(x, dynamics, target)]
     if with_blocks:
-        taken = {*names, *theirs.sizes}
-        clashes += [x.name for x in mine.blocks if x.name in taken | (blocks - shared)]
-        clashes += [f.name for f in mine.functions if f.name in taken | blocks]
-    items = (*mine.blocks, *mine.parameters, *mine.functions)
-    taken = {*names, *blocks, *theirs.sizes, *mine.sizes, *(item.name for item in items)}
+        clashes += [block.name for block in mine.blocks if block.name in names - shared]
+        clashes += [function.name for function in mine.functions if function.name in names]
+    taken = {*names, *mine.names}
     valued, settled = _keys(root, "parameters"), {*_keys(root, "bind"), *_keys(root, "parameters")}
     found: dict[str, str] = {}
     for name in clashes:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, VECTORS, Constraint
-from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.declaration import Block, Declarations, Domain, unused
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.declarations import Page, bound_of
 from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Target
 
 if TYPE_CHECKING:  # what reads targets alone brings it
@@ -56,9 +57,8 @@ def read_constraints(
 def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Declarations) -> Constrained | None:
     at = page["state", block.name, "constraint"]
 
-    entry = at.entry
-    parsed = None if entry is None else page.faults.catch(entry.tree)
-    if entry is None or parsed is None:
+    parsed = at.read(Entry.tree)
+    if parsed is None:
         return None
     for key, other in (("domain", given.domain if given.domain != "real" else None), ("transform", given.transform)):
         if other is not None:
@@ -71,7 +71,7 @@ def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Dec
         case tree.Name(name) if name in frozenset(Constraint):
             return _of_set(at, block, Constraint(name))
         case tree.Call(name, arguments) if BOUNDED.get(name) == len(arguments):
-            read = (bound_of(page, entry, part, declarations) for part in arguments)
+            read = (bound_of(at, part, declarations) for part in arguments)
             bounds = tuple(bound for bound in read if bound is not None)
             if len(bounds) != len(arguments):
                 return None
@@ -80,7 +80,7 @@ def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Dec
             return Constrained(replace(block, domain=Domain(DomainName.INTERVAL, bounds)), "logit")
         case _:
             known = ("positive", "lower(a)", "upper(b)", "interval(a, b)", *Constraint)
-            written = shown(entry.scalar.text) or "a formula"
+            written = shown(at.text) or "a formula"
             at.fault(f"found `{written}`, expected one of {', '.join(known)}", nearest(written, known))
             return None
 
@@ -117,14 +117,9 @@ def constrained(target: Target) -> tuple[Block, ...]:
 
 def sampled_blocks(target: Target) -> tuple[Block, ...]:
     """Return the blocks that a chain moves: the variables of a constrained block in its place, `simplex_w` of `w`."""
-    declared = target.declarations
-    groups = (declared.blocks, declared.parameters, declared.data)
-    taken = {*declared.sizes, *(item.name for group in groups for item in group)}
-    found: list[Block] = []
-    for block in declared.blocks:
-        moved, name = block.sampled, block.sampled.name
-        while moved != block and name in taken:
-            name += "_"
-        taken.add(name)
-        found.append(replace(moved, name=name))
+    taken, found = {*target.declarations.names}, list[Block]()
+    for block in target.declarations.blocks:
+        moved = block.sampled
+        found.append(moved if moved == block else replace(moved, name=unused(moved.name, taken)))
+        taken.add(found[-1].name)
     return tuple(found)

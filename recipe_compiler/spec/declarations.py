@@ -54,9 +54,7 @@ def function_declarations(
     for name, entry in entries.items():
         at = page["functions", name]
         for block in entry.of:
-            if block not in blocks:
-                expected = f"found `{block}`, expected a block of the state ({', '.join(blocks)})"
-                at["of"].fault(expected, nearest(block, blocks))
+            at["of"].knows(block, blocks, "a block of the state")
         check_kinds(at, entry.shape, entry.is_)
         if entry.role and entry.shape != SCALAR:
             at["shape"].fault(f"found a {entry.shape}, expected a scalar: it is the potential")
@@ -89,16 +87,15 @@ def with_domains(page: Page, declarations: Declarations) -> Declarations:
 
 def _domain(page: Page, declarations: Declarations, block: Block) -> Domain:
     at = page["state", block.name, "domain"]
-    entry = at.entry
-    parsed = None if entry is None else page.faults.catch(entry.tree)
-    return Domain() if entry is None or parsed is None else domain_of(page, entry, parsed, declarations)
+    parsed = at.read(Entry.tree)
+    return Domain() if parsed is None else domain_of(at, parsed, declarations)
 
 
 _ENDS: Table[str, int] = {DomainName.INTERVAL: 2, DomainName.CIRCLE: 2, DomainName.COUNTS: 1}
 """The domains that are stated with ends, and how many these are."""
 
 
-def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declarations) -> Domain:
+def domain_of(at: Page, parsed: tree.Tree, declarations: Declarations) -> Domain:
     """Return the domain that a formula of domains says; the real line where a fault was added."""
     known = tuple(name.value for name in DomainName)
     match parsed:
@@ -107,13 +104,13 @@ def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declara
         case tree.Call(name, arguments) if len(arguments) == _ENDS.get(name):
             texts = arguments
         case _:
-            written = shown(entry.scalar.text) or "a formula"
+            written = shown(at.text) or "a formula"
             problem = f"found `{written}`, expected real, positive, nonnegative, interval(a, b), circle, circle(a, b)"
             problem = f"{problem}, simplex, one_hot, counts or counts(n)"
             hint = "" if written.partition("(")[0] in known else nearest(written, known)
-            page.faults.meaningless_at(entry.scalar.place, entry.name, problem, hint)
+            at.meaningless(problem, hint)
             return Domain()
-    bounds = tuple(bound_of(page, entry, part, declarations) for part in texts)
+    bounds = tuple(bound_of(at, part, declarations) for part in texts)
     return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))
 
 
@@ -123,15 +120,15 @@ def domain_text(domain: Domain) -> str:
     return f"{domain.name.value}({bounds})" if bounds else domain.name.value
 
 
-def bound_of(page: Page, entry: Entry, part: tree.Tree, declarations: Declarations) -> Formula | None:
+def bound_of(at: Page, part: tree.Tree, declarations: Declarations) -> Formula | None:
     """Return a bound of a domain, which is a number made of numbers and parameters; None where a fault was added."""
-    bound = page.faults.catch(lambda: entry.elaborated(part, Scope(declarations), SCALAR))
+    bound = at.read(lambda entry: entry.elaborated(part, Scope(declarations), SCALAR))
     blocks = () if bound is None else dependence(bound).blocks
     if blocks:
         problem = f"found the block `{blocks[0]}` in a bound, expected numbers and parameters"
         hint = "a domain cannot depend on the state; a move draws the levels of slices: "
         hint += "`{draw: z, slice: log(w)}`"
-        page.faults.meaningless_at(entry.scalar.place, entry.name, problem, hint)
+        at.meaningless(problem, hint)
     return bound
 
 
@@ -141,16 +138,14 @@ NORMALISABLE = "normalisable"
 
 def assumes_integral(page: Page) -> bool:
     """Return whether a finite integral is among what is assumed."""
-    listed = (item.entry for item in page["assume"].items)
-    return any(entry is not None and entry.scalar.text.strip() == NORMALISABLE for entry in listed)
+    return any(item.text.strip() == NORMALISABLE for item in page["assume"].items)
 
 
 def read_assumptions(page: Page, declarations: Declarations, besides: str = "") -> tuple[Compare, ...]:
     """Return the comparisons under `assume`; `besides` is the word that may stand among them."""
     scope = Scope(declarations)
-    entries = [item.entry for item in page["assume"].items]
-    conditions = [entry for entry in entries if entry is not None and entry.scalar.text.strip() != (besides or None)]
-    read = [page.faults.catch(lambda entry=entry: entry.condition(scope)) for entry in conditions]
+    conditions = [item for item in page["assume"].items if item.text.strip() != (besides or None)]
+    read = [item.read(lambda entry: entry.condition(scope)) for item in conditions]
     return tuple(condition for condition in read if condition is not None)
 
 

@@ -24,8 +24,7 @@ def read_derived(
         declarations: the blocks, parameters and data of the target, and the parameters of whoever else may be named.
         taken: names of others that are not declared there.
     """
-    known = (*declarations.blocks, *declarations.parameters, *declarations.data)
-    used = {*(item.name for item in known), *declarations.sizes, *taken}
+    used = declarations.names.union(taken)
     found: list[tuple[str, Formula]] = []
     for name in names:
         at = page["derived", name]

@@ -117,9 +117,7 @@ class Entry:
         comment = self.scalar.comment
         if len(comment) > 1 and comment[1] not in " #!":
             problem = f"found `{comment[:40]}` after the formula, which YAML takes for a comment and drops"
-            raise SpecError(
-                [Fault(self.scalar.place, self.name, problem, "quote the formula, or write `# ` and the comment")]
-            )
+            raise SpecError(self.refused(problem, "quote the formula, or write `# ` and the comment").faults)
         try:
             return parse(self.scalar.text.replace("\n", " "), self.name, _START)
         except DocumentError as error:
@@ -158,11 +156,11 @@ class Entry:
 
     def _refuse_shadowed(self, tree: Tree, scope: Scope) -> None:
         """Raise ModelError where an object of Python means the language's `I` or `exp`, and its text another name."""
-        taken = (*scope.declarations.sizes, *(draw.name for draw in scope.noise))
+        taken = scope.declarations.names.union(draw.name for draw in scope.noise)
         for name in language_names(tree) if self.scalar.formula is not None else ():
-            if scope.declarations.find(name) is not None or name in taken:
+            if name in taken:
                 problem = f"found the language's `{name}` beside a declared `{name}`, expected different names"
-                raise ModelError([Fault(self.scalar.place, self.name, problem, f"rename what is declared: `{name}_`")])
+                raise self.refused(problem, f"rename what is declared: `{name}_`")
 
     def _refuse_calls(self, tree: Tree) -> None:
         """Raise ModelError where a name that stands for a formula is called: it is no function, nor a density."""
@@ -172,6 +170,10 @@ class Entry:
             problem = f"found a call of `{name}`, which stands for a formula under `let`, expected a function"
             fault = Fault(where, self.name, problem, f"rename it under `let`, or write {name}*(...) for a product")
             raise ModelError([self.relocated(fault)])
+
+    def refused(self, problem: str, hint: str = "") -> ModelError:
+        """Return the fault of an entry that means nothing, to be raised."""
+        return ModelError([Fault(self.scalar.place, self.name, problem, hint)])
 
     def relocated(self, fault: Fault) -> Fault:
         """Return a fault of the bare text at its place in the file."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from fractions import Fraction
 
-from recipe_compiler.errors import DocumentError, Fault, ModelError, nearest
+from recipe_compiler.errors import DocumentError, ModelError, nearest
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
@@ -164,18 +164,13 @@ def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) ->
     """Return block to law in the order of z, a fault added for each that means nothing."""
     blocks = {block.name: block for block in declarations.blocks}
     for name in names:
-        if name not in blocks:
-            problem = f"found `{name}`, expected a block of the state ({', '.join(blocks)})"
-            page["laws", name].fault(problem, nearest(name, tuple(blocks)))
+        page["laws", name].knows(name, blocks, "a block of the state")
     scope = Scope(of_all_data(declarations))
     found: list[tuple[str, Law]] = []
     for name, block in blocks.items():
-        entry = page["laws", name].entry if name in names and families_of(block) else None
-        law = (
-            None if entry is None else page.faults.catch(lambda entry=entry, block=block: read_law(entry, block, scope))
-        )
-        if law is not None:
-            found.append((name, law))
+        if name in names and families_of(block):
+            law = page["laws", name].read(lambda entry, block=block: read_law(entry, block, scope))
+            found += [] if law is None else [(name, law)]
     return tuple(found)
 
 
@@ -191,12 +186,12 @@ def read_law(entry: Entry, block: Block, scope: Scope) -> Law:
         raise _no_law(entry, parsed, families)
     if parsed.name not in families:
         problem = f"found {parsed.name} of {block.name}, which is {block.constraint}, expected {_listed(families)}"
-        raise _fault(entry, problem)
+        raise entry.refused(problem)
     family = families[parsed.name]
     if len(parsed.args) != len(family.arguments):
         problem = f"found {len(parsed.args)} parameters of {parsed.name}, expected {_listed({parsed.name: family})}"
         shares = "for K components use `constraint: simplex`; `domain: simplex` omits the last component"
-        raise _fault(entry, problem, shares if parsed.name == "Dirichlet" else "")
+        raise entry.refused(problem, shares if parsed.name == "Dirichlet" else "")
     _check_domain(entry, parsed.name, family, block)
     made = (
         _argument(entry, part, name in family.scalars, name == "cov", block, scope)
@@ -205,14 +200,14 @@ def read_law(entry: Entry, block: Block, scope: Scope) -> Law:
     law = Law(parsed.name, tuple(made))
     if any(block.name in dependence(argument).blocks for argument in law.arguments):
         problem = f"found `{block.name}` in a parameter of its own law, expected the other blocks, parameters and data"
-        raise _fault(entry, problem)
+        raise entry.refused(problem)
     return law
 
 
 def _no_law(entry: Entry, parsed: tree.Tree, families: Table[str, LawFamily]) -> ModelError:
     name = parsed.name if isinstance(parsed, tree.Call) else ""
     shown = f"the function `{name}`" if name else "a formula"
-    return _fault(entry, f"found {shown}, expected one of {_listed(families)}", nearest(name, tuple(families)))
+    return entry.refused(f"found {shown}, expected one of {_listed(families)}", nearest(name, tuple(families)))
 
 
 def _listed(families: Table[str, LawFamily]) -> str:
@@ -224,19 +219,19 @@ def _check_domain(entry: Entry, name: str, family: LawFamily, block: Block) -> N
     domains, domain = family.domains, block.domain
     if block.shape.cols is not None and family.unit is not Unit.ROW:
         problem = f"found the law of a {block.shape}, expected a scalar or a column"
-        raise _fault(entry, problem, "laws of matrices are not supported: declare a column")
+        raise entry.refused(problem, "laws of matrices are not supported: declare a column")
     if domain.name not in domains:
         expected = " or ".join(sorted(domains))
-        raise _fault(entry, f"found {name} of a block that is {domain.name}, expected one that is {expected}")
+        raise entry.refused(f"found {name} of a block that is {domain.name}, expected one that is {expected}")
     if name == "Beta" and domain.bounds != UNIT:
-        raise _fault(entry, "found Beta of a block in another interval, expected the domain interval(0, 1)")
+        raise entry.refused("found Beta of a block in another interval, expected the domain interval(0, 1)")
     if name == "Poisson" and domain.bounds:
         end = text(domain.bounds[0])
         problem = f"found Poisson of {block.name}, whose counts end at {end}, expected Binomial({end}, p)"
-        raise _fault(entry, problem, "the domain of unbounded counts is `counts`")
+        raise entry.refused(problem, "the domain of unbounded counts is `counts`")
     if name == "Binomial" and not domain.bounds:
         problem = f"found Binomial of {block.name}, whose counts are unbounded, expected Poisson(mean)"
-        raise _fault(entry, problem, "the domain of counts up to n is `counts(n)`")
+        raise entry.refused(problem, "the domain of counts up to n is `counts(n)`")
 
 
 def _argument(entry: Entry, part: tree.Tree, is_number: bool, is_square: bool, block: Block, scope: Scope) -> Formula:
@@ -259,7 +254,3 @@ def _number(entry: Entry, part: tree.Tree, scope: Scope) -> Formula | None:
         return entry.elaborated(part, scope, SCALAR)
     except DocumentError:
         return None
-
-
-def _fault(entry: Entry, problem: str, hint: str = "") -> ModelError:
-    return ModelError([Fault(entry.scalar.place, entry.name, problem, hint)])

@@ -12,6 +12,7 @@ from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.tree import Tree
+from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.page import Page
 
 SECTION = "let"
@@ -19,14 +20,12 @@ SECTION = "let"
 
 def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> Page:
     """Return the page whose formulas know the names under `let`, a fault added for each that means nothing."""
-    taken = {item.name for group in (declarations.blocks, declarations.parameters, declarations.data) for item in group}
     found: dict[str, Tree] = {}
     for name in names:
         at = page[SECTION, name]
-        entry = at.entry
-        if name in taken or name in declarations.sizes:
+        if name in declarations.names:
             at.fault(f"found the name `{name}`, which is declared already; expected another")
-        elif entry is not None and (parsed := page.faults.catch(entry.tree)) is not None:
+        elif (parsed := at.read(Entry.tree)) is not None:
             found[name] = parsed
     for name in found:
         if circle := circle_of(name, found):
@@ -35,11 +34,11 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
             return page
     wide = page
     for name in in_order(found):
-        entry = wide[SECTION, name].entry
-        made = None if entry is None else page.faults.catch(entry.tree)
-        if entry is None or made is None:
+        at = wide[SECTION, name]
+        made = at.read(Entry.tree)
+        if made is None:
             return page
-        page.faults.catch(lambda entry=entry: entry.formula(Scope(declarations, densities=True), None))
+        at.formula(Scope(declarations, densities=True), None)
         wide = replace(wide, let={**wide.let, name: tree.unplaced(made)})
     return wide
 

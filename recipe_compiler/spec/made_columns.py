@@ -8,7 +8,6 @@ name, so that what is made of it is again a formula of one row.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.build import parts
@@ -73,7 +72,7 @@ class _Maker:
         name = written(part)
         if len(part.args) != 1:
             problem = f"found {len(part.args)} arguments of {part.name}(), expected one: {part.name}(x)"
-            raise ModelError([_fault(entry, problem)])
+            raise entry.refused(problem)
         if name not in self.made:
             self._add(name, part.args[0], entry, part.name)
         return tree.Name(name, part.at)
@@ -84,12 +83,8 @@ class _Maker:
         typed = entry.elaborated(formula, scope, None if isinstance(formula, tree.Comparison) else SCALAR)
         for found in _others(typed):
             problem = f"found {found}, expected functions of one row's numbers, or {', '.join(WHOLE)} of a column"
-            raise ModelError([_fault(entry, problem)])
+            raise entry.refused(problem)
         self.made[name] = MadeColumn(name, typed, dependence(typed).data, whole)
-
-
-def _fault(entry: Entry, problem: str) -> Fault:
-    return Fault(entry.scalar.place, entry.name, problem)
 
 
 def _others(formula: Formula) -> Iterator[str]:

@@ -1,9 +1,11 @@
 """A document being read: its places, with what stands there and where faults go."""
 
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from recipe_compiler.errors import Place
+from recipe_compiler.errors import Place, nearest
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
@@ -14,6 +16,7 @@ from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.validate import entry_name
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, place_of, plain
 
+Read = TypeVar("Read")
 Path = tuple[str | int, ...]
 """Keys and positions of a list, from the root of a document on."""
 
@@ -66,21 +69,40 @@ class Page:
         return tuple(self[place] for place in range(len(getattr(self.node, "items", ()))))
 
     @property
+    def text(self) -> str:
+        """The text of the scalar there; empty where there is none."""
+        return self.node.text if isinstance(self.node, Scalar) else ""
+
+    @property
     def entry(self) -> Entry | None:
         """The formula there; None if no scalar stands there."""
         node = self.node
         return Entry(self.label, node, self.let) if isinstance(node, Scalar) else None
 
-    def formula(self, scope: Scope, expected: Shape | None) -> Formula | None:
-        """Return the formula there; None if there is none, or if a fault was added."""
+    def read(self, means: Callable[[Entry], Read]) -> Read | None:
+        """Return what the formula there means; None if there is none, or if a fault was added."""
         entry = self.entry
-        return None if entry is None else self.faults.catch(lambda: entry.formula(scope, expected))
+        return None if entry is None else self.faults.catch(lambda: means(entry))
+
+    def formula(self, scope: Scope, expected: Shape | None) -> Formula | None:
+        """Return the typed formula there; None if there is none, or if a fault was added."""
+        return self.read(lambda entry: entry.formula(scope, expected))
+
+    def knows(self, name: str, known: Iterable[str], what: str) -> bool:
+        """Whether a name is one of those known; a fault is added where it is none."""
+        names = tuple(known)
+        if name not in names:
+            self.fault(f"found `{name}`, expected {what} ({', '.join(names)})", nearest(name, names))
+        return name in names
 
     def fault(self, problem: str, hint: str = "") -> None:
         """Add a fault of the meaning: an unknown name, a shape, a missing value."""
         self.faults.meaningless_at(self.where, self.label, problem, hint)
 
+    def meaningless(self, problem: str, hint: str = "") -> None:
+        """Add a fault of the meaning, where the value begins."""
+        self.faults.meaningless_at((self.node or self.root).place, self.label, problem, hint)
+
     def malformed(self, problem: str, hint: str = "") -> None:
         """Add a fault of the language, where the value begins: behind its key."""
-        where = self.where if self.node is None else self.node.place
-        self.faults.malformed_at(where, self.label, problem, hint)
+        self.faults.malformed_at((self.node or self.root).place, self.label, problem, hint)

@@ -257,9 +257,7 @@ def _initial(
     found: list[tuple[str, Formula]] = []
     for name in document.init:
         at = page["init", name]
-        if name not in blocks:
-            problem = f"found `{name}`, expected a block of the dynamics or of the target ({', '.join(blocks)})"
-            at.fault(problem, nearest(name, tuple(blocks)))
+        if not at.knows(name, blocks, "a block of the dynamics or of the target"):
             continue
         shape, sizes = blocks[name].shape, {} if name in own else known_sizes(document)
         rows, cols = (sizes.get(size, size) if isinstance(size, str) else size for size in (shape.rows, shape.cols))

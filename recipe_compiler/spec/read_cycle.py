@@ -284,10 +284,7 @@ def _check_energy(at: Page, target: Target, variant: str, what: str) -> None:
 def _block(at: Page, name: str, dynamics: Dynamics) -> Block | None:
     """Return a block of the dynamics; None, and a fault is added, where there is none of that name."""
     blocks = {block.name: block for block in dynamics.declarations.blocks}
-    if name not in blocks:
-        problem = f"found `{name}`, expected a block of the dynamics ({', '.join(blocks)})"
-        at.fault(problem, nearest(name, tuple(blocks)))
-    return blocks.get(name)
+    return blocks[name] if at.knows(name, blocks, "a block of the dynamics") else None
 
 
 def _moved(scheme: Scheme) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Set
 from dataclasses import replace
 
-from recipe_compiler.errors import Place, nearest
+from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import place_shape
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Function
@@ -216,12 +216,10 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
     declared = scope.declarations
     noise = tuple(Block(name, entry.shape) for name, entry in stated.noise.items())
     for draw in noise:
-        if declared.find(draw.name) is not None or draw.name in declared.sizes:
+        if draw.name in declared.names:
             page["noise", draw.name].fault("found a name that is already declared")
-    known = set(declared.sizes)
-    for draw in noise:
         for size in draw.shape.sizes:
-            if isinstance(size, str) and size not in known:
+            if isinstance(size, str) and size not in declared.sizes:
                 page["noise", draw.name, "shape"].fault(f"found the size `{size}`, expected one of the state's")
     drift = _by_block(page["drift"], stated.drift, scope)
     if stated.drift is not None:
@@ -248,9 +246,7 @@ def _by_block(
         return None
     blocks = {block.name: block for block in scope.declarations.blocks}
     for name in stated:
-        if name not in blocks:
-            problem = f"found `{name}`, expected a block of the state ({', '.join(blocks)})"
-            page[name].fault(problem, nearest(name, tuple(blocks)))
+        page[name].knows(name, blocks, "a block of the state")
     found: list[tuple[str, Formula]] = []
     for name, block in blocks.items():
         shape = SCALAR if energy else block.shape

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
@@ -64,13 +63,12 @@ def _shape(stated: str | AuxiliaryEntry) -> Shape:
 def _auxiliary(at: Page, block: Block, stated: str | AuxiliaryEntry, known: Declarations) -> Auxiliary | None:
     """Return a block with the law that it is drawn from; None, and a fault is added, where that means nothing."""
     at = at["draws", block.name]
-    if block.name in {*known.sizes, *(item.name for item in (*known.blocks, *known.parameters))}:
+    if block.name in known.names:
         problem = f"found a draw `{block.name}`, the name of a block, parameter or size, expected another name"
         at.fault(problem)
         return None
-    entry = (at["law"] if isinstance(stated, AuxiliaryEntry) else at).entry
     scope = Scope(with_draws(known, (block,)))
-    law = None if entry is None else at.faults.catch(lambda: read_law(entry, block, scope))
+    law = (at["law"] if isinstance(stated, AuxiliaryEntry) else at).read(lambda entry: read_law(entry, block, scope))
     if law is None:
         return None
     used = dependence(law.arguments[1]).blocks
@@ -86,11 +84,7 @@ def _maps(at: Page, names: tuple[str, ...], scope: Scope) -> tuple[tuple[str, Fo
     blocks = {block.name: block for block in scope.declarations.blocks}
     found: list[tuple[str, Formula]] = []
     for name in names:
-        if name not in blocks:
-            problem = f"found `{name}`, expected a block of the dynamics, or a draw ({', '.join(blocks)})"
-            at[name].fault(problem, nearest(name, tuple(blocks)))
-            continue
-        formula = at[name].formula(scope, blocks[name].shape)
-        if formula is not None:
-            found.append((name, formula))
+        if at[name].knows(name, blocks, "a block of the dynamics, or a draw"):
+            formula = at[name].formula(scope, blocks[name].shape)
+            found += [] if formula is None else [(name, formula)]
     return tuple(found)

@@ -56,8 +56,7 @@ def _shapes_of_weights(block: Block) -> tuple[Shape, ...]:
 
 def _formula(at: Page, scope: Scope, block: Block, shapes: tuple[Shape, ...]) -> Formula | None:
     """Return the formula under a key, of one of some shapes and free of a block; None where a fault was added."""
-    entry = at.entry
-    formula = None if entry is None else at.faults.catch(lambda: _of_a_shape(entry, scope, shapes))
+    formula = at.read(lambda entry: _of_a_shape(entry, scope, shapes))
     if formula is not None and block.name in dependence(formula).blocks:
         problem = f"found `{block.name}` in the weights of its own rows, expected the other blocks of the target"
         hint = "weights that depend on the rows change their distribution"

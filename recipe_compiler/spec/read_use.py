@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from recipe_compiler.errors import nearest
-from recipe_compiler.formula.declaration import Block, Function
+from recipe_compiler.formula.declaration import Function, unused
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks, with_sizes_of_columns
 from recipe_compiler.spec.build_parts import Around, part_of
@@ -106,7 +106,7 @@ def _parts(
         if rows is None:
             return None
         name = f"{MASK}_{len(found) + 1}" if found else MASK
-        found.append(Moved(blocks, _unused(name, taken), rows))
+        found.append(Moved(blocks, unused(name, taken), rows))
     return tuple(found)
 
 
@@ -141,9 +141,7 @@ def _blocks(at: Page, entry: MoveEntry, dynamics: Dynamics, other: Dynamics) -> 
         if twice is not None:
             problem = f"found {twice} twice in [{', '.join(stated)}], expected each block once"
             at["of", name].fault(problem, f"write `{name}: {twice}`" if len({*stated}) == 1 else "")
-        if name not in known:
-            problem = f"found `{name}`, expected a block of {other.name} ({', '.join(known)})"
-            at["of", name].fault(problem, nearest(name, known))
+        at["of", name].knows(name, known, f"a block of {other.name}")
     found = {wanted.name: theta.name}
     for name in known:
         if name == wanted.name:
@@ -258,21 +256,7 @@ def _rows(at: Page, document: BuildDocument, target: Target, moved: tuple[str, .
     return tuple(block.name in moved for block, count in pairs for _ in range(int(count)))
 
 
-def _taken(document: BuildDocument, *documents: Dynamics | Target) -> set[str]:
+def _taken(document: BuildDocument, dynamics: Dynamics, other: Dynamics, target: Target) -> set[str]:
+    documents = (dynamics, other, target, target.declared or target)
     taken = {*document.parameters, *document.sizes, *document.derived, *document.bind}
-    for declared in (one.declarations for one in documents):
-        taken |= {*declared.sizes}
-        taken |= {x.name for g in (declared.blocks, declared.parameters, declared.functions, declared.data) for x in g}
-    return taken | {block.name for one in documents if isinstance(one, Target) for block in _all_blocks(one)}
-
-
-def _unused(name: str, taken: Set[str]) -> str:
-    """Return a name for the parameter of a P that none has."""
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _all_blocks(target: Target) -> tuple[Block, ...]:
-    states = tuple(state.block for state in target.recursion)
-    return (*states, *(target.declared or target).declarations.blocks)
+    return taken.union(*(one.declarations.names for one in documents), {state.block.name for state in target.recursion})

@@ -38,12 +38,10 @@ def entry_of(state: str, part: str) -> str:
 
 def state_blocks(page: Page, entries: Mapping[str, "RowStateEntry"], declarations: Declarations) -> tuple[Block, ...]:
     """Return the states as blocks, a fault added for each that is declared already, or is a matrix."""
-    taken = {*declarations.sizes, *(item.name for item in (*declarations.blocks, *declarations.parameters))}
-    taken |= {item.name for item in declarations.data}
     found: list[Block] = []
     for name, entry in entries.items():
         at = page[SECTION, name]
-        if name in taken:
+        if name in declarations.names:
             at.fault(f"found the name `{name}`, which is declared already; expected another")
         elif entry.shape.cols is not None:
             problem = f"found a state that is a {entry.shape}, expected a number or a column"

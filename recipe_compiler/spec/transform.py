@@ -16,7 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.formula import build
-from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.declaration import Block, Declarations, Domain, unused
 from recipe_compiler.formula.expression import Apply, Compare, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.substitute import substitute
@@ -93,16 +93,7 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
 
 
 def _names(target: Target) -> set[str]:
-    own = target.declarations
-    items = (*own.blocks, *own.parameters, *own.functions, *own.data)
-    return {*own.sizes, *(item.name for item in items), *(state.block.name for state in target.recursion)}
-
-
-def _new_name(wanted: str, taken: set[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    taken.add(wanted)
-    return wanted
+    return {*target.declarations.names, *(state.block.name for state in target.recursion)}
 
 
 def _transforms(declared: Declarations, transforms: Mapping[str, Via], taken: set[str]) -> list[Transform]:
@@ -111,7 +102,9 @@ def _transforms(declared: Declarations, transforms: Mapping[str, Via], taken: se
     for block in declared.blocks:
         if block.name in transforms:
             via, bound = transforms[block.name]
-            made.append(Transform(block, via, _new_name(f"{via}_{block.name}", taken), bound))
+            inner = unused(f"{via}_{block.name}", taken)
+            taken.add(inner)
+            made.append(Transform(block, via, inner, bound))
     return made
 
 
@@ -155,9 +148,7 @@ def standard(target: Target) -> Target:
     if not moved:
         return own
     taken = _names(own)
-    blocks = {
-        name: Block(_new_name(f"distance_{name}", taken), one.block.shape, POSITIVE) for name, one in moved.items()
-    }
+    blocks = {name: Block(unused(f"distance_{name}", taken), one.block.shape, POSITIVE) for name, one in moved.items()}
     put_in = {name: beside(one, Symbol(blocks[name].name, one.block.shape, Role.BLOCK)) for name, one in moved.items()}
 
     def put(formula: Formula | None) -> Formula | None:

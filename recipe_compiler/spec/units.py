@@ -78,8 +78,7 @@ def check_units(page: Page, stated: Table[str, str], declarations: Declarations)
             problem = f"found the unit of `{name}`, expected one of a block, parameter or function"
             page["units", name].fault(problem, nearest(name, known))
             continue
-        if (entry := page["units", name].entry) is not None:
-            page.faults.catch(lambda entry=entry: _read(entry))
+        page["units", name].read(_read)
 
 
 def _read(entry: Entry) -> Unit:

@@ -18,20 +18,20 @@ Rows = tuple[tuple[Fraction, ...], ...]
 
 def read_value(at: Page, parameter: Parameter, sizes: Table[str, int], folder: Path) -> Value | None:
     """Return the value that stands at a place; None where a fault was added."""
-    node = at.node or at.root
+    node = at.node
     if isinstance(node, Scalar) and node.text.endswith(".npy"):
         file = folder / node.text
         numbers = npy_numbers(file, parameter.shape, sizes)
         if not isinstance(numbers, str):
             return Value(numbers, file)
-        at.faults.meaningless_at(node.place, at.label, numbers, "save it with numpy.save, as float64, without objects")
+        at.meaningless(numbers, "save it with numpy.save, as float64, without objects")
         return None
     rows = _rows(at, parameter.shape)
     if rows is None:
         return None
     problem = shape_problem(rows, parameter.shape, sizes) or kind_problem(rows, parameter)
     if problem:
-        at.faults.meaningless_at(node.place, at.label, problem)
+        at.meaningless(problem)
         return None
     return Value(rows)
 
