@@ -12,7 +12,7 @@ from collections.abc import Mapping as Table
 from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Block, Parameter
-from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.expression import Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
@@ -74,12 +74,11 @@ def _keys(root: Mapping, section: str) -> tuple[str, ...]:
     return tuple(key.text for key, _ in node.entries) if isinstance(node, Mapping) else ()
 
 
-def renamed(dynamics: Dynamics, names: Renamed) -> Dynamics:
-    """Return dynamics whose blocks, functions, parameters and sizes have other names."""
-    if not names:
-        return dynamics
+def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] = {}) -> Dynamics:
+    """Return dynamics whose blocks, functions, parameters and sizes have other names, or sizes that are numbers."""
     declared = dynamics.declarations
-    replacements: dict[str, Formula] = {name: Symbol(names[name], SCALAR, Role.SIZE) for name in names}
+    replacements: dict[str, Formula] = {name: Symbol(new, SCALAR, Role.SIZE) for name, new in names.items()}
+    replacements |= numbers or {}
     for role, items in ((Role.PARAMETER, declared.parameters), (Role.BLOCK, declared.blocks)):
         replacements |= {x.name: Symbol(names[x.name], x.shape, role) for x in items if x.name in names}
     functions = {f.name: f.value.called(names) for f in declared.functions}
@@ -109,8 +108,6 @@ def _claims(claims: Claims, names: Renamed) -> Claims:
 
 def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target) -> Mapping:
     """Return a build's document that names what the dynamics declare as the build has it."""
-    if not names:
-        return root
     started = (*(target.declared or target).declarations.blocks, *target.declarations.blocks)
     blocks = [item.name for item in (*dynamics.declarations.blocks, *dynamics.declarations.own_functions)]
     valued = _without(names, target.declarations.parameters)

@@ -22,6 +22,7 @@ from recipe_compiler.formula.expression import Compare, Filled, Formula, Number,
 from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.show import text
+from recipe_compiler.spec.bind import Rewriting, rewritten_target
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Steps, Target
 from recipe_compiler.spec.page import Page
@@ -224,11 +225,9 @@ def held(target: Target) -> Target:
     others = tuple(block for block in blocks if block not in own)
     roles = dict.fromkeys((b.name for b in others), Role.PARAMETER) | dict.fromkeys((b.name for b in own), Role.DATUM)
 
-    def fixed(formula: Formula | None) -> Formula | None:
-        return None if formula is None else _with_roles(formula, roles)
-
+    by = Rewriting(lambda formula: _with_roles(formula, roles), lambda shape: shape)
     return replace(
-        target,
+        rewritten_target(replace(target, laws=(), declared=None), by),
         declarations=replace(
             declared,
             blocks=tuple(block for block in declared.blocks if block not in blocks),
@@ -236,12 +235,7 @@ def held(target: Target) -> Target:
             data=(*declared.data, *map(_as_field, own)),
             assume=(*declared.assume, *(end for b in blocks if (end := _end(b, roles[b.name], of_row=b in own)))),
         ),
-        potential=fixed(target.potential),
-        log_prior=fixed(target.log_prior),
-        log_likelihood=fixed(target.log_likelihood),
-        laws=(),
         declared=None if target.declared is None else held(target.declared),
-        stated=target.stated.of(lambda formula: _with_roles(formula, roles)),
     )
 
 

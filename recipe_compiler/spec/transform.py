@@ -17,10 +17,10 @@ from fractions import Fraction
 
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, unused
-from recipe_compiler.formula.expression import Apply, Compare, Filled, Formula, Number, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
-from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.spec.model import Target, Transform
+from recipe_compiler.spec.bind import replacing, rewritten_target
+from recipe_compiler.spec.model import Stated, Target, Transform
 from recipe_compiler.spec.page import Page
 
 DOMAINS = {
@@ -67,28 +67,24 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
     declared = target.declarations
     made = _transforms(declared, transforms, _names(target))
     replacements = {one.block.name: value(one) for one in made}
-
-    def put(formula: Formula | None) -> Formula | None:
-        return None if formula is None else substitute(formula, replacements)
-
-    assume = tuple(c for c in (put(condition) for condition in declared.assume) if isinstance(c, Compare))
+    in_u = rewritten_target(replace(target, laws=(), stated=Stated()), replacing(replacements))
     inner = {one.block.name: Block(one.inner, one.block.shape) for one in made}
     blocks = tuple(inner.get(block.name, block) for block in declared.blocks)
     jacobian = build.add([part for one in made for part in _log_jacobian(one)], SCALAR)
-    potential, log_prior = put(target.potential), put(target.log_prior)
+    potential, log_prior = in_u.potential, in_u.log_prior
     if potential is not None:
         potential = build.add([potential, build.negate(jacobian)], SCALAR)
     else:
         log_prior = jacobian if log_prior is None else build.add([log_prior, jacobian], SCALAR)
     return replace(
-        target,
-        declarations=replace(declared, blocks=blocks, assume=assume),
+        in_u,
+        declarations=replace(in_u.declarations, blocks=blocks),
         potential=potential,
         log_prior=log_prior,
-        log_likelihood=put(target.log_likelihood),
-        recursion=tuple(state.of(lambda formula: substitute(formula, replacements)) for state in target.recursion),
+        laws=target.laws,
         transforms=tuple(made),
         declared=target,
+        stated=target.stated,
     )
 
 
@@ -150,22 +146,9 @@ def standard(target: Target) -> Target:
     taken = _names(own)
     blocks = {name: Block(unused(f"distance_{name}", taken), one.block.shape, POSITIVE) for name, one in moved.items()}
     put_in = {name: beside(one, Symbol(blocks[name].name, one.block.shape, Role.BLOCK)) for name, one in moved.items()}
-
-    def put(formula: Formula | None) -> Formula | None:
-        return None if formula is None else substitute(formula, put_in)
-
-    assume = tuple(c for c in (put(condition) for condition in own.declarations.assume) if isinstance(c, Compare))
+    made = rewritten_target(own, replacing(put_in))
     declared = tuple(blocks.get(block.name, block) for block in own.declarations.blocks)
-    return replace(
-        own,
-        declarations=replace(own.declarations, blocks=declared, assume=assume),
-        potential=put(own.potential),
-        log_prior=put(own.log_prior),
-        log_likelihood=put(own.log_likelihood),
-        recursion=tuple(state.of(lambda formula: substitute(formula, put_in)) for state in own.recursion),
-        laws=tuple((name, law.of(lambda formula: substitute(formula, put_in))) for name, law in own.laws),
-        stated=own.stated.of(lambda formula: substitute(formula, put_in)),
-    )
+    return replace(made, declarations=replace(made.declarations, blocks=declared))
 
 
 def _log_jacobian(one: Transform) -> tuple[Formula, ...]:

@@ -15,10 +15,10 @@ from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Apply, Formula, Number, Role, Symbol
 from recipe_compiler.formula.rebuild import is_zero, matrix_product
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+from recipe_compiler.formula.shapes import Kind, Shape, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.clashing_names import renamed
 from recipe_compiler.spec.model import Claims, Dynamics, Moved, Source, Use, Value
 from recipe_compiler.spec.places import canonical_json, placed
 
@@ -40,27 +40,13 @@ def as_called_here(
         ModelError: a formula that differentiates by a block which is called otherwise.
     """
     here = {block.name: block for block in dynamics.declarations.blocks}
-    found: dict[str, Formula] = {
-        old: Symbol(new, SCALAR, Role.SIZE) if isinstance(new, str) else Number(Fraction(new))
-        for old, new in sizes.items()
-        if old != new
-    }
-    found |= {old: Symbol(new, here[new].shape, Role.BLOCK) for old, new in blocks.items() if old != new}
-    functions = tuple(_function(dynamics, other, function, blocks) for function in other.declarations.functions)
-    for old, new in zip(other.declarations.functions, functions, strict=True):
-        if new.value != old.value:
-            found[old.name] = new.value
-    with placed(other.source, "H"):
-        given = replaced(replace(other, claims=Claims()), found)
-    named = tuple(replace(new, shape=g.shape) for new, g in zip(functions, given.declarations.functions, strict=True))
-    own = tuple(replace(here[blocks[block.name]]) for block in other.declarations.blocks)
-    return replace(given, declarations=replace(given.declarations, blocks=own, functions=named))
-
-
-def _function(dynamics: Dynamics, other: Dynamics, function: Function, blocks: Mapping[str, str]) -> Function:
-    """Return a function of the dynamics used, of the blocks as they are called here."""
+    letters = {old: new for old, new in sizes.items() if isinstance(new, str)}
+    numbers = {old: Number(Fraction(new)) for old, new in sizes.items() if isinstance(new, int)}
     potentials = {other.potential or "": dynamics.potential or other.potential or ""}
-    return function.named(function.value.called({**blocks, **potentials}))
+    with placed(other.source, "H"):
+        given = renamed(replace(other, claims=Claims()), {**blocks, **letters, **potentials}, numbers)
+    own = tuple(here[blocks[block.name]] for block in other.declarations.blocks)
+    return replace(given, declarations=replace(given.declarations, blocks=own))
 
 
 def followed(dynamics: Dynamics, given: Dynamics, use: Use) -> Dynamics:
