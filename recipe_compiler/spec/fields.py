@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from recipe_compiler.errors import nearest
@@ -34,6 +34,10 @@ _FORMULA_SCHEMA = {"type": ["string", "number"]}
 _NAME_SCHEMA = {"type": "string", "pattern": NAME_PATTERN}
 
 
+def _many(value: Raw) -> list[Raw]:
+    return value if isinstance(value, list) else [value]
+
+
 def _scheme(value: Raw) -> str:
     known = (*EULER, *NAMED)
     near = nearest(value, known) if isinstance(value, str) else ""
@@ -41,8 +45,7 @@ def _scheme(value: Raw) -> str:
 
 
 def _word(value: Raw) -> Word:
-    items = value if isinstance(value, list) else [value]
-    found = tuple(_item(item, 0) for item in items)
+    found = tuple(_item(item, 0) for item in _many(value))
     count = length(found)
     if not 1 <= count <= LONGEST:
         expected = f"1 to {LONGEST}, its repetitions written out: [B/2, A/2, O, A/2, B/2]"
@@ -69,7 +72,7 @@ def _item(value: Raw, depth: int) -> Item:
 
 
 def _keep(value: Raw) -> int | str:
-    number = exact(value) if isinstance(value, str) else None
+    number = exact(value)
     if number is None:
         return _name(value)
     if number.denominator != 1 or not 1 <= number <= LONGEST:
@@ -96,8 +99,9 @@ def _move(value: Raw) -> Raw:
         if key == "of" and isinstance(value[key], list):
             expected = f"these two keys alone, a number, and {MOST_MOVES} moves at most with their repetitions"
             refuse_said("`of` with moves, which `repeat` says how often are done", expected, _REPEATED)
-        if key in _NOT_OFFERED:
-            refuse_said(f"`{key}`, {_NOT_OFFERED[key]}, which is not offered yet", _OFFERED)
+        if key == "bind":
+            of_one = "a binding of one move: `bind` of the build names what a move uses, too"
+            refuse_said(f"`bind`, {of_one}, which is not offered yet", _OFFERED)
     return value
 
 
@@ -107,7 +111,7 @@ def _refresh(value: Raw) -> Refresh:
             return Refresh(_name(value))
         case dict() if len(value) == 1:
             ((block, kept),) = value.items()
-            share = exact(kept) if isinstance(kept, str) else None
+            share = exact(kept)
             if share is None or not abs(share) < 1 or abs(float(share)) == 1:
                 expected = f"the share c of {_name(block)} that is kept, a number with -1 < c < 1"
                 hint = "one that depends on the state does not preserve exp(-H)" if share is None else ""
@@ -118,16 +122,11 @@ def _refresh(value: Raw) -> Refresh:
             return refuse(value, "a block, alone or with the share of it that is kept", hint)
 
 
-def _drawn(value: Raw) -> str:
-    if not isinstance(value, str):
-        refuse(value, "a block of the target", "a draw replaces its whole block; write one move for each block")
-    return _name(value)
+def _block(hint: str) -> BeforeValidator:
+    def read(value: Raw) -> str:
+        return _name(value) if isinstance(value, str) else refuse(value, "a block of the target", hint)
 
-
-def _diffusing(value: Raw) -> str:
-    if not isinstance(value, str):
-        refuse(value, "a block of the target", "the step size sets how far it moves; write one move for each block")
-    return _name(value)
+    return BeforeValidator(read)
 
 
 def _flip(value: Raw) -> tuple[str, ...]:
@@ -141,7 +140,7 @@ def _flip(value: Raw) -> tuple[str, ...]:
 
 def _steps(value: Raw) -> tuple[int, int]:
     drawn = _UNIFORM.fullmatch(value) if isinstance(value, str) else None
-    number = exact(value) if isinstance(value, str) else None
+    number = exact(value)
     bounds = (drawn["least"], drawn["most"]) if drawn else (number, number)
     least, most = (Fraction(0 if bound is None else bound) for bound in bounds)
     if least.denominator != 1 or not 1 <= least <= most <= MOST_STEPS:
@@ -152,7 +151,7 @@ def _steps(value: Raw) -> tuple[int, int]:
 
 
 def _scale(value: Raw) -> Fraction:
-    number = exact(value) if isinstance(value, str) else None
+    number = exact(value)
     if number is None or not 0 < number <= MOST_SCALE or number < 1 / MOST_SCALE:
         refuse(value, f"a number between 1/{MOST_SCALE} and {MOST_SCALE}: 1/4", "steps are of the length scale*eps")
     return number
@@ -161,9 +160,8 @@ def _scale(value: Raw) -> Fraction:
 def _pairs(value: Raw) -> tuple[Pair, ...] | None:
     if value == "all":
         return None
-    pairs = value if isinstance(value, list) else [value]
     found: list[Pair] = []
-    for pair in pairs:
+    for pair in _many(value):
         if not isinstance(pair, list) or len(pair) != 2:
             refuse(pair, "all, or pairs of blocks: [[theta, r], [r, xi]]")
         found.append((_name(pair[0]), _name(pair[1])))
@@ -173,7 +171,7 @@ def _pairs(value: Raw) -> tuple[Pair, ...] | None:
 def _summands(value: Raw) -> tuple[str, ...] | None:
     if value == "all":
         return None
-    names = value if isinstance(value, list) else [value]
+    names = _many(value)
     wrong = next((name for name in names if not isinstance(name, str) or not name.strip()), None)
     if wrong is not None or not names:
         refuse(value, "all, or names of summands of H: [U, r]")
@@ -192,10 +190,6 @@ _OFFERED = (
     "`refresh`, `draw`, `cir`, `metropolis`, `involution`, `code`, or a word (`split`, `name`, `use`) with `steps`"
 )
 _LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
-_NOT_OFFERED: Mapping[str, str] = {
-    "bind": "a binding of one move: `bind` of the build names what a move uses, too",
-}
-"""Keys of moves to what they would be."""
 _DEEPEST = 4
 """How deep repetitions may stand in each other."""
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
@@ -260,9 +254,9 @@ def plain_name_problem(name: str) -> tuple[str, str] | None:
     return None
 
 
-def exact(text: str) -> Fraction | None:
-    """Return the number a text writes, or None if it writes none."""
-    if len(text) > MAX_DIGITS:
+def exact(text: Raw) -> Fraction | None:
+    """Return the number a text writes, or None if it writes none, or is no text."""
+    if not isinstance(text, str) or len(text) > MAX_DIGITS:
         return None
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
@@ -327,12 +321,8 @@ def _name(value: Raw, *, hint: str = "") -> str:
     return value
 
 
-def _one_or_more(value: Raw) -> list[Raw]:
-    return value if isinstance(value, list) else [value]
-
-
 def _integer(value: Raw) -> int:
-    number = exact(value) if isinstance(value, str) else None
+    number = exact(value)
     if number is None or number.denominator != 1:
         hint = "write it in decimal, without a leading zero, underscore or colon"
         return refuse(value, "an integer", hint if number is None and str(value)[:1].isdigit() else "")
@@ -340,7 +330,7 @@ def _integer(value: Raw) -> int:
 
 
 def _rational(value: Raw) -> Fraction:
-    number = exact(value) if isinstance(value, str) else None
+    number = exact(value)
     return refuse(value, "a finite number such as 0.02 or 1e-3") if number is None else number
 
 
@@ -360,8 +350,7 @@ def _step_size(value: Raw) -> Fraction | Literal["auto"]:
     expected = "a step size > 0, finite, or `auto`"
     if value == "auto":
         return value
-    is_number = isinstance(value, str) and exact(value) is not None
-    return _positive(expected)(value) if is_number else refuse(value, expected)
+    return refuse(value, expected) if exact(value) is None else _positive(expected)(value)
 
 
 def _truth(value: Raw) -> bool:
@@ -445,7 +434,7 @@ OrderNumber = Annotated[int, *_between(1, 8)]
 
 
 def _size(value: Raw) -> Size:
-    number = exact(value) if isinstance(value, str) else None
+    number = exact(value)
     if number is not None:
         whole = number.denominator == 1 and 1 <= number <= MAX_SIZE
         return int(number) if whole else refuse(value, f"a size: a name, or an integer from 1 to {MAX_SIZE}")
@@ -455,7 +444,7 @@ def _size(value: Raw) -> Size:
 def _shape(value: Raw) -> Shape:
     if value == "scalar":
         return SCALAR
-    sizes = value if isinstance(value, list) else [value]
+    sizes = _many(value)
     if not 1 <= len(sizes) <= 2 or any(isinstance(size, (list, dict)) or size is None for size in sizes):
         refuse(value, "scalar, a size such as d, or [rows, columns]")
     return Shape(*(_size(size) for size in sizes))
@@ -501,7 +490,7 @@ def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:
 
     def read(value: Raw) -> tuple[Kind, ...]:
         kinds: list[Kind] = []
-        for item in _one_or_more(value):
+        for item in _many(value):
             if item not in known:
                 refuse(item, "one of " + ", ".join(known), _kind_meant(item, known) if isinstance(item, str) else "")
             kinds.append(Kind(item))
@@ -513,10 +502,6 @@ def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:
 def _kinds_schema(allowed: tuple[Kind, ...]) -> WithJsonSchema:
     one = {"enum": [kind.value for kind in allowed]}
     return WithJsonSchema({"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
-
-
-def _many(value: Raw) -> Raw:
-    return value if isinstance(value, list) else [value]
 
 
 def _left_out(value: Raw) -> Raw:
@@ -570,9 +555,17 @@ RefreshField = Annotated[
     ),
 ]
 """A block that is drawn anew, alone or with the share of it that is kept."""
-DrawField = Annotated[str | None, BeforeValidator(_drawn), WithJsonSchema(_NAME_SCHEMA)]
+DrawField = Annotated[
+    str | None,
+    _block("a draw replaces its whole block; write one move for each block"),
+    WithJsonSchema(_NAME_SCHEMA),
+]
 """A block of the target that is drawn from its law given all others."""
-CirField = Annotated[str | None, BeforeValidator(_diffusing), WithJsonSchema(_NAME_SCHEMA)]
+CirField = Annotated[
+    str | None,
+    _block("the step size sets how far it moves; write one move for each block"),
+    WithJsonSchema(_NAME_SCHEMA),
+]
 """A block of the target that is moved by the flow which keeps its law given all others."""
 FlipField = Annotated[
     tuple[str, ...],
@@ -595,6 +588,9 @@ Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSche
 Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]
 """Terms of H by name; None: all."""
 OneOrMore = BeforeValidator(_many)
+Names = Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})]
+"""One name, or a list of them."""
+SomeNames = Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})]
 
 
 class OneOrMoreParts:

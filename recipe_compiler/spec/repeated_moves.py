@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from recipe_compiler.spec.fields import exact
 from recipe_compiler.spec.model import MOST_MOVES
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, Sequence
 
 KEYS = {"repeat", "of"}
 
@@ -42,7 +42,7 @@ def _repeated(item: Node) -> tuple[int, Sequence | None]:
     if not isinstance(item, Mapping) or {key.text for key, _ in item.entries} != KEYS:
         return 1, None
     count, of = item.get("repeat"), item.get("of")
-    number = exact(count.text) if isinstance(count, Scalar) else None
+    number = exact(getattr(count, "text", None))
     if not isinstance(of, Sequence) or not of.items or number not in range(1, MOST_MOVES + 1):
         return 1, None
     return int(number or 1), of

@@ -6,7 +6,7 @@ other kinds hold stands in files of their own: of a document, the classes of its
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.fields import (
@@ -16,8 +16,8 @@ from recipe_compiler.spec.fields import (
     LeftOut,
     Matrix,
     Name,
-    OneOrMore,
     ShapeField,
+    SomeNames,
     Text,
 )
 
@@ -61,7 +61,7 @@ class ParameterEntry(Part):
 class FunctionEntry(Part):
     """A function of blocks, abstract until it is bound."""
 
-    of: Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})]
+    of: SomeNames
     shape: ShapeField = SCALAR
     is_: Annotated[Kinds, Field(alias="is")] = (Kind.REAL,)
     role: Literal["potential", ""] = ""

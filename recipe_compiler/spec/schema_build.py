@@ -22,9 +22,8 @@ from recipe_compiler.spec.fields import (
     MovesField,
     MovesNumber,
     Name,
+    Names,
     Numbers,
-    OneOrMore,
-    Pairs,
     Positive,
     Probability,
     RefreshField,
@@ -32,6 +31,7 @@ from recipe_compiler.spec.fields import (
     Seed,
     ShapeField,
     SizeNumber,
+    SomeNames,
     StepsField,
     StepSize,
     StepsNumber,
@@ -72,10 +72,7 @@ class MoveEntry(WordEntry):
     """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, an involution, or a word."""
 
     of: Annotated[
-        dict[
-            Name,
-            Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})],
-        ],
+        dict[Name, SomeNames],
         Field(description="blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}"),
         WithJsonSchema({"type": ["object", "array"], "additionalProperties": {"type": ["string", "array"]}}),
     ] = {}
@@ -118,11 +115,11 @@ class MoveEntry(WordEntry):
         Field(description="my_moves.py:swap, a function that changes blocks of the dynamics; not proved: see `keeps`"),
     ] = None
     changes: Annotated[
-        list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]}),
+        Names,
         Field(description="of code: the blocks of the dynamics that it changes, which it takes first"),
     ] = []  # fmt: skip
     reads: Annotated[
-        list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]}),
+        Names,
         Field(description="of code: other blocks that it takes, and leaves as they are"),
     ] = []  # fmt: skip
     keeps: Annotated[Text | None, Field(description="of code: exp(-H), which its author states that it preserves")] = (
@@ -184,18 +181,13 @@ class DataEntry(BaseModel):
     dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
     shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
     shuffled: Annotated[Truth, Field(description="the rows of the file are in random order")] = False
-    standardise: Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})] = []
+    standardise: Names = []
     indicator: Annotated[
-        list[Name],
-        OneOrMore,
-        Pairs,
-        WithJsonSchema({"type": ["string", "array"]}),
+        Names,
         Field(description="fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros"),
     ] = []
     from_one: Annotated[
-        list[Name],
-        OneOrMore,
-        WithJsonSchema({"type": ["string", "array"]}),
+        Names,
         Field(description="index fields whose columns count positions 1, 2, ... in place of 0, 1, ..."),
     ] = []
     intercept: Truth = False

@@ -50,8 +50,7 @@ def _rows(at: Page, shape: Shape) -> Rows | None:
 
 
 def _number(at: Page) -> Fraction | None:
-    node = at.node
-    number = exact(node.text) if isinstance(node, Scalar) else None
+    number = exact(at.text)
     if number is None:
         hint = "write 2, 0.5, 1e-3 or 1/3, or the name of a .npy file"
         at.malformed(f"found {at.found}, expected a number", hint)
