@@ -27,7 +27,7 @@ from recipe_compiler.formula.operators import ARITY
 from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.spelled_cases import JOINTS
+from recipe_compiler.formula.spelled import JOINTS
 from recipe_compiler.formula.spellings import spelled_out
 from recipe_compiler.formula.type_calls import (
     apply_calculus,

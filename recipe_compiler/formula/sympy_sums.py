@@ -14,7 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.python_declaration import refusal
-from recipe_compiler.formula.spelled_numbers import call
+from recipe_compiler.formula.spelled import call
 from recipe_compiler.formula.sympy_names import Object, means_its_name
 from recipe_compiler.formula.tree import Tree
 
