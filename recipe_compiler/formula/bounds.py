@@ -73,12 +73,7 @@ class _Bounds:
 def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
     """Raise SpecError at the smallest part that is out of bounds, or that divides by a constant 0."""
     bounds = _Bounds(entry, where)
-    level: tuple[tree.Tree, ...] = (formula,)
-    for _ in range(MAX_LEVELS):  # trees made in Python may be deeper than Python's own stack
-        level = tuple({id(child): child for part in level for child in tree.parts(part)}.values())
-        if not level:
-            break
-    else:
+    if tree.is_deeper(formula, tree.parts, MAX_LEVELS):  # trees made in Python may be deeper than Python's own stack
         raise bounds.error(formula, f"nested more than {MAX_LEVELS} deep", "name a part, or split the formula")
     _measure(formula, bounds)
 

@@ -1,9 +1,13 @@
 """SymPy objects to syntax trees, as SymPy prints them: an object and its text are one formula.
 
-What has no counterpart in the language is refused, its class named.
+What has no counterpart in the language is refused, its class named. Sums over whole axes are matrix products:
+`Sum(A[i, j]*v[j, 0], (j, 0, d - 1))` is `A @ v` at i. SymPy writes an entry of a product, `(p.T*M.I*p)[0, 0]`, as such
+a sum. Each index is summed away in turn: the vectors that it occurs in are multiplied entry by entry, and of matrices
+at most two are, as `A @ diag(v) @ B`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
@@ -12,13 +16,13 @@ from sympy.core.function import AppliedUndef
 # `c*(a + b)` as its printer sees it, c not distributed: there is no public function for that
 from sympy.core.mul import _keep_coeff
 from sympy.core.relational import Relational
-from sympy.matrices.expressions.dotproduct import DotProduct
 from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import MAX_DEPTH
 from recipe_compiler.formula.names import LANGUAGE, WRITE_INSTEAD
 from recipe_compiler.formula.python_declaration import checked_name, literal, refusal
+from recipe_compiler.formula.spelled import JOINTS
 from recipe_compiler.formula.spellings import SPELLED
 from recipe_compiler.formula.sympy_names import (
     Object,
@@ -27,25 +31,24 @@ from recipe_compiler.formula.sympy_names import (
     is_one_by_one,
     means_its_name,
 )
-from recipe_compiler.formula.sympy_sums import contracted
-from recipe_compiler.formula.tree import Tree
+from recipe_compiler.formula.tree import Tree, is_deeper
 
 _RELATIONS = frozenset({">", ">=", "<", "<=", "=="})
-_JOINTS: dict[type[sympy.Basic], str] = {sympy.And: "And", sympy.Or: "Or", sympy.Not: "Not"}
 _ONE = tree.Literal(Fraction(1))
+_ONES = tree.Constant("ones")
+MOST_TERMS = 1000
+"""Terms of a sum with numbers for its limits, which is written out."""
 
-Read = Callable[[Object], Tree]
 
-
-def sympy_tree(obj: Object, depth: int = 0) -> Tree:
+def sympy_tree(obj: Object) -> Tree:
     """Return the tree of a SymPy object. Raises SpecError for a class that the language does not have."""
-    if depth > MAX_DEPTH:
+    if is_deeper(obj, lambda node: getattr(node, "args", node), MAX_DEPTH):  # of a mutable matrix its entries
         raise refusal(f"nested more than {MAX_DEPTH} deep", "name a part, or split the formula")
+    return _read(obj)
 
-    def read(node: Object) -> Tree:
-        return sympy_tree(node, depth + 1)
 
-    found = _number(obj) or _name(obj) or _arithmetic(obj, read) or _matrix(obj, read) or _function(obj, read)
+def _read(obj: Object) -> Tree:
+    found = _atom(obj) or _arithmetic(obj) or _matrix(obj) or _function(obj)
     if found is None:
         kind = type(obj)
         hint = "formulas are of real numbers" if obj.has(sympy.I) else WRITE_INSTEAD.get(kind.__name__, "")
@@ -59,7 +62,7 @@ def _call(name: str, *args: Tree) -> Tree:
     return tree.Call(name, args, language=True)
 
 
-def _number(obj: Object) -> Tree | None:
+def _atom(obj: Object) -> Tree | None:
     if obj in (sympy.oo, -sympy.oo, sympy.zoo, sympy.nan):
         raise refusal(f"found {obj}, which is not a number", "formulas are finite everywhere on their domain")
     match obj:
@@ -69,82 +72,59 @@ def _number(obj: Object) -> Tree | None:
             # As everywhere, a float is the decimal it is printed as: all digits of a Float, the shortest of a double.
             double = float(obj)
             return literal(Fraction(repr(double)) if sympy.Float(double) == obj else Fraction(str(obj)))
-        case sympy.pi:
-            return tree.Constant("pi")
-        case sympy.E:
-            return _call("exp", _ONE)
-        case sympy.EulerGamma | sympy.GoldenRatio:
-            return tree.Constant(str(obj))
-        case _:
-            return None
-
-
-def _name(obj: Object) -> Tree | None:
-    match obj:
+        case sympy.NumberSymbol() | sympy.true if (name := str(obj)) in SPELLED | {"pi", "True"}:
+            return tree.Constant(name)
         case sympy.Symbol() | sympy.MatrixSymbol():
             return tree.Name(checked_name(str(obj.name)))
         case sympy.Identity():
             return tree.Constant("I")
         case sympy.ZeroMatrix():
             return tree.Literal(Fraction(0))
-        case sympy.OneMatrix() if obj.shape[1] == 1:
-            return tree.Constant("ones")
-        case sympy.OneMatrix() if obj.shape[0] == 1:
-            return tree.Transposed(tree.Constant("ones"))
+        case sympy.OneMatrix() if 1 in obj.shape:
+            return _ONES if obj.shape[1] == 1 else tree.Transposed(_ONES)
+        case sympy.Tuple() if obj.args[1:] == (1,):
+            return _read(obj.args[0])
+        case sympy.Tuple():
+            return tree.Group(tuple(map(_read, obj.args)))
         case _:
             return None
 
 
-def _arithmetic(obj: Object, read: Read) -> Tree | None:
+def _arithmetic(obj: Object) -> Tree | None:
     match obj:
         case sympy.MatMul():  # before Mul, of which it is a subclass; so is MatAdd of Add
-            return _matrix_product(obj, read)
-        case sympy.HadamardProduct():
-            return _times([read(arg) for arg in obj.args], "*")
-        case DotProduct():
-            return _call("dot", *map(read, obj.args))
+            return _matrix_product(obj)
         case sympy.MatAdd():
-            return tree.Sum(tuple(read(arg) for arg in obj.args))
+            return tree.Sum(tuple(map(_read, obj.args)))
         case sympy.Add():
             first, *others = obj.as_ordered_terms()
-            return tree.Sum((read(first), *(_term(term, read) for term in others)))
+            return tree.Sum((_read(first), *map(_term, others)))
         case sympy.Mul():
-            return _product(obj, read)
+            return _product(obj)
         case sympy.Pow():
-            return _power(obj, read)
-        case sympy.HadamardPower():
-            return tree.Power(read(obj.args[0]), read(obj.args[1]))
+            return _power(obj)
+        case Relational() if obj.rel_op in _RELATIONS:
+            return tree.Comparison(obj.rel_op, _read(obj.lhs), _read(obj.rhs))
         case sympy.Ne():
-            return _call("Ne", read(obj.lhs), read(obj.rhs))
-        case Relational():
-            return _relation(obj, read)
-        case sympy.true:
-            return tree.Constant("True")
-        case sympy.And() | sympy.Or() | sympy.Not():
-            return _call(_JOINTS[obj.func], *map(read, obj.args))
+            return _call("Ne", *map(_read, obj.args))
         case _:
             return None
 
 
-def _relation(obj: Object, read: Read) -> Tree | None:
-    op = obj.rel_op
-    return tree.Comparison(op, read(obj.lhs), read(obj.rhs)) if op in _RELATIONS else None
-
-
-def _times(factors: Sequence[Tree], operator: str) -> Tree:
+def _times(factors: Sequence[Tree], operator: str = "*") -> Tree:
     return tree.Product(tuple(factors), (operator,) * (len(factors) - 1)) if len(factors) > 1 else factors[0]
 
 
-def _term(term: Object, read: Read) -> Tree:
+def _term(term: Object) -> Tree:
     """Write a term behind the first: `- x` where its number is negative."""
     if not term.as_coeff_Mul()[0].is_negative:
-        return read(term)
-    return tree.Negate(_quotient(term, read) if term.is_Mul else read(-term))
+        return _read(term)
+    return tree.Negate(_quotient(term) if term.is_Mul else _read(-term))
 
 
-def _product(obj: Object, read: Read) -> Tree:
+def _product(obj: Object) -> Tree:
     """Write `-2*x/3` and not `(-2/3)*x`."""
-    found = _quotient(obj, read)
+    found = _quotient(obj)
     if not obj.as_coeff_Mul()[0].is_negative:
         return found
     if not isinstance(found, tree.Product):
@@ -153,7 +133,7 @@ def _product(obj: Object, read: Read) -> Tree:
     return tree.Product((tree.Negate(first), *others), found.operators)
 
 
-def _quotient(obj: Object, read: Read) -> Tree:
+def _quotient(obj: Object) -> Tree:
     """Return a product without the sign of its number, one fraction: `x*y/(z*w)`."""
     coefficient, rest = obj.as_coeff_Mul()
     if coefficient.is_negative:
@@ -163,95 +143,204 @@ def _quotient(obj: Object, read: Read) -> Tree:
     for factor in obj.as_ordered_factors():
         exponent = factor.exp if factor.is_Pow else None
         if exponent is not None and exponent.as_coeff_Mul()[0].is_negative:
-            below.append(read(factor.base if exponent == -1 else sympy.Pow(factor.base, -exponent, evaluate=False)))
+            below.append(_read(factor.base if exponent == -1 else sympy.Pow(factor.base, -exponent, evaluate=False)))
         elif factor.is_Rational and not factor.is_Integer:
-            above += [read(sympy.Integer(factor.p))] if factor.p != 1 else []
-            below.append(read(sympy.Integer(factor.q)))
+            above += [_read(sympy.Integer(factor.p))] if factor.p != 1 else []
+            below.append(_read(sympy.Integer(factor.q)))
         elif factor != 1:
-            above.append(read(factor))
+            above.append(_read(factor))
     parts = above or [_ONE]
     if not below:
-        return _times(parts, "*")
-    return tree.Product((*parts, _times(below, "*")), ("*",) * (len(parts) - 1) + ("/",))
+        return _times(parts)
+    return tree.Product((*parts, _times(below)), ("*",) * (len(parts) - 1) + ("/",))
 
 
-def _power(obj: Object, read: Read) -> Tree:
+def _power(obj: Object) -> Tree:
     base, exponent = obj.args
-    if exponent in (sympy.S.Half, -sympy.S.Half):
-        root = _call("sqrt", read(base))
-        return root if exponent.is_positive else tree.Product((_ONE, root), ("/",))
-    if exponent == -1:
-        return tree.Product((_ONE, read(base)), ("/",))
-    return tree.Power(read(base), read(exponent))
+    half = abs(exponent) == sympy.S.Half
+    if half or exponent == -1:
+        below = _call("sqrt", _read(base)) if half else _read(base)
+        return below if exponent.is_positive else tree.Product((_ONE, below), ("/",))
+    return tree.Power(_read(base), _read(exponent))
 
 
-def _matrix_product(obj: Object, read: Read) -> Tree:
+def _matrix_product(obj: Object) -> Tree:
     """Write scalars, and 1 x 1 products that act as such, with `*`; the rest with `@`."""
     coefficient, matrices = obj.as_coeff_matrices()
-    product = _times([read(matrix) for matrix in matrices], "@")
-    if coefficient == 1:
-        return product
-    if coefficient == -1:
-        return tree.Negate(product)
-    return tree.Product((read(coefficient), product), ("*",))
+    product = _times([*map(_read, matrices)], "@")
+    if abs(coefficient) == 1:
+        return product if coefficient == 1 else tree.Negate(product)
+    return tree.Product((_read(coefficient), product), ("*",))
 
 
-def _matrix(obj: Object, read: Read) -> Tree | None:
+def _matrix(obj: Object) -> Tree | None:
     match obj:
         case sympy.Transpose():
-            return tree.Transposed(read(obj.args[0]))
+            return tree.Transposed(_read(obj.args[0]))
         case sympy.Trace() if is_one_by_one(obj.args[0]):
-            return read(obj.args[0])
+            return _read(obj.args[0])
         case MatrixElement():
             positions = entry_positions(obj)
-            return tree.Subscript(read(obj.args[0]), positions) if positions else read(obj.args[0])
+            return tree.Subscript(_read(obj.args[0]), positions) if positions else _read(obj.args[0])
         case sympy.MatPow():
-            return _matrix_power(obj, read)
+            return _matrix_power(obj)
         case sympy.MatrixBase() if obj.shape == (1, 1):
-            return read(obj[0, 0])
+            return _read(obj[0, 0])
         case sympy.MatrixBase() if 0 not in obj.shape:
-            return tree.Explicit(tuple(tuple(read(entry) for entry in row) for row in obj.tolist()))
+            return tree.Explicit(tuple(tuple(map(_read, row)) for row in obj.tolist()))
         case sympy.BlockMatrix():
             raise refusal("found a BlockMatrix within a formula", "blocks of D and Q go row by row; name the rest")
         case _:
             return None
 
 
-def _matrix_power(obj: Object, read: Read) -> Tree:
-    base, exponent = read(obj.args[0]), obj.args[1]
+def _matrix_power(obj: Object) -> Tree:
+    base, exponent = _read(obj.args[0]), obj.args[1]
     if not isinstance(exponent, sympy.Integer) or exponent == 0 or abs(exponent) > 20:
         raise refusal(f"found a matrix to the power {exponent}, expected an integer from -20 to 20 that is not 0")
     factor = base if exponent > 0 else _call("inv", base)
     return _times([factor] * abs(int(exponent)), "@")
 
 
-def _function(obj: Object, read: Read) -> Tree | None:
+def _function(obj: Object) -> Tree | None:
+    """Return a call of what has the name of a function that formulas have, or read; or of a declared function."""
     kind = type(obj)
     match obj:
         case AppliedUndef():
-            blocks = tuple(tree.Name(block_name(arg)) for arg in obj.args)
-            return tree.Call(checked_name(kind.__name__), blocks)
-        case sympy.Derivative():
-            variables = [_variable(pair.args[0], pair.args[1], read) for pair in obj.args[1:]]
-            return _call("Derivative", read(obj.expr), *variables)
-        case sympy.Piecewise():
-            return _call("Piecewise", *(tree.Group(tuple(map(read, case.args))) for case in obj.args))
+            return tree.Call(checked_name(kind.__name__), tuple(tree.Name(block_name(arg)) for arg in obj.args))
         case sympy.Sum():
-            return contracted(obj, read)
-        case sympy.Heaviside():
-            return _call("Heaviside", *map(read, obj.pargs))
-        case sympy.Max() | sympy.Min():
-            return _call(kind.__name__, *map(read, sorted(obj.args, key=sympy.default_sort_key)))
-        case sympy.Function() | sympy.MatrixExpr() | sympy.Trace() | sympy.Determinant() if _is_known(kind):
-            return _call(kind.__name__, *map(read, obj.args))
-        case _:
+            return _contracted(obj)
+        case _ if not means_its_name(kind) or kind.__name__ not in LANGUAGE | SPELLED | JOINTS:
             return None
+        case sympy.Heaviside():
+            return _call("Heaviside", *map(_read, obj.pargs))
+        case sympy.Max() | sympy.Min():
+            return _call(kind.__name__, *map(_read, sorted(obj.args, key=sympy.default_sort_key)))
+        case _:
+            return _call(kind.__name__, *map(_read, obj.args))
 
 
-def _is_known(kind: type) -> bool:
-    """Whether a class of SymPy's has the name of a function that formulas have, or read."""
-    return means_its_name(kind) and (kind.__name__ in LANGUAGE or kind.__name__ in SPELLED)
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """A scalar (no index), the column over an index, or the matrix over two."""
+
+    over: tuple[Object, ...]
+    tree: Tree
 
 
-def _variable(variable: Object, count: Object, read: Read) -> Tree:
-    return read(variable) if count == 1 else tree.Group((read(variable), read(count)))
+def _contracted(obj: Object, *free: Object) -> Tree:
+    """Return a sum in which the free indices alone are left. Raises SpecError for one that is no matrix product."""
+    products = [one for term in _terms(obj.function) for one in _contract(term, obj.limits, free)]
+    return _sum([_multiplied([one.tree for one in product]) for product in products])
+
+
+def _terms(obj: Object) -> Sequence[Object]:
+    return sympy.Add.make_args(sympy.expand_mul(obj))
+
+
+def _contract(term: Object, limits: Sequence[Object], free: tuple[Object, ...]) -> list[list[_Factor]]:
+    (index, low, high), *outer = limits
+    if low.is_Integer and high.is_Integer:
+        if not 0 <= high - low < MOST_TERMS:
+            raise refusal(f"found a sum over {index} from {low} to {high}, expected 1 to {MOST_TERMS} terms")
+        terms = [term.subs(index, sympy.Integer(k)) for k in range(int(low), int(high) + 1)]
+        whole: Object = sympy.Add(*terms)
+        if outer:
+            return [one for part in _terms(whole) for one in _contract(part, outer, free)]
+        return [[_Factor((), _read(whole))]] if not free else [[_factor(whole, free)]]
+    indices = tuple(limit[0] for limit in limits)
+    factors = [_factor(factor, (*indices, *free)) for factor in sympy.Mul.make_args(term)]
+    for limit in limits:
+        _check_range(term, limit)
+        factors = _without(limit[0], limit[2] + 1 - limit[1], factors)
+    return [factors]
+
+
+def _check_range(term: Object, limit: Object) -> None:
+    """Raise SpecError unless an index runs over the whole of every axis that it counts."""
+    index, low, high = limit
+    for entry in term.atoms(MatrixElement):
+        for position, size in zip(entry.args[1:], entry.args[0].shape, strict=True):
+            if position == index and (low != 0 or sympy.expand(high + 1 - size) != 0):
+                whole = f"0 to {size - 1}"
+                raise refusal(f"found a sum over {index} from {low} to {high}, expected the whole axis, {whole}")
+
+
+def _factor(obj: Object, indices: tuple[Object, ...]) -> _Factor:
+    """Return a factor over those of some indices that occur in it."""
+    used = tuple(index for index in indices if index in obj.free_symbols)
+    if len(used) == 0:
+        return _Factor((), _read(obj))
+    if isinstance(obj, MatrixElement):
+        return _entry(obj)
+    if len(used) > 1:
+        raise refusal(
+            f"found {obj} within a sum, expected a function of one index", "name a part, or write u.T @ A @ v"
+        )
+    return _Factor(used, _lifted(obj, *used))
+
+
+def _entry(obj: Object) -> _Factor:
+    matrix, *positions = obj.args
+    over = tuple(position for position, size in zip(positions, matrix.shape, strict=True) if size != 1)
+    if any(not position.is_Symbol for position in over) or len(over) < 1:
+        raise refusal(f"found {obj} within a sum, expected entries at the index alone")
+    written = _read(matrix)
+    if len(over) == 2 and over[0] == over[1]:
+        return _Factor(over, written)
+    return _Factor(over, tree.Transposed(written) if matrix.shape[0] == 1 else written)
+
+
+def _lifted(obj: Object, index: Object) -> Tree:
+    """Return the column of the values of an expression over an index."""
+    if index not in obj.free_symbols:
+        return tree.Product((_read(obj), _ONES), ("*",))
+    match obj:
+        case MatrixElement():
+            return _entry(obj).tree
+        case sympy.Sum():
+            return _contracted(obj, index)
+        case sympy.Add():
+            return _sum([_lifted(term, index) for term in obj.as_ordered_terms()])
+        case sympy.Mul():
+            factors = obj.as_ordered_factors()
+            return _multiplied([_lifted(one, index) if index in one.free_symbols else _read(one) for one in factors])
+        case sympy.Pow() if index not in obj.exp.free_symbols:
+            return tree.Power(_lifted(obj.base, index), _read(obj.exp))
+        case sympy.Function() if means_its_name(type(obj)) and not isinstance(obj, AppliedUndef | sympy.Piecewise):
+            return _call(type(obj).__name__, *(_lifted(arg, index) for arg in obj.args))
+        case _:
+            raise refusal(f"found {obj} within a sum, expected entries and functions of them")
+
+
+def _without(index: Object, size: Object, factors: Sequence[_Factor]) -> list[_Factor]:
+    rest = [one for one in factors if index not in one.over]
+    vectors = [one.tree for one in factors if one.over == (index,)]
+    matrices = [one for one in factors if index in one.over and len(one.over) == 2]
+    column = _multiplied(vectors) if vectors else None
+    match matrices:
+        case []:
+            summed = _read(size) if column is None else _call("sum", column)
+            return [_Factor((), summed), *rest]
+        case [_Factor((left, right), matrix)] if left == right:
+            whole = matrix if column is None else _times([matrix, _call("diag", column)], "@")
+            return [_Factor((), _call("trace", whole)), *rest]
+        case [_Factor((left, right), matrix)]:
+            other, turned = (left, matrix) if right == index else (right, tree.Transposed(matrix))
+            return [_Factor((other,), _times([turned, column or _ONES], "@")), *rest]
+        case [_Factor((a, b), first), _Factor((c, d), second)] if a != b and c != d:
+            row, before = (a, first) if b == index else (b, tree.Transposed(first))
+            col, after = (d, second) if c == index else (c, tree.Transposed(second))
+            middle = [] if column is None else [_call("diag", column)]
+            return [_Factor((row, col), _times([before, *middle, after], "@")), *rest]
+        case _:
+            raise refusal(f"found a sum over {index} that is not a matrix product", "name a part of it")
+
+
+def _multiplied(factors: Sequence[Tree]) -> Tree:
+    """Return a product without its factors 1."""
+    return _times([one for one in factors if one != _ONE] or [_ONE])
+
+
+def _sum(terms: Sequence[Tree]) -> Tree:
+    return tree.Sum(tuple(terms)) if len(terms) > 1 else terms[0]

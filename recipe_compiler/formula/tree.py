@@ -5,7 +5,7 @@ a sum with a negated term; a product keeps the operator before each factor but t
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cache
@@ -196,6 +196,14 @@ def with_parts(node: Node, new: Sequence[object]) -> Node:
         return tuple(map(put, old)) if isinstance(old, tuple) else next(left)
 
     return replace(cast(Any, node), **{name: put(getattr(node, name)) for name in _fields(type(node))})
+
+
+def is_deeper(root: object, parts_of: Callable[[Any], Iterable[Any]], most: int) -> bool:
+    """Whether a tree is nested more than so many levels deep, found without recursion; parts may be shared."""
+    level: tuple[Any, ...] = (root,)
+    for _ in range(most):
+        level = tuple({id(part): part for node in level for part in parts_of(node)}.values())
+    return bool(level)
 
 
 def placed(tree: Tree, at: At) -> Tree:

@@ -11,7 +11,7 @@ from recipe_compiler.formula.tree import Tree
 
 _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
 
-MOST_DIGITS = 17
+MOST_DIGITS = 20
 """Digits of a number that is written as a decimal; one with more is written as a ratio."""
 
 
