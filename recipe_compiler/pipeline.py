@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from recipe_compiler.cache import NOTHING, Cache, check_once, compiler
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.header import header
-from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
+from recipe_compiler.emit.module import Module, emit_file, emit_module, renames, with_starts
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
@@ -41,8 +41,8 @@ from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import with_estimates, without_estimates
-from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradients import gradients
+from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
@@ -96,7 +96,8 @@ def compile_build(
     with placed(build.source, "dynamics"):
         say("reading the emitted text back")
         _read_once(made, build, cache)
-        return _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
+        module = _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
+        return with_starts(module, build, derivation, made.names)
 
 
 def emit_unread(build: Build, say: Callable[[str], None] = unsaid) -> tuple[Derivation, "Made"]:
@@ -226,11 +227,12 @@ def estimate(
         return build
     alone = without_estimates(build)
     module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
-    emitted = load_text(module.name, module.text, build.codes)
+    emitted = load_text(module.name, module.loaded, build.codes)
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
-    return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
+    starts = starts_of(emitted, alone, known_values(alone, sizes), sizes)
+    return with_estimates(build, of_target, settings, starts, sizes)
 
 
 def prepare_run(
@@ -255,7 +257,7 @@ def prepare_run(
     build = with_sizes(with_data(build))
     data = data_of_build(build)
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=say)
-    emitted = load_text(module.name, module.text, build.codes)
+    emitted = load_text(module.name, module.loaded, build.codes)
     check_settings(emitted, build, settings, data)
     for code in build.codes:
         load_function(code)  # what a file imports is known once it has been run

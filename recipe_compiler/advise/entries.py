@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.spread import decimals, symmetric
-from recipe_compiler.run.constrained import stated_blocks
+from recipe_compiler.run.initial import stated_blocks
 from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.build_minibatch import ESTIMATE
 from recipe_compiler.spec.model import Build

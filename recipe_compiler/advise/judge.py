@@ -15,7 +15,7 @@ from recipe_compiler.advise.tails import powers
 from recipe_compiler.run.energies import DrawEnergies
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.sample import Draws, known_values, potential_width
+from recipe_compiler.run.sample import Draws, known_values
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.run.stages import Ready
 from recipe_compiler.spec.code import on_trust
@@ -89,8 +89,7 @@ def _starts(ready: Ready) -> tuple[Start, ...]:
         whole = np.concatenate([np.ravel(given[name]) for name in modes])
         return (Start("the mode of the control variates", whole),)
     sizes = resolve_sizes(run.build, run.data)
-    width = potential_width(run.module, run.build, sizes)
-    return starts_of(run.build, width, known_values(run.build, sizes), sizes)
+    return starts_of(run.module, run.build, known_values(run.build, sizes), sizes)
 
 
 def _add_forecast(tree: "DataTree", forecast: Forecast) -> None:

@@ -46,12 +46,12 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
         demand_statable(build, width)
     tried = trial(build, width, data.rows)
     module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say)
-    emitted = load_text(module.name, module.text, build.codes)
+    emitted = load_text(module.name, module.loaded, build.codes)
     names = sampled_names(tried, data, sizes)
     if build.is_exact_at_every_step:
         return plan_of_draws(build, Pilots.begun(emitted, tried, data, budget), names)
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
-    starts = starts_of(tried, width, known_values(tried, sizes), sizes)
+    starts = starts_of(emitted, tried, known_values(tried, sizes), sizes)
     if build.has_acceptance:
         return plan_of_moves(build, module, Pilots.begun(emitted, tried, data, budget), starts, names)
     of_noise: list[Report] = []

@@ -19,7 +19,7 @@ from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import UNBOUNDED, leaves
 from recipe_compiler.run.evaluate import Point
-from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.initial import at_rest, first_states
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import (
     NoStepError,
@@ -86,8 +86,8 @@ class Walker:
         return self._started(0)
 
     def _started(self, chain: int) -> Mapping[str, Array]:
-        at = self._at
-        return initial_state(self.module, self.build, self.build.dynamics, {}, at.names, at.sizes, SEED, chain)
+        first = first_states(self.module, self.build, self._at.names, self._at.sizes)
+        return at_rest(self.build, first(SEED, chain))
 
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
         """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.

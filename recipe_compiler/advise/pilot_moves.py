@@ -13,11 +13,10 @@ from recipe_compiler.advise.moved import Moved
 from recipe_compiler.advise.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
-from recipe_compiler.run.constrained import with_stated
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.evaluate import Point
-from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.initial import at_rest, first_states, stated_coordinates
 from recipe_compiler.run.load_module import OF_KINDS, Emitted
 from recipe_compiler.run.sample import (
     available_cores,
@@ -67,7 +66,8 @@ class Pilots:
         """
         sizes = resolve_sizes(build, data)
         known = known_values(build, sizes)
-        states = [initial_state(module, build, build.dynamics, {}, known, sizes, SEED, k) for k in range(CHAINS)]
+        first = first_states(module, build, known, sizes)
+        states = [at_rest(build, first(SEED, k)) for k in range(CHAINS)]
         inputs = prepare_inputs(module, build, build.run, data, 1)
         fields = sum(field.values.size for field in data.fields)
         entries, point = max(LEAST_ENTRIES, fields), Point(known, sizes)
@@ -147,9 +147,10 @@ class Pilots:
         whole = potential_block(self.build) in dict(self.build.init)
         if bounded or whole or discrete_blocks(self.build.target.declarations):
             return self
-        at = replace(self.point, rng=np.random.default_rng(SEED))
+        first = first_states(self.module, self.build, self.point.names, self.point.sizes)
+        stated, own = stated_coordinates(self.build, self.point.sizes), self.module.potential_block
         theta = np.array([self._theta(chain) for chain in self.chains])
-        theta[::2] = [with_stated(start, self.build, at) for start in starts]
+        theta[::2] = [np.where(stated, first(SEED, k)[own], start) for k, start in enumerate(starts)]
         return self.at(theta, 0)
 
     def _theta(self, chain: Chain) -> Array:

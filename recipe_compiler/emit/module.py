@@ -3,9 +3,10 @@
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body
 from recipe_compiler.emit.print_chain import (
     carried,
@@ -29,6 +30,7 @@ from recipe_compiler.emit.print_procedure import (
     used_sizes,
 )
 from recipe_compiler.emit.print_sample import print_sample
+from recipe_compiler.emit.print_start import print_start, spelling
 from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
@@ -37,6 +39,7 @@ from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.program import Program, symbolic_sizes
+from recipe_compiler.spec.model import Build
 
 # fmt: off  # words of a table, many to a line
 OWN = frozenset(
@@ -199,8 +202,15 @@ class Module:
     """What a run loads, and what is read back: all that there is, lanes and diagnostics among it."""
     program: Program
     kernel: Kernel
+    starts: str = ""
+    """The function `first_state`, with what it calls: a run loads it after `text`."""
     file: str = ""
     """What users get: the functions of `text` that were asked for, word for word, described, with `sample`."""
+
+    @property
+    def loaded(self) -> str:
+        """What a run imports."""
+        return self.text + self.starts
 
 
 def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest: str) -> Module:
@@ -216,6 +226,20 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
     functions = _texts((*_stepping(kernel), *_sampling(program, kernel, EVERYTHING)))
     text = _assembled(header, program, functions, _facts(program, kernel, digest, EVERYTHING), _plain(functions))
     return Module(name, text, program, kernel)
+
+
+def with_starts(module: Module, build: Build, derivation: Derivation, names: Mapping[str, str]) -> Module:
+    """Return a module that starts chains, too: all sizes and parameters of `first_state` are its arguments.
+
+    Args:
+        module: as `emit_module` returns it.
+        build: for its `init`.
+        derivation: of the bound dynamics.
+        names: the user's names that had to be changed, with what they became.
+    """
+    code = "\n".join(print_start(build, derivation, names, spelling(build, names, {}, "OPERATIONS")).lines)
+    others = "from recipe_compiler.emit.print_numpy import OPERATIONS\n\n\n" if "OPERATIONS[" in code else ""
+    return replace(module, starts=f"\n\n\n{others}{code}\n\n\n{support_text(_called(code))}")
 
 
 def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Module:

@@ -35,6 +35,8 @@ class Spelling:
     """Of a size, as an integer."""
     values: Mapping[str, str]
     """Of a parameter, block or function: an expression in the shape that formulas work with."""
+    others: str = ""
+    """Where functions that NumPy lacks are found by name; empty: nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +156,14 @@ def print_numpy(formula: Formula, by: Spelling) -> str:
             return f"_draw(rng, np.asarray({print_numpy(cov, by)}))"
         case _:
             found = operation(formula)
-    if found is None or not found.text:
-        is_call = isinstance(formula, ex.Apply)
-        raise NotInNumpyError(f"NumPy has no {formula.fn}" if is_call else "it has no value outside of an update")
-    return found.text.format(*(print_numpy(part, by) for part in parts(formula)))
+    spelled = found.text if found else ""
+    if not spelled and isinstance(formula, ex.Apply):
+        if not by.others:
+            raise NotInNumpyError(f"NumPy has no {formula.fn}")
+        spelled = f'{by.others}["{formula.fn}"].values({{}})'
+    elif not spelled:
+        raise NotInNumpyError("it has no value outside of an update")
+    return spelled.format(*(print_numpy(part, by) for part in parts(formula)))
 
 
 def shape_numbers(shape: Shape, by: Spelling) -> str:

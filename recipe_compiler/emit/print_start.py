@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json import dumps
 from math import prod
 
@@ -14,7 +14,7 @@ from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Add, Formula, FunctionAt
 from recipe_compiler.formula.shapes import DomainName, Size
-from recipe_compiler.spec.discrete import discrete_blocks, is_counts
+from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.spec.model import Build, Transform
 
 
@@ -34,13 +34,16 @@ def spread_domain(domain: Domain) -> str:
     return same.get(domain.name, domain.name).value
 
 
-def spelling(build: Build, names: Mapping[str, str], sizes: Mapping[str, int], *, of_sample: bool = False) -> Spelling:
+def spelling(
+    build: Build, names: Mapping[str, str], sizes: Mapping[str, int], others: str = "", *, of_sample: bool = False
+) -> Spelling:
     """Return how formulas about parameters of a build are spelled in its file.
 
     Args:
         build: what the file is made of.
         names: the user's names that had to be changed, with what they became.
         sizes: those that the file fixes, by the user's names.
+        others: where functions that NumPy lacks are found by name; empty: nowhere.
         of_sample: whether in `sample`, which has sizes in a dict.
     """
     bound = {name for name, _ in build.bind}
@@ -62,7 +65,7 @@ def spelling(build: Build, names: Mapping[str, str], sizes: Mapping[str, int], *
         name = names.get(number, number)
         return f'sizes["{name}"]' if of_sample else name
 
-    return Spelling(size, values)
+    return Spelling(size, values, others)
 
 
 def print_start(build: Build, derivation: Derivation, names: Mapping[str, str], by: Spelling) -> Start:
@@ -125,42 +128,52 @@ def _of_block(build: Build, derivation: Derivation, block: Block, name: str, by:
 
 
 def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
-    """Yield the lines that put what is stated of the target's blocks, as declared, into the potential's block."""
+    """Yield the lines that put what is stated of the target's blocks, as declared, into the potential's block.
+
+    Rows of one_hot are at a place that is drawn uniformly, and counts at zero, where nothing is stated of them.
+    """
     init = dict(build.init)
     own = {block.name for block in build.dynamics.declarations.blocks}
     transforms = {one.inner: one for one in build.target.transforms}
-    place = 0
-    blocks = build.target.declarations.blocks
-    discrete = discrete_blocks(build.target.declarations)
-    yield from _rows(blocks, name, by) if discrete else ()
-    for block in blocks if any(stated not in own for stated in init) else ():
-        one, sizes = transforms.get(block.name), [by.size(size) for size in block.sampled.shape.sizes]
-        if not all(size.isdigit() for size in sizes):
-            raise NotInNumpyError(f"blocks of the target start at {place}, and the size of {block.name} is open")
-        end = place + prod(map(int, sizes))
+    blocks = [(block, f"{name}[{place}]") for block, place in _places(build.target.declarations.blocks, by)]
+    for block, place in blocks:
+        if block.domain.name is DomainName.ONE_HOT:
+            sizes = [by.size(size) for size in block.sampled.shape.sizes]
+            rows = sizes[0] if len(sizes) == 2 else "1"
+            drawn = f"np.eye({sizes[-1]})[rng.integers({sizes[-1]}, size={rows})]"
+            yield f"    {place} = {drawn}.reshape(-1)"
+        if is_counts(block):
+            yield f"    {place} = 0.0"
+    for block, place in blocks:
+        one = transforms.get(block.name)
         declared = block.name if one is None else one.block.name
         if declared in init and declared not in own:
             text = _variables(block, one, print_numpy(init[declared], by), by)
             yield '    with np.errstate(all="ignore"):'
-            yield unbroken(f"        {name}[{place}:{end}] = np.reshape({bare(text)}, -1)")
-        place = end
+            yield unbroken(f"        {place} = np.reshape({bare(text)}, -1)")
 
 
-def _rows(blocks: tuple[Block, ...], name: str, by: Spelling) -> Iterator[str]:
-    """Yield the lines that put each row of one_hot at a place that is drawn uniformly, and counts at zero."""
-    place = 0
+def _places(blocks: tuple[Block, ...], by: Spelling) -> Iterator[tuple[Block, str]]:
+    """Yield the blocks of a target with where each stands in the potential's block."""
+    start = "0"
     for block in blocks:
         sizes = [by.size(size) for size in block.sampled.shape.sizes]
-        if not all(size.isdigit() for size in sizes):
-            raise NotInNumpyError(f"blocks of the target start at {place}, and the size of {block.name} is open")
-        end = place + prod(map(int, sizes))
-        if block.domain.name is DomainName.ONE_HOT:
-            rows, places = (sizes[0] if len(sizes) == 2 else "1"), sizes[-1]
-            drawn = f"np.eye({places})[rng.integers({places}, size={rows})]"
-            yield f"    {name}[{place}:{end}] = {drawn}.reshape(-1)"
-        if is_counts(block):
-            yield f"    {name}[{place}:{end}] = 0.0"
-        place = end
+        count = str(prod(map(int, sizes))) if all(size.isdigit() for size in sizes) else " * ".join(sizes)
+        end = add_counts(start, count)
+        yield block, f"{start} : {end}" if " " in start + end else f"{start}:{end}"
+        start = end
+
+
+def add_counts(first: str, second: str) -> str:
+    """Return the sum of two numbers of entries, as text; numbers at its end are added up."""
+    if first == "0":
+        return second
+    if first.isdigit() and second.isdigit():
+        return str(int(first) + int(second))
+    head, plus, last = first.rpartition(" + ")
+    if plus and last.isdigit() and second.isdigit():
+        return f"{head} + {int(last) + int(second)}"
+    return f"{first} + {second}"
 
 
 def _variables(block: Block, one: Transform | None, x: str, by: Spelling) -> str:
@@ -208,7 +221,7 @@ def _law(derivation: Derivation, block: Block, name: str, by: Spelling) -> Itera
     if isinstance(energy, Add):
         terms = tuple(term for term in energy.terms if not isinstance(term, FunctionAt))
         energy = Add(terms, energy.shape) if len(terms) != 1 else terms[0]
-    own = Spelling(by.size, {**others, **by.values, block.name: name})
+    own = replace(by, values={**others, **by.values, block.name: name})
     yield ""
     yield f"    def energy({name}):"
     yield f"        {name} = {name}.reshape({shape_numbers(block.shape, by)})"

@@ -8,7 +8,7 @@ from math import prod
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.print_body import WIDTH
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling
-from recipe_compiler.emit.print_start import Start, bound_text, bounds, formula_text, print_start, spelling
+from recipe_compiler.emit.print_start import Start, add_counts, bound_text, bounds, formula_text, print_start, spelling
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Number
@@ -272,21 +272,10 @@ def _places(shapes: list[list[str]]) -> Iterator[tuple[str, str]]:
         count, words = " * ".join(map(_of_sizes, sizes)) or "1", "*".join(sizes) or "1"
         if all(size.isdigit() for size in sizes):
             count = words = str(prod(map(int, sizes)))
-        end, stop = _sum(start, count), _sum(read, words)
+        end, stop = add_counts(start, count), add_counts(read, words)
         if sizes:
             yield f"{start} : {end}" if " " in start + end else f"{start}:{end}", f"{read}:{stop}"
         start, read = end, stop
-
-
-def _sum(first: str, second: str) -> str:
-    if first == "0":
-        return second
-    if first.isdigit() and second.isdigit():
-        return str(int(first) + int(second))
-    head, plus, last = first.rpartition(" + ")
-    if plus and last.isdigit() and second.isdigit():
-        return f"{head} + {int(last) + int(second)}"
-    return f"{first} + {second}"
 
 
 def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: str, by: Spelling) -> Keyword:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from recipe_compiler.emit.support import constraints
+from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.constrained import of_variables
 from recipe_compiler.run.evaluate import Point, evaluate, extents
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
@@ -35,7 +36,8 @@ def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dic
         one = transforms.get(block.name)
         if block.constraint is not None:
             with np.errstate(all="ignore"):
-                found[block.name] = of_variables(block, values)
+                rows = () if block.constraint in VECTORS else (block.shape.rows,)
+                found[block.name] = getattr(constraints, f"_{block.constraint}")(values, *rows)
         elif one is None:
             found[block.name] = values
         else:

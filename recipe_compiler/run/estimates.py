@@ -12,7 +12,7 @@ blocks) as many are drawn, and the estimate is unbiased.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.formula.rebuild import zero
-from recipe_compiler.run.evaluate import Point, extents
+from recipe_compiler.run.evaluate import extents
 from recipe_compiler.run.gradients import Gradients
-from recipe_compiler.run.initial import starts_of
-from recipe_compiler.run.map_estimate import ENTRIES, find_mode, refined
+from recipe_compiler.run.map_estimate import ENTRIES, Start, find_mode, refined
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Batches = Literal["with replacement", "without replacement", "contiguous"]
@@ -81,19 +80,22 @@ def without_estimates(build: Build) -> Build:
     return replace(build, control=(), estimated=None, V=zero(build.V.shape), parameters=parameters)
 
 
-def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at: Point) -> Build:
+def with_estimates(
+    build: Build, gradients: Gradients, settings: RunSettings, starts: Sequence[Start], sizes: Mapping[str, int]
+) -> Build:
     """Return the build with values for the parameters that are estimated from the data, at the mode of U.
 
     Args:
         build: what to run.
         gradients: of its target.
         settings: for the size of a batch and the seed.
-        at: values of all other parameters and sizes.
+        starts: where the search for the mode begins.
+        sizes: symbolic sizes.
 
     Raises:
         RunError: no mode is found.
     """
-    starts, sample = starts_of(build, gradients.width, at.names, at.sizes), gradients.sample(ENTRIES)
+    sample = gradients.sample(ENTRIES)
     if sample is None:
         mode = find_mode(gradients.full, starts)
     else:
@@ -102,7 +104,7 @@ def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at
             return gradients.of_batch(theta, sample)
 
         mode = refined(gradients.full, find_mode(of_few, starts), of_few)
-    return at_mode(with_control(build, gradients, mode.theta, at.sizes), gradients, mode.theta, settings)
+    return at_mode(with_control(build, gradients, mode.theta, sizes), gradients, mode.theta, settings)
 
 
 def with_control(build: Build, gradients: Gradients, mode: Array, sizes: Mapping[str, int]) -> Build:

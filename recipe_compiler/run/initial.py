@@ -1,135 +1,131 @@
-"""Where chains start: what the build says, else spread out for the target and from their law for the rest.
+"""Where chains start, by `first_state` of their module; where searches for a mode begin: `init`, zero, at random."""
 
-The search for a mode begins at `init`, else at zero, else at states that chains could start from.
-"""
-
-import math
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recipe_compiler.derive.refresh import OwnLaw
-from recipe_compiler.emit.print_start import spread_domain
-from recipe_compiler.emit.support.starts import _draw_law, _spread
-from recipe_compiler.errors import DataError
+from recipe_compiler.errors import CompilerError, DataError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.constrained import stated_blocks, with_rows, with_stated
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.map_estimate import Start
+from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.spec.model import Build
 
 SCATTERED = 6
 """The number of random starts, tried in addition to `init` and zero."""
 
 SPREAD = 2.0
-"""Chains start uniformly in [-2, 2] on the real line (in an unbounded variable, for other domains)."""
+"""Random starts are uniform in [-2, 2]."""
 
 
-def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Start, ...]:
+def starts_of(module: Emitted, build: Build, known: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Start, ...]:
     """Return the starts of a search for the mode, in order: `init`, zero, then random ones, the same at every call.
 
     Args:
+        module: of the build.
         build: for its `init`; the potential's block is that of its dynamics.
-        width: coordinates of the potential's block.
         known: values of parameters in the shapes that formulas use.
         sizes: symbolic sizes.
     """
-    potential = next(function for function in build.dynamics.declarations.functions if function.role == "potential")
-    formula = dict(build.init).get(potential.of[0])
+    theta = first_states(module, build, known, sizes)(0, 0)[module.potential_block]
+    stated = stated_coordinates(build, sizes)
+    formulas = (formula for _, formula in build.init)
+    drawn = ", a draw of it" if any(dependence(formula).draws for formula in formulas) else ""
+    first = (Start(f"`init`{drawn}", np.where(stated, theta, 0.0)),) if stated.any() else ()
     rng = np.random.default_rng(0)
-    first: tuple[Start, ...] = ()
-    stated = stated_blocks(build) | ({} if formula is None else {potential.of[0]: formula})
-    if stated:
-        drawn = ", a draw of it" if any(dependence(f).draws for f in stated.values()) else ""
-        value = np.zeros(width) if formula is None else evaluate(formula, Point(known, sizes, rng))
-        whole = np.ascontiguousarray(value, dtype=np.float64).reshape(-1)
-        first = (Start(f"`init`{drawn}", with_stated(whole, build, Point(known, sizes, rng))),)
-    scattered = (Start(f"random state {k + 1}", rng.uniform(-SPREAD, SPREAD, width)) for k in range(SCATTERED))
-    return (*first, Start("zero", np.zeros(width)), *scattered)
+    scattered = (Start(f"random state {k + 1}", rng.uniform(-SPREAD, SPREAD, theta.size)) for k in range(SCATTERED))
+    return (*first, Start("zero", np.zeros(theta.size)), *scattered)
 
 
-def initial_state(
-    module: Emitted, build: Build, dynamics: Dynamics, laws: Mapping[str, OwnLaw], known: Mapping[str, Array],
-    sizes: Mapping[str, int], seed: int, chain: int,
-) -> dict[str, Array]:  # fmt: skip
-    """Return where a chain starts: one array of one dimension per block of the dynamics, by the module's names.
-
-    A block of `init` takes the value of its formula, draws included; a block of the target, as it declares it, has its
-    part of the potential's block. Of the others, the potential's block starts overdispersed (uniform in [-2, 2] per
-    coordinate, rows of one_hot at any place, counts at zero), a block whose law under H is a Gaussian independent of
-    the rest starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
+def first_states(
+    module: Emitted, build: Build, known: Mapping[str, Array], sizes: Mapping[str, int]
+) -> Callable[[int, int], dict[str, Array]]:
+    """Return where chains start, by the module's names of blocks, as a function of the run's seed and the chain.
 
     Args:
         module: of the build.
-        build: the build, for its `init`.
-        dynamics: its dynamics, bound.
-        laws: of the blocks whose law under H is a Gaussian independent of the rest.
-        known: values of parameters in the shapes formulas work with.
+        build: for its `init`.
+        known: values of parameters in the shapes that formulas use.
         sizes: symbolic sizes.
-        seed: the run's seed; the draws here come from a stream of their own.
-        chain: the number of the chain.
+
+    Raises:
+        DataError: of that function: what `init` states is not finite, or lies outside of the domain of its block.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
-    init = dict(build.init)
-    potential = next((f.of for f in dynamics.declarations.functions if f.role == "potential"), ())
-    starts: dict[str, Array] = {}
-    for (name, _), block in zip(module.blocks, dynamics.declarations.blocks, strict=True):
-        if block.name in init:
-            start = _evaluated(block, init[block.name], Point(known, sizes, rng))
-        elif block.name in potential or block.domain.name is not DomainName.REAL:
-            start = _spread_over(block, Point(known, sizes), rng)
-        elif laws.get(block.name) is OwnLaw.NORMAL:
-            start = rng.standard_normal(_length(block, sizes))
-        elif block.name in laws:
-            start = _from_law(block, dynamics, Point(known, sizes), rng)
-        else:
-            start = np.zeros(_length(block, sizes))
-        start = np.ascontiguousarray(start, dtype=np.float64).reshape(-1)
-        if block.name in potential:
-            start = with_stated(with_rows(start, build, sizes, rng), build, Point(known, sizes, rng))
-        starts[name] = start
-    return starts
+    call, given = module.first_state, list[object]()
+    if call is None:
+        raise CompilerError(f"{module.name}: found no first_state, expected where chains start")
+    names = {*known, *sizes, *build.dynamics.declarations.sizes, *build.target.declarations.sizes}
+    for name in [*inspect.signature(call).parameters][2:]:
+        own = users_name(name, names)
+        given.append(known[own] if own in known else extent(own, sizes))
+
+    def start(seed: int, chain: int) -> dict[str, Array]:
+        try:
+            state = call(seed, chain, *given)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise DataError([str(error)]) from error
+        _demand_inside(build, [*state.values()], Point(known, sizes))
+        return state
+
+    return start
 
 
-def _length(block: Block, sizes: Mapping[str, int]) -> int:
-    return math.prod(extent(size, sizes) for size in block.shape.sizes)
+def at_rest(build: Build, state: Mapping[str, Array]) -> dict[str, Array]:
+    """Return a start with blocks of all real numbers that `init` does not state at zero, momenta among them."""
+    stated = {*dict(build.init), potential_block(build)}
+    blocks = zip(state, build.dynamics.declarations.blocks, strict=True)
+    left = {name for name, block in blocks if block.domain.name is DomainName.REAL and block.name not in stated}
+    return {name: np.zeros_like(value) if name in left else value for name, value in state.items()}
 
 
-def _evaluated(block: Block, formula: Formula, at: Point) -> Array:
-    value = evaluate(formula, at)
-    expected = extents(block.shape, at.sizes)
-    if value.shape != expected:
-        raise DataError([f"init of `{block.name}`: found an array {value.shape}, expected {expected}"])
-    if not np.isfinite(value).all():
-        raise DataError([f"init of `{block.name}`: found {value.reshape(-1)[:5]}, expected finite numbers"])
-    return value
+def stated_blocks(build: Build) -> dict[str, Formula]:
+    """Return the starting values stated for blocks of the target, as the target declares them."""
+    own = {block.name for block in build.dynamics.declarations.blocks}
+    return {name: formula for name, formula in build.init if name not in own}
 
 
-def _spread_over(block: Block, at: Point, rng: np.random.Generator) -> Array:
-    """Return a point spread over the domain of a block: uniform in [-2, 2] in an unbounded variable."""
-    real = rng.uniform(-SPREAD, SPREAD, _length(block, at.sizes))
-    bounds = [float(evaluate(bound, at)) for bound in block.domain.bounds]
-    if block.domain.name is DomainName.REAL:
-        return real
-    if block.domain.name is DomainName.CIRCLE and not bounds:
-        bounds = [0.0, math.tau]
-    return _spread(real, spread_domain(block.domain), *bounds)
+def stated_coordinates(build: Build, sizes: Mapping[str, int]) -> NDArray[np.bool_]:
+    """Return which coordinates of the potential's block start where `init` says."""
+    whole, stated = potential_block(build) in dict(build.init), stated_blocks(build)
+    pieces = _pieces(build, sizes)
+    return np.concatenate([np.full(place.stop - place.start, whole or name in stated) for name, _, place in pieces])
 
 
-def _from_law(block: Block, dynamics: Dynamics, at: Point, rng: np.random.Generator) -> Array:
-    """Return a draw of exp(-H) as a law of one block, in which H is quadratic and coupled to no other.
+def _pieces(build: Build, sizes: Mapping[str, int]) -> Iterator[tuple[str, Block, slice]]:
+    """Yield the blocks of the target by the names that it declares, and where each is in the potential's block."""
+    transforms, start = {one.inner: one.block.name for one in build.target.transforms}, 0
+    for block in build.target.declarations.blocks:
+        end = start + prod(extents(block.sampled.shape, sizes))
+        yield transforms.get(block.name, block.name), block, slice(start, end)
+        start = end
 
-    All other blocks stand at one, abstract functions at zero: they are part of the rest.
-    """
-    others = {b.name: np.ones(extents(b.shape, at.sizes)) for b in dynamics.declarations.blocks}
-    others |= {f.name: np.zeros(extents(f.shape, at.sizes)) for f in dynamics.declarations.functions}
 
-    def energy(r: Array) -> float:
-        r = r.reshape(extents(block.shape, at.sizes))
-        return float(evaluate(dynamics.H, Point({**others, **at.names, block.name: r}, at.sizes)))
+def _demand_inside(build: Build, state: list[Array], at: Point) -> None:
+    for own, value in zip(build.dynamics.declarations.blocks, state, strict=True):
+        in_parts = own.name == potential_block(build)
+        for name, block, place in _pieces(build, at.sizes) if in_parts else [(own.name, own, slice(None))]:
+            if expected := _outside(block, value[place], at):
+                raise DataError([f"init of `{name}`: found {value[place][:5]}, expected {expected}"])
 
-    return _draw_law(rng, _length(block, at.sizes), energy)
+
+def _outside(block: Block, entries: Array, at: Point) -> str:
+    """Return what a start has to be where it is not; empty where it is."""
+    if not np.isfinite(entries).all():
+        return "finite numbers, inside its bounds"
+    if block.domain.name is DomainName.ONE_HOT:
+        rows = entries.reshape(-1, extent(block.shape.sizes[-1], at.sizes))
+        right = np.isin(rows, (0.0, 1.0)).all() and (rows.sum(axis=1) == 1.0).all()
+        return "" if right else "a one at one place of each row, zeros elsewhere"
+    if not is_counts(block):
+        return ""
+    ends = [float(evaluate(bound, at)) for bound in block.domain.bounds if not dependence(bound).data]
+    right = ((entries >= 0.0) & (entries == np.floor(entries)) & (entries <= min(ends, default=np.inf))).all()
+    return "" if right else f"whole numbers from 0 {f'to {ends[0]:g}' if ends else 'on'}"

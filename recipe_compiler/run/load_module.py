@@ -95,6 +95,8 @@ class Emitted:
     prepare: Callable[..., tuple[Any, ...]]
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[NDArray[np.uint64], NDArray[np.uint64]]]
+    first_state: Callable[..., dict[str, Any]] | None = None
+    """Returns where a chain starts, given seed, chain, and what `init` depends on."""
     contiguous: bool = False
     column_major: tuple[str, ...] = ()
     """Those of `data` that are read fastest column by column."""
@@ -275,6 +277,7 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         prepare=found["prepare"],
         run=found["run"],
         seed_streams=found["seed_streams"],
+        first_state=found.get("first_state"),
         contiguous=found.get("CONTIGUOUS", False),
         column_major=found.get("COLUMN_MAJOR", ()),
         first_arguments=found.get("FIRST_ARGUMENTS", ()),

@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.derive.recipe import derive
-from recipe_compiler.derive.refresh import OwnLaw, own_laws
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError, shown
-from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
@@ -24,7 +21,7 @@ from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, Floats, Integers
 from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
-from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.initial import first_states
 from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import (
     ACCEPTED,
@@ -40,8 +37,7 @@ from recipe_compiler.run.load_module import (
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.run.user_code import called_moves, code_gradient, try_gradient, try_moves
-from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings
+from recipe_compiler.spec.model import Build, RunSettings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,10 +201,9 @@ def _processor_seconds(chains: Sequence[Chain], begun: int) -> float:
 
 def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs: Inputs, at: Point) -> list[Chain]:
     """Return chains that have drawn nothing. A gradient or a move that is code is tried where they start."""
-    dynamics, laws = _laws(build)
     noise, batch = module.seed_streams(settings.seed, settings.chains)
-    numbers = range(settings.chains)
-    starts = [initial_state(module, build, dynamics, laws, at.names, at.sizes, settings.seed, k) for k in numbers]
+    first = first_states(module, build, at.names, at.sizes)
+    starts = [first(settings.seed, k) for k in range(settings.chains)]
     try_moves(inputs.moves, [tuple(start.values()) for start in starts])
     if inputs.gradient is not None:
         try_gradient(inputs.gradient, [start[module.potential_block] for start in starts])
@@ -363,18 +358,3 @@ def _argument(value: Array) -> float | Array:
 def _laid_out(module: Emitted, name: str, values: Floats | Integers) -> NDArray[np.floating[Any] | np.int64]:
     """Return a field of the data in the order that the module reads it in."""
     return np.asfortranarray(values) if name in module.column_major else values
-
-
-def _laws(build: Build) -> tuple[Dynamics, Mapping[str, OwnLaw]]:
-    """Return the dynamics to evaluate H with, and the blocks that start from their own law, with that law."""
-    given = {name for name, _ in build.init}
-    potential = next((f.of for f in build.dynamics.declarations.functions if f.role == "potential"), ())
-    left = [
-        block.name
-        for block in build.dynamics.declarations.blocks
-        if block.name not in given and block.name not in potential and block.domain.name is DomainName.REAL
-    ]
-    if not left:
-        return build.dynamics, {}
-    dynamics = bind(build)
-    return dynamics, own_laws(derive(dynamics), left)

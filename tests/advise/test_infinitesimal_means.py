@@ -41,7 +41,7 @@ NAMES = ("b[age]", "b[bmi]", "log_tau")
 def compiled(name: str) -> tuple[Build, Emitted, Any]:
     build = load_build(SPECS / "builds" / f"{name}.yaml")
     module = compile_build(build)
-    return build, load_text(module.name, module.text), module
+    return build, load_text(module.name, module.loaded), module
 
 
 def values(name: str) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from recipe_compiler.advise.entries import ChosenEntries
 from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.initial import initial_state, starts_of
+from recipe_compiler.run.initial import first_states, starts_of
 from recipe_compiler.run.sizes import given_arrays
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
@@ -155,9 +155,10 @@ def test_starts_stated_of_blocks_of_the_target_stay_beside_those_that_are_chosen
 ) -> None:
     build = of_two_blocks(folder, init, "sghmc", "{name: baoab}")
     found = restated(build, {"init": {"theta": "5*ones"}, "run": {"step_size": "0.1"}})
-    start = initial_state(module_of(found), found, found.dynamics, {}, {}, {"d": 3}, 0, 0)["theta"]
+    module = module_of(found)
+    start = first_states(module, found, {}, {"d": 3})(0, 0)["theta"]
     np.testing.assert_allclose(start, (1.0, 2.0, np.log(3.0)) if expected is None else expected)
-    (first, *_) = starts_of(found, 3, {}, {"d": 3})
+    (first, *_) = starts_of(module, found, {}, {"d": 3})
     np.testing.assert_allclose(first.theta, start)
 
 

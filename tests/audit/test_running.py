@@ -45,7 +45,7 @@ def linear(build: Build, d: int) -> tuple[Module, LinearStep]:
     chunked = bool(schedule(fixed, lower(fixed)).chunked)
     program = general if chunked else fixed
     module = emit_module(f"{build.name}_{d}", program, schedule(program, lower(program)), "Linear.", "0" * 64)
-    emitted = load_text(module.name, module.text)
+    emitted = load_text(module.name, module.loaded)
     inputs = prepare_inputs(emitted, build, build.run, Data(()), 0)
     slope = full_gradient(emitted, inputs)
     assert slope is not None
@@ -116,7 +116,7 @@ def test_minibatches_of_rows_that_differ_have_the_law_over_all_of_them(scheme: s
     build = with_sizes(with_data(own, data))
     program = discretise(build, derive(bind(build), stated=True))
     module = emit_module(build.name, program, schedule(program, lower(program)), "Rows.", "0" * 64)
-    emitted = load_text(module.name, module.text)
+    emitted = load_text(module.name, module.loaded)
     inputs = prepare_inputs(emitted, build, build.run, data, 0)
     chain = linearized_chain_of(module, emitted, build, inputs)
     found = chain.around(find_mode(chain.slope, (Start("zero", np.zeros(2)),)).theta).linear()[1]

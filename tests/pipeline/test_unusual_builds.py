@@ -170,7 +170,7 @@ def drawn(potential: str, more: str = "", shape: str = "d", **dynamics: str) -> 
     own = built(euler, f"{target}potential: {potential}\n", more, {**PLAIN, **dynamics})
     # that a banana stated for any number of coordinates has a finite integral is undecided
     module = compile_build(own, allow_undecided=True)
-    draws = sample(load_text(module.name, module.text), own, own.run, Data(()))
+    draws = sample(load_text(module.name, module.loaded), own, own.run, Data(()))
     return np.concatenate(draws.arrays[0][:, draws.warmup :])
 
 

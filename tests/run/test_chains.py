@@ -140,7 +140,18 @@ def test_names_that_a_module_had_to_change_are_found(full_module: Emitted, build
     changed = {"theta": "theta_", "theta_draws": "theta__draws", "c": "c__", "x": "x_"}
     arguments = tuple(changed.get(name, name) for name in full_module.arguments)
     blocks = (("theta_", "d"), ("r", "d"))
-    renamed = replace(full_module, blocks=blocks, parameters=("c__", "limit"), data=("x_",), arguments=arguments)
+
+    def first_state(seed: int, chain: int, d: int) -> dict[str, object]:
+        return {changed.get(name, name): block for name, block in full_module.first_state(seed, chain, d).items()}
+
+    renamed = replace(
+        full_module,
+        first_state=first_state,
+        blocks=blocks,
+        parameters=("c__", "limit"),
+        data=("x_",),
+        arguments=arguments,
+    )
     draws = [sample(module, build, build.run, data).block("theta") for module in (renamed, full_module)]
     np.testing.assert_array_equal(*draws)
     for emitted, declared, name in (("c", {"c", "c_"}, "c"), ("c_", {"c", "c_"}, "c_"), ("eps__", {"eps"}, "eps")):

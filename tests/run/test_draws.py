@@ -15,7 +15,7 @@ from recipe_compiler.advise.forecast import forecast
 from recipe_compiler.advise.summary import summarise
 from recipe_compiler.errors import DataError, DocumentError
 from recipe_compiler.run.energies import energies_of
-from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.initial import first_states
 from recipe_compiler.run.sample import known_values, prepare_inputs
 from recipe_compiler.spec.model import Build
 
@@ -151,12 +151,7 @@ def starts(name: str, stated: str) -> np.ndarray:
     own = f"{stated}\n" if "sizes: {K: 2}" in text else f"{stated}\nsizes: {{N: 10}}\n"
     build = document(text.replace("sizes: {K: 2}", "sizes: {K: 2, N: 10}").replace("run:", f"{own}run:"))
     given = known_values(build, sizes)
-    return np.array(
-        [
-            initial_state(module_of(build), build, build.dynamics, {}, given, sizes, 1, k)["theta"][first:]
-            for k in range(4)
-        ]
-    )
+    return np.array([first_states(module_of(build), build, given, sizes)(1, k)["theta"][first:] for k in range(4)])
 
 
 ROWS = ", ".join(["[1, 0]"] * 9)
@@ -211,7 +206,7 @@ TWO = {"y.csv": "y\n1\n2\n"}
 def test_counts_start_below_their_end(end: str) -> None:
     def started(first: str) -> np.ndarray:
         build = document(BELOW.replace("FIRST", first), target=COUNTS.replace("END", end), **TWO)
-        return initial_state(module_of(build), build, build.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)["theta"]
+        return first_states(module_of(build), build, {}, {"d": 14, "n": 2})(1, 0)["theta"]
 
     assert (started("2")[1:] == 2.0).all()
     with pytest.raises(DataError, match="whole numbers from 0 to 2"):

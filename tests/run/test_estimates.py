@@ -68,7 +68,7 @@ def made(build: Build, data: Data) -> tuple[Build, Module, Emitted]:
     """Return a build with its estimates, and its module."""
     report = check(build, advisory=False)
     module = compile_build(build, report, allow_undecided=True)
-    return estimate(build, report, build.run, data, allow_undecided=True), module, load_text(module.name, module.text)
+    return estimate(build, report, build.run, data, allow_undecided=True), module, load_text(module.name, module.loaded)
 
 
 def logistic(more: str = "") -> Build:

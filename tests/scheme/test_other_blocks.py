@@ -66,7 +66,7 @@ def gradient(theta: np.ndarray) -> np.ndarray:
 def stepped(text: str, dynamics: str, **state: np.ndarray) -> np.ndarray:
     """Return all blocks after one emitted step without noise, end to end."""
     made = compile_build(document(text, dynamics=dynamics))
-    module = module_of(load_text(made.name, made.text))
+    module = module_of(load_text(made.name, made.loaded))
     known: dict[str, Any] = {"b": SHARE, "A": A, "B": B, "G": G, "mu": MU, "Sigma": SIGMA, "eps": EPS}
     constants = module.prepare(*(known[name] for name in inspect.signature(module.prepare).parameters))
     known |= dict(zip(module.CONSTANTS, constants, strict=True))
@@ -117,7 +117,7 @@ def demand_gaussians(text: str, dynamics: str) -> None:
     """Demand means mu and covariances Sigma, Sigma/b, within 5 standard errors of which four draws are worth one."""
     build = document(text, dynamics=dynamics)
     made = compile_build(build)
-    draws = sample(load_text(made.name, made.text), build, build.run, Data(()))
+    draws = sample(load_text(made.name, made.loaded), build, build.run, Data(()))
     for name, covariance in (("theta", SIGMA), ("y", SIGMA / SHARE)):
         found = draws.block(name)[:, draws.warmup :].reshape(-1, 2)
         sds = np.sqrt(np.diag(covariance))

@@ -53,7 +53,7 @@ def read(text: str, **beside: str) -> Any:
 
 def loaded(text: str, **beside: str) -> ModuleType:
     made = compile_build(read(text, **beside), allow_undecided=True)  # clipping keeps what the noise budget leaves open
-    return module_of(load_text(made.name, made.text))
+    return module_of(load_text(made.name, made.loaded))
 
 
 def stepped(module: ModuleType, batch: list[int], **given: Any) -> dict[str, Any]:

@@ -358,7 +358,7 @@ def moved(
 ) -> list[Array]:
     """Return blocks after steps of a chain; raises ValueError where it ends."""
     made = compiled(stated)
-    module = load_text(made.name, made.text)
+    module = load_text(made.name, made.loaded)
     blocks = [np.array(block, float) for block in state]
     streams, _ = module.seed_streams(1, 1)
     if len(advance(module, blocks, given, eps, streams[0], thin=steps)[0]) != 1:
@@ -379,7 +379,7 @@ def friction_of_memory(A: Array) -> Array:
 def test_prepared_matrices_are_those_of_the_flow(sizes: str) -> None:
     """The covariance of O by Van Loan's exponential."""
     emitted, eps = compiled(memory(sizes)), 0.3
-    module = load_text(emitted.name, emitted.text)
+    module = load_text(emitted.name, emitted.loaded)
     constants = module.prepare(M, Lambda, A, mu, Sigma, eps, *([] if sizes else [2, 3]))
     two_D = np.zeros((5, 5))
     two_D[2:, 2:] = 2 * A
@@ -464,7 +464,7 @@ def test_the_law_of_one_step_from_a_point_is_lognormal(sizes: str) -> None:
     v (1 - e**2), at any step size, here 0.3 and 3.
     """
     emitted = compiled(friction(sizes))
-    module = load_text(emitted.name, emitted.text)
+    module = load_text(emitted.name, emitted.loaded)
     start = np.array([3.0, 0.2])
     for seed, eps in enumerate((0.3, 3.0)):
         streams, _ = module.seed_streams(seed, 4000)

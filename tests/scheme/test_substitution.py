@@ -95,7 +95,7 @@ def test_moves_are_those_of_the_iteration_without_its_guards() -> None:
         build = load_build(path)
         module = texts(build)["shipped"].module
         run = replace(build.run, chains=2, warmup=0, draws=300, thin=1, step_size=0.3)
-        found.append(sample(load_text(module.name, module.text), build, run, load_data(build.data, build.target)))
+        found.append(sample(load_text(module.name, module.loaded), build, run, load_data(build.data, build.target)))
     explicit, iterated = found
     assert explicit.unsolved is None
     assert iterated.unsolved is not None

@@ -64,6 +64,11 @@ def run(theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch
 
 def seed_streams(seed, chains):
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 256 if REPLACEMENT else 4)
+
+
+def first_state(seed, chain, d):
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    return {{"theta": rng.standard_normal(d), "r": np.zeros(d)}}
 '''
 
 FULL = {

@@ -56,4 +56,4 @@ def plain(path: Path, width: int, **given: Any) -> Plain:
     """
     module = shipped(load_build(path))
     with plain_modules():
-        return Plain(module.kernel, width, given, vars(module_of(load_text(module.name, module.text))))
+        return Plain(module.kernel, width, given, vars(module_of(load_text(module.name, module.loaded))))

@@ -9,7 +9,7 @@ from cycles import texts
 from plain_modules import are_plain
 
 from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.module import Module, emit_module, renames
+from recipe_compiler.emit.module import Module, emit_module, renames, with_starts
 from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
@@ -41,16 +41,18 @@ def _module(build: Build, changes: tuple[Change, ...], shape: str, plain: bool) 
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new)
-    return load_text(module.name, text, build.codes)
+    return load_text(module.name, text + shipped(build).starts, build.codes)
 
 
 @cache
 def shipped(build: Build) -> Module:
     """Return the text of a build with the sizes that it states; nothing is proved or read back."""
-    program = discretise(build, derive(bind(build), stated=True))
+    derivation = derive(bind(build))
+    program = discretise(build, derive(derivation.dynamics, stated=True))
     names = renames(program)
     sized = rename(rename(program, names), {names.get(name, name): number for name, number in build.sizes})
-    return emit_module(build.name, sized, schedule(sized, lower(sized)), "A test.\n", "0" * 64)
+    module = emit_module(build.name, sized, schedule(sized, lower(sized)), "A test.\n", "0" * 64)
+    return with_starts(module, build, derivation, names)
 
 
 def data_of(build: Build) -> Data:

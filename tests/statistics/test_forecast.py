@@ -102,7 +102,7 @@ def compiled(name: str, extra: str = "") -> Compiled:
     build = document(text.replace("THIN", str(thin)) + OWN[name])
     report = check(build)
     module = compile_build(build, report)
-    return Compiled(estimate(build, report, build.run, data()), module, load_text(module.name, module.text))
+    return Compiled(estimate(build, report, build.run, data()), module, load_text(module.name, module.loaded))
 
 
 def told(one: Compiled, settings: RunSettings | None = None) -> Forecast:

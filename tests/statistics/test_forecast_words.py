@@ -61,7 +61,7 @@ Run = tuple[Build, Emitted, Forecast]
 def forecast_of(build: Build, names: str = "abc") -> Run:
     """Return a build, its module and its forecast around the mode that is found from zero."""
     compiled = compile_build(build, decided(build, advisory=False))
-    module = load_text(compiled.name, compiled.text)
+    module = load_text(compiled.name, compiled.loaded)
     inputs = prepare_inputs(module, build, build.run, Data(()), 0)
     return build, module, forecast(compiled, module, build, inputs, tuple(names), [Start("zero", np.zeros(len(names)))])
 

@@ -82,7 +82,7 @@ def draws(path: Path) -> np.ndarray:
     build = load_build(path)
     module = compile_build(build)
     settings = replace(build.run, draws=40, warmup=0, thin=2, chains=2)
-    emitted = load_text(module.name, module.text, build.codes)
+    emitted = load_text(module.name, module.loaded, build.codes)
     return sample(emitted, build, settings, load_data(build.data, build.target)).arrays[0]
 
 
@@ -112,7 +112,7 @@ def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded:
     module, code = compile_build(build), build.target.gradient
     assert code is not None
     elsewhere = replace(code, file=tmp_path / "elsewhere" / code.file.name)  # compiled code names the one it calls
-    runs: list[Any] = [load_text(module.name, module.text, [one]).run for one in (code, code, elsewhere)]
+    runs: list[Any] = [load_text(module.name, module.loaded, [one]).run for one in (code, code, elsewhere)]
     first, again, other = (run.py_func.__code__.co_filename for run in runs)
     assert first == again != other
 
