@@ -245,6 +245,16 @@ def test_the_second_engine_knows_nothing_of_the_first() -> None:
     assert [(file, there) for file, there in theirs if there in {"tensor", "derive"}] == []
 
 
+def test_what_a_program_means_is_said_without_its_lowering() -> None:
+    graph, ahead = imported_modules(), {"readback/mean", "readback/moves"}
+    reached = set[str]()
+    while ahead - reached:
+        reached |= ahead
+        ahead = set[str]().union(*(graph.get(there, set()) for there in reached))
+    assert "program/program" in reached
+    assert [there for there in sorted(reached) if there.startswith(("program/lower", "program/loop", "emit/"))] == []
+
+
 def test_the_standalone_checker_is_nobodys_and_imports_nothing_of_ours_but_its_kernel() -> None:
     graph = imported_modules()
     assert {room(file) for file in graph["recheck"]} == {"kernel"}

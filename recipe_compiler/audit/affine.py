@@ -1,7 +1,7 @@
 """A step as an affine map and a Gaussian, z' = F z + a + N(0, Sigma): read off its values, one after the other.
 
 The values are those of a step as it was read back from emitted text, or as its Program states them
-(`readback/step.py`); the gradient is that of a quadratic U, grad U = K theta - b. Nothing here depends on the scheme.
+(`readback/mean.py`); the gradient is that of a quadratic U, grad U = K theta - b. Nothing here depends on the scheme.
 
 Worked example: SGLD on U = theta**2/2, theta' = theta - eps theta + N(0, 2 eps), is F = 1 - eps, a = 0, Sigma = 2 eps.
 """
@@ -18,9 +18,9 @@ from scipy.linalg import block_diag
 from recipe_compiler.emit.support.propagator import _propagator
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Evaluate, Shift
+from recipe_compiler.readback.mean import ReadStep
 from recipe_compiler.readback.names import EPS, Names
 from recipe_compiler.readback.propagators import matrix, symbols_of
-from recipe_compiler.readback.step import ReadStep
 from recipe_compiler.tensor.scalars import Scalar
 
 Array = NDArray[np.float64]
@@ -244,13 +244,14 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     own = [k for k, (shift, _) in enumerate(every) if shift.block.name not in held]
     gradients = (symbol for name in sorted(names.program.gradients) for symbol in names.gradient(name))
     symbols = (*state, *(step.next[k] for k in own), *gradients)
-    inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in step.covariance for x in line)])
+    inverses = names.inverses_written_out([*step.values, *gradient, *step.covariance.values()])
     slopes = lines_of(gradient, [f"grad U[{k}]" for k in range(len(gradient))], state, inverses)
-    for (_, name), line in zip(every, step.covariance, strict=True):
-        if others := next(filter(None, (_list_dependences(entry, symbols) for entry in line)), ""):
-            raise NotAffineError(f"the noise of {name} depends on {others}: it has no single covariance")
-    noisy = [k for k in own if any(entry != 0 for entry in step.covariance[k])]
-    covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in noisy) for i in noisy)
+    for (row, _), entry in sorted(step.covariance.items()):
+        if others := _list_dependences(entry, symbols):
+            raise NotAffineError(f"the noise of {every[row][1]} depends on {others}: it has no single covariance")
+    rows = {row for (row, _), entry in step.covariance.items() if entry != 0}
+    noisy = [k for k in own if k in rows]
+    covariance = tuple(tuple(step.covariance.get((i, j), ZERO).xreplace(inverses) for j in noisy) for i in noisy)
     added_to_held = _held_changes(step, names, held)
     changes = tuple(_read_quadratic(change, f"what moves {held[0]}", symbols, inverses) for change in added_to_held)
     lines = lines_of([step.values[k] for k in own], [every[k][1] for k in own], symbols, inverses)

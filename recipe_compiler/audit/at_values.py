@@ -13,9 +13,9 @@ from recipe_compiler.audit.affine import AffineStep, Array, affine_step, shift_s
 from recipe_compiler.audit.thermostat import thermostats, with_thermostats_held
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.program.program import Gradient, Program, symbolic_sizes
+from recipe_compiler.readback.mean import stated_step
+from recipe_compiler.readback.mean import values as entries
 from recipe_compiler.readback.names import Names
-from recipe_compiler.readback.step import stated_step
-from recipe_compiler.readback.step import values as entries
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.splitting.degree import find_degree

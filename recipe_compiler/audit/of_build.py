@@ -24,7 +24,7 @@ from recipe_compiler.audit.thermostat import settles_at
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.readback.step import values as entries
+from recipe_compiler.readback.mean import values as entries
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build

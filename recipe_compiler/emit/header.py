@@ -13,7 +13,9 @@ from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.program.lower_cycle import (
+from recipe_compiler.program.lower_draw import OF_NORMALS
+from recipe_compiler.program.program import Cycle, Program
+from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
@@ -23,8 +25,6 @@ from recipe_compiler.program.lower_cycle import (
     UNSOLVED,
     of_kind,
 )
-from recipe_compiler.program.lower_draw import OF_NORMALS
-from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT

@@ -35,10 +35,10 @@ from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.program import Program, symbolic_sizes
+from recipe_compiler.program.step_stats import TOLD
 from recipe_compiler.spec.model import Build
 
 # fmt: off  # words of a table, many to a line

@@ -17,7 +17,9 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array, Invoke, Ref
 from recipe_compiler.program.lower import GRADIENT, block_array
-from recipe_compiler.program.lower_cycle import (
+from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.program.program import Program
+from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
@@ -25,8 +27,6 @@ from recipe_compiler.program.lower_cycle import (
     TRIED,
     of_kind,
 )
-from recipe_compiler.program.lowered_noise import CLIPPED
-from recipe_compiler.program.program import Program
 from recipe_compiler.program.traverse import with_refs
 from recipe_compiler.spec.model import MOST_MOVES
 

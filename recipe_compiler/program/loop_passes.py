@@ -22,13 +22,13 @@ from recipe_compiler.program.gather_rows import gather_rows, gathers
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Invoke, Statement
 from recipe_compiler.program.lower import GRADIENT
-from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.pack_minibatch import packs
 from recipe_compiler.program.prefetch import reads_ahead
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.scalar_replacement import registers
 from recipe_compiler.program.split_long_lines import shorten
+from recipe_compiler.program.step_stats import TOLD
 from recipe_compiler.program.traverse import every, flat_items, with_bodies
 from recipe_compiler.program.unroll import unroll
 from recipe_compiler.program.unroll_rows import has_small_rows, small_rows

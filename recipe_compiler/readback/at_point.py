@@ -17,9 +17,9 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.readback.energy import read_sum
+from recipe_compiler.readback.mean import values
 from recipe_compiler.readback.names import PRECISION, Names
 from recipe_compiler.readback.point import equal
-from recipe_compiler.readback.step import values
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
 

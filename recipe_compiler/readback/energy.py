@@ -16,7 +16,8 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import DISCRETE
 from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
 from recipe_compiler.program.program import Potential
-from recipe_compiler.readback.gradient import read_gradient, read_sum, signs, stated_value, turns
+from recipe_compiler.readback.gradient import read_gradient, read_sum, signs, turns
+from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient

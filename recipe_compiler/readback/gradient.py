@@ -17,21 +17,19 @@ from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Gradient, Part, Program
-from recipe_compiler.readback.branches import scalarise
+from recipe_compiler.readback.calls import chain_values, execute
 from recipe_compiler.readback.interpreter import Reader
-from recipe_compiler.readback.names import Names, Sizes
+from recipe_compiler.readback.mean import stated_value
+from recipe_compiler.readback.names import BATCH, Names, Sizes
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import held, joined_shape, prepared, stated_values, written
 from recipe_compiler.readback.unroll import unrolled_gradient
 from recipe_compiler.tensor.scalars import Scalar, Sums
-from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
+from recipe_compiler.tensor.terms import Tensor
 
 Stated = dict[tuple[Tensor, tuple[int, ...], int], Scalar]
 """Entries of tensors of the target by the tensor, the place and the row of the data."""
 
-BATCH = 2
-"""Rows of the minibatches that are read; the data then have one row more."""
 BEYOND = 5
 """Rows read beyond a whole block: more than the four that are summed at once."""
 TURNS = 2
@@ -60,21 +58,11 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
 
 def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[int, ...]) -> list[Scalar]:
     """Return what a procedure computes from state, data and constants, entry by entry, as emitted."""
-    sizes = names.sizes
     reader = Reader(module.text, matrices=matrices_of(names))
     reader.fills["potential"] = lambda given: _potential_at(module, names, given)
-    made = {array.name for array in module.kernel.prepare.outputs}
-    needed = any(array.name in made for array in procedure.inputs)  # flows of a large d take long, gradients few
-    values = prepared(module, names, reader) if needed else stated_values(module, names)
-    for block in module.program.blocks:
-        values[block.name] = np.array(names.block(block), object)
-    for datum in module.program.data:
-        values[datum.name] = names.data(datum)
-    values["batch"] = np.array(batch, object)
-    values = held(module, values)
-    for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
-        values[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
-    return written(procedure, values, reader.call(procedure.name, values))
+    values = chain_values(module, names, reader, procedure) | {"batch": np.array(batch, object)}
+    found = execute(module, names, reader, procedure, values)
+    return [entry for array in procedure.outputs for entry in np.ravel(np.asarray(found[array.name], object))]
 
 
 def _potential_at(module: Module, names: Names, given: list[Any]) -> Scalar:
@@ -165,22 +153,6 @@ def _slopes(
     entries, J = value(constraint, u, rows), log_jacobian(constraint, u, rows)
     along = ([(at, sp.diff(g, x)) for at, g in entries.items() if x in g.free_symbols] for x in u)
     return tuple((tuple((at, dg) for at, dg in own if dg != 0), sp.diff(J, x)) for own, x in zip(along, u, strict=True))
-
-
-def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
-    """Return an entry of a tensor of the target, of one row of the data where it has the index `n`."""
-    places: dict[Index, int] = {}
-    for index in tensor.free:
-        places[index] = row if index.label == "n" else at["ij".index(index.label)]
-
-    def leaf(atom: Atom) -> Scalar | None:
-        match atom:
-            case Component(name, (int(n), *rest), ()) if name in names.data_names:
-                return names.datum(name, n, tuple(k for k in rest if isinstance(k, int)))
-            case _:
-                return names.atom(atom)
-
-    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point, sums=sums)
 
 
 def same_gradient(module: Module, here: Names) -> None:

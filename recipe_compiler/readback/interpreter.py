@@ -22,6 +22,7 @@ from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
+from recipe_compiler.readback.oracle import CHOOSE
 from recipe_compiler.readback.text import PIECES, TEXTS, Piece, pieces_of, written_numbers
 from recipe_compiler.tensor.scalars import Scalar, rational
 
@@ -90,9 +91,6 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
 RELATIONS: dict[type[ast.cmpop], str] = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "=="}
 """Comparisons that a kernel may choose a piece by."""
 
-CHOOSE = UndefinedFunction("choose")
-"""One of two values by a flag: `taken if flag else refused`."""
-
 FACTORISED = frozenset({"_cholesky_factor", "_triangle_inverse"})
 """Functions of a matrix whose entries, as symbols, would be too long to be compared: at a point they are numbers."""
 
@@ -123,8 +121,6 @@ class Reader:
     """Functions not to be entered, with the values that each call writes into its first argument, or returns."""
     matrices: Matrices = field(default_factory=lambda: Matrices())
     """What matrices that are computed of others are."""
-    factor: Callable[[sp.Matrix], np.ndarray] | None = None
-    """What a factor of the noise is; None: a matrix of symbols, kept in `factors`."""
     known: Callable[[np.ndarray], np.ndarray] | None = None
     """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
     fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
@@ -384,8 +380,6 @@ class Reader:
         return None
 
     def _factor(self, covariance: sp.Matrix) -> np.ndarray:
-        if self.factor is not None:
-            return self.factor(covariance)
         self.factors.append(symbolic(len(self.factors), covariance))
         return self.factors[-1].entries
 

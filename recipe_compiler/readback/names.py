@@ -33,6 +33,8 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinan
 Value = Any
 Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)
+BATCH = 2
+"""Rows of the minibatches that are read; the data then have one row more."""
 PRECISION = 80
 """Digits of numbers at a point where they are not exact: more than the 60 in which they are compared."""
 LARGEST_SYMBOLIC = 4

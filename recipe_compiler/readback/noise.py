@@ -20,6 +20,8 @@ Value = Any
 Find = Callable[[sp.Matrix], np.ndarray]
 """What gives a factor of a covariance."""
 
+Column = dict[int, Scalar]
+"""What a normal is multiplied by in each value that it is added to, by the place of the value."""
 ZERO = sp.Integer(0)
 
 
@@ -66,128 +68,107 @@ def state_factor(arguments: list[Value], find: Find) -> Value:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class StepNoise:
-    """The noise of a step, w = W n with independent standard normals n: columns of W, and factors used in them."""
+def covariance_of(
+    values: Sequence[Scalar], normals: Sequence[Scalar], factors: Sequence[NoiseFactor]
+) -> dict[tuple[int, int], Scalar]:
+    """Return Cov[w] = W W.T of the noise w = W n in some values, where it is not 0; factors of covariances replaced.
 
-    size: int
-    """The number of coordinates."""
-    columns: tuple[tuple[Scalar, ...], ...]
-    """For every normal, what it is multiplied by."""
-    factors: tuple[NoiseFactor, ...]
-
-    def covariance(self) -> list[list[Scalar]]:
-        """Return Cov[w] = W W.T (size x size), with L L.T replaced by the covariance that L is a factor of.
-
-        For the columns of one factor, W = P L with one P, and P S P.T is their share.
-
-        Raises:
-            CompilerError: a factor is used in another way than as L n.
-        """
-        owners = {entry: f for f, factor in enumerate(self.factors) for entry in factor.entries.ravel() if entry != 0}
-        found = [[ZERO] * self.size for _ in range(self.size)]
-        used: dict[int, dict[int, tuple[Scalar, ...]]] = {f: {} for f in range(len(self.factors))}
-        for column in self.columns:
-            own = {owners[s] for entry in column for s in entry.free_symbols if s in owners}
-            if not own:
-                there = _entries(column)
-                _add(found, there, there, sp.Integer(1))
-            elif len(own) == 1:
-                (f,) = own
-                j = _place(self.factors[f], column)
-                if j in used[f]:
-                    raise CompilerError("the emitted step uses a factor of its noise with the wrong normals")
-                used[f][j] = column
-            else:
-                raise CompilerError("the emitted step uses two factors of its noise with one normal")
-        for f, factor in enumerate(self.factors):
-            P = [_entries(column) for column in _before(factor, used[f])]
-            for i, left in enumerate(P):
-                for j, right in enumerate(P):
-                    _add(found, left, right, factor.covariance[i, j])
-        return found
-
-
-def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Sequence[NoiseFactor]) -> StepNoise:
-    """Return the noise of what a step writes: the coefficients of its normals.
+    For the columns of one factor L, W = P L with one P, and P S P.T is their share.
 
     Args:
-        values: the next state by coordinate, in terms of the old state, normals, and each other.
-        normals: independent standard normals.
+        values: in terms of the old state, normals, and each other.
+        normals: independent standard normals n.
         factors: those that the kernel asked for.
 
     Raises:
-        CompilerError: a value is not linear in the normals.
+        CompilerError: a value is not linear in the normals, or a factor is used in another way than as L n.
     """
-    apart = frozenset(normals)
-    columns: dict[sp.Symbol, list[Scalar]] = {normal: [ZERO] * len(values) for normal in normals}
+    apart, columns = frozenset(normals), defaultdict[Scalar, Column](dict)
     for row, value in enumerate(values):
-        for normal, factor in _coefficients(value, apart).items():
-            columns[normal][row] = factor
-    return StepNoise(len(values), tuple(tuple(columns[normal]) for normal in normals), tuple(factors))
+        for normal, coefficient in _coefficients(value, apart).items():
+            if coefficient != 0:
+                columns[normal][row] = coefficient
+    owners = {entry: f for f, factor in enumerate(factors) for entry in factor.entries.ravel() if entry != 0}
+    found = defaultdict[tuple[int, int], Scalar](lambda: ZERO)
+    used: list[dict[int, Column]] = [{} for _ in factors]
+    for column in columns.values():
+        own = {owners[s] for entry in column.values() for s in entry.free_symbols if s in owners}
+        if not own:
+            _add(found, column, column, sp.Integer(1))
+        elif len(own) == 1:
+            (f,) = own
+            j = _place(factors[f], column)
+            if j in used[f]:
+                raise CompilerError("the emitted step uses a factor of its noise with the wrong normals")
+            used[f][j] = column
+        else:
+            raise CompilerError("the emitted step uses two factors of its noise with one normal")
+    for factor, own in zip(factors, used, strict=True):
+        P = _before(factor, own)
+        for i, left in enumerate(P):
+            for j, right in enumerate(P):
+                _add(found, left, right, factor.covariance[i, j])
+    return dict(found)
 
 
-def _coefficients(value: Scalar, apart: frozenset[sp.Symbol]) -> dict[sp.Symbol, Scalar]:
+def _coefficients(value: Scalar, apart: frozenset[Scalar]) -> dict[Scalar, Scalar]:
     """Return by what a value multiplies every normal that it has.
 
-    A sum is taken term by term, not derived as a whole by one normal after the other: d coordinates have d normals.
-
     Raises:
-        CompilerError: the value is not linear in the normals.
+        CompilerError: the value is not a sum of products with one normal each, and of what has none.
     """
-    terms: defaultdict[sp.Symbol, list[Scalar]] = defaultdict(list)
-    for term in sp.Add.make_args(value):
-        for normal in apart & term.free_symbols:
-            terms[normal].append(sp.diff(term, normal))
-    found: dict[sp.Symbol, Scalar] = {}
-    for normal, parts in terms.items():
-        factor = sp.Add(*parts)
-        factor = factor if factor.free_symbols.isdisjoint(apart) else sp.expand(factor)
-        if not factor.free_symbols.isdisjoint(apart):
-            raise CompilerError(f"a step is not linear in its noise: {normal} is multiplied by {factor}")
-        found[normal] = factor
-    return found
+    terms = defaultdict[Scalar, list[Scalar]](list)
+
+    def collect(part: Scalar, scale: Scalar) -> None:
+        own = [x for x in part.args if not x.free_symbols.isdisjoint(apart)]
+        if part in apart:
+            terms[part].append(scale)
+        elif part.is_Add:
+            for x in own:
+                collect(x, scale)
+        elif part.is_Mul and len(own) == 1:
+            collect(own[0], sp.Mul(scale, *(x for x in part.args if x is not own[0])))
+        elif own:
+            raise CompilerError(f"a step is not linear in its noise: {part}")
+
+    collect(value, sp.Integer(1))
+    return {normal: sp.Add(*parts) for normal, parts in terms.items()}
 
 
-def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> list[Scalar]:
+def without_noise(values: Sequence[Scalar], normals: Sequence[Scalar]) -> list[Scalar]:
     """Return what a step writes where all normals are zero."""
     none: Mapping[Scalar, Scalar] = dict.fromkeys(normals, ZERO)
     return [value.xreplace(none) for value in values]
 
 
-def _entries(column: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
-    return [(a, x) for a, x in enumerate(column) if x != 0]
-
-
-def _add(
-    found: list[list[Scalar]], left: list[tuple[int, Scalar]], right: list[tuple[int, Scalar]], scale: Scalar
-) -> None:
+def _add(found: dict[tuple[int, int], Scalar], left: Column, right: Column, scale: Scalar) -> None:
     """Add scale left right^T to a matrix."""
-    for a, x in left if scale != 0 else ():
-        for b, y in right:
-            found[a][b] += x * y * scale
+    for a, x in left.items() if scale != 0 else ():
+        for b, y in right.items():
+            found[a, b] += x * y * scale
 
 
-def _place(factor: NoiseFactor, column: Sequence[Scalar]) -> int:
+def _place(factor: NoiseFactor, column: Column) -> int:
     """Return which column of the factor a column of the noise is made of."""
-    symbols = {s for entry in column for s in entry.free_symbols}
+    symbols = {s for entry in column.values() for s in entry.free_symbols}
     places = {int(j) for (_, j), entry in np.ndenumerate(factor.entries) if entry in symbols}
     if len(places) != 1:
         raise CompilerError("the emitted step uses a factor of its noise other than as L @ noise")
     return places.pop()
 
 
-def _before(factor: NoiseFactor, used: Mapping[int, tuple[Scalar, ...]]) -> list[tuple[Scalar, ...]]:
+def _before(factor: NoiseFactor, used: Mapping[int, Column]) -> list[Column]:
     """Return the columns of P, where the columns of the noise are those of P L."""
-    size = factor.covariance.rows
+    size, L = factor.covariance.rows, factor.entries
     if len(used) != size:
         raise CompilerError("the emitted step does not use a factor of its noise, or a part of it")
-    L = factor.entries
-    P = [tuple(sp.diff(entry, L[i, i]) for entry in used[i]) for i in range(size)]
+    rows = sorted({a for column in used.values() for a in column})
+    P = [{a: p for a, entry in used[i].items() if (p := sp.diff(entry, L[i, i])) != 0} for i in range(size)]
+    of_row = {a: [(i, P[i][a]) for i in range(size) if a in P[i]] for a in rows}
     own = {entry for entry in L.ravel() if entry != 0}
-    rows = [[(i, P[i][a]) for i in range(size) if P[i][a] != 0] for a in range(len(used[0]))]
-    again = {j: [sp.Add(*(p * L[i, j] for i, p in row)) for row in rows] for j in range(size)}
-    exact = all(x == y or sp.expand(x - y) == 0 for j in used for x, y in zip(used[j], again[j], strict=True))
-    if not exact or any(not entry.free_symbols.isdisjoint(own) for column in P for entry in column):
+    exact = all(
+        sp.expand(used[j].get(a, ZERO) - sp.Add(*(p * L[i, j] for i, p in of_row[a]))) == 0 for j in used for a in rows
+    )
+    if not exact or any(not entry.free_symbols.isdisjoint(own) for column in P for entry in column.values()):
         raise CompilerError("the emitted step uses a factor of its noise other than as L @ noise")
     return P

@@ -33,16 +33,18 @@ from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.readback.at_point import potential_gradients, same_drift, same_rest, taken_at
 from recipe_compiler.readback.branches import scalarise
+from recipe_compiler.readback.calls import chain_values
 from recipe_compiler.readback.child_process import Reading
-from recipe_compiler.readback.chunks import read_sweep
+from recipe_compiler.readback.chunks import check_sweep
 from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
 from recipe_compiler.readback.energy import check_energies, check_energy, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
-from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient, signs
+from recipe_compiler.readback.gradient import compare_batch, same_blocks, same_gradient, signs
 from recipe_compiler.readback.interpreter import Reader
-from recipe_compiler.readback.names import Names, Sizes, relabelled, with_large_matrices_known
-from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
+from recipe_compiler.readback.mean import ReadStep, next_values, stated_step
+from recipe_compiler.readback.names import BATCH, Names, Sizes, relabelled, with_large_matrices_known
+from recipe_compiler.readback.point import at_sizes, equal
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.run_loop import check_first_values, check_iteration
@@ -53,7 +55,7 @@ from recipe_compiler.readback.stein_operator import (
     same_full_gradient,
     stated_moments,
 )
-from recipe_compiler.readback.step import ReadStep, next_values, prepared, read_step, stated_step
+from recipe_compiler.readback.step import read_step, same_step
 from recipe_compiler.readback.text import check_names
 from recipe_compiler.readback.transforms import transforms_of
 from recipe_compiler.tensor.scalars import Scalar
@@ -77,10 +79,9 @@ def check_lanes(module: Module, names: Names) -> None:
     counts = (len(state), len(normals), len(told), len(state) + len(told))
     lanes, noise, sums, made = (_numbers(sum(counts[:k]), count) for k, count in enumerate(counts))
     reader = Reader(
-        module.text, opaque={step: [list(made[lane::LANES]) for lane in range(LANES)]}, matrices=matrices_of(names),
-        factor=_unit,
+        module.text, opaque={step: [list(made[lane::LANES]) for lane in range(LANES)]}, matrices=matrices_of(names)
     )  # fmt: skip
-    given = prepared(module, names, reader)
+    given = chain_values(module, names, reader)
     before = lanes.copy()
     wanted = np.concatenate((made[: lanes.size], sums + made[lanes.size :]))
     reader.call("step_lanes", {**given, "lanes": lanes, "lanes_told": sums, "lanes_noise": noise})
@@ -98,11 +99,6 @@ def check_lanes(module: Module, names: Names) -> None:
 def _numbers(first: int, rows: int) -> np.ndarray:
     """Return rows of 64 rational numbers in (0, 2) of which no two, and none of other rows, are the same."""
     return np.array([sp.Rational(1 + LANES * first + k, 1024) for k in range(LANES * rows)], object)
-
-
-def _unit(covariance: sp.Matrix) -> np.ndarray:
-    """Return what stands for a factor of the noise: lanes and `step` are given the same."""
-    return np.array(sp.eye(covariance.rows).tolist(), object)
 
 
 BATCHES = "batch_size"
@@ -214,9 +210,9 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
         return
     if module.program.statements:
         if module.kernel.chunked:
-            _same_sweep(module, here)
+            check_sweep(module, here)
         else:
-            _same_step(read_step(module, here), here)
+            same_step(read_step(module, here), here)
             same_gradient(module, here.for_gradients)
     check_draws(module, here)
     check_potential(module, here)
@@ -263,7 +259,7 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     found: list[Reading] = []
     if module.kernel.chunked:  # one more, for a remainder after the last full chunk
         beyond = Names(module.program, {name: size + 1 for name, size in free.items()})
-        found.append(Reading("the shipped sweep", partial(_same_sweep, module, beyond)))
+        found.append(Reading("the shipped sweep", partial(check_sweep, module, beyond)))
     elif module.program.statements:
         found.append(Reading(f"the shipped step{at_sizes(known)}", partial(_same_at_point, module, here, known)))
     if module.program.cycle is not None:
@@ -299,8 +295,7 @@ def _same_moves(module: Module, here: Names) -> None:
 
 
 def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
-    for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
-        equal(read, stated, f"the change of z_{a} at a point", here)
+    same_step(read_step(module, here), here)
     if module.program.gradient is not None and not module.program.gradient.code:
         for at in signs(here.for_gradients):
             compare_batch(module, module.program.gradient, at, tuple(range(BATCH, 0, -1)))
@@ -363,26 +358,6 @@ def _has_recursion(program: Program) -> bool:
     return program.gradient is not None and program.gradient.recursion is not None
 
 
-def _same_sweep(module: Module, here: Names) -> None:
-    """Compare a step that is taken chunk by chunk with its Program."""
-    sweep = read_sweep(module, here)
-    _same_step(sweep.step, here)
-    for k, (read, stated) in enumerate(sweep.gradients):
-        equal(read, stated, f"entry {k} of the gradient", here)
-
-
-def _same_step(read: ReadStep, here: Names) -> None:
-    """Compare a step with its Program, as a function of eps, state and normals: their moments then are the same too."""
-    stated = stated_step(here, read.next)
-    says = [f"{s.new}[{k}]" for s in here.program.shifts for k in range(len(here.block(s.block)))]
-    for a, (value, expected) in enumerate(zip(read.values, stated.values, strict=True)):
-        equal(value, expected, f"{says[a]}, without its noise,", here)
-        for b in range(a + 1):
-            if read.covariance[a][b] or stated.covariance[a][b]:  # most of a step of many shifts are two zeros
-                noise = f"the covariance of the noise of {says[a]}, {says[b]}"
-                equal(read.covariance[a][b], stated.covariance[a][b], noise, here)
-
-
 def _first_order(step: ReadStep, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
     """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation.
 
@@ -411,9 +386,7 @@ def _first_order(step: ReadStep, here: Names, derivation: Derivation, names: Map
             continue
         stated = transformed(transform, here.block(block)[k])
         equal(at_start(value), stated, f"a value of {block.name}[{k}] at eps = 0", here)
-    covariance = {
-        (n, m): first_order(w.xreplace(still)) for n, row in enumerate(step.covariance) for m, w in enumerate(row) if w
-    }
+    covariance = {place: first_order(w.xreplace(still)) for place, w in step.covariance.items()}
     inverses = [inverse_slopes(own, here.block(block)[k]) for own, (block, k) in zip(transforms, places, strict=True)]
     slopes = [
         once * first_order(value) + twice * covariance.get((n, n), 0) / 2

@@ -18,12 +18,11 @@ from recipe_compiler.emit.print_chain import carried, run_arguments, summed, tol
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
-from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.readback.gradient import BATCH
+from recipe_compiler.program.step_stats import TOLD
+from recipe_compiler.readback.calls import joined_shape
 from recipe_compiler.readback.interpreter import Reader, Value
-from recipe_compiler.readback.names import Sizes
-from recipe_compiler.readback.step import joined_shape
+from recipe_compiler.readback.names import BATCH, Sizes
 
 WORDS = 4
 """Words of the state of a chain's noise, as the loop sees them."""
@@ -146,7 +145,7 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         CompilerError: one of these does not hold; says which.
     """
     kernel = module.kernel
-    iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))
+    iteration = Iteration(module, _given(module, sizes))
     iteration.given["noise_state"][:] = iteration.words()
     start = {name: np.array(value) for name, value in iteration.given.items()}
     reader = RunLoopReader(module.text)

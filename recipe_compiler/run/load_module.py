@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
-from recipe_compiler.program.lower_cycle import (
+from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
@@ -29,7 +30,6 @@ from recipe_compiler.program.lower_cycle import (
     UNSOLVED,
     of_kind,
 )
-from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.own_modules import own_modules
 from recipe_compiler.run.shared_functions import MODULE, share_functions

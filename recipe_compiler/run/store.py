@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.program.lower_cycle import (
+from recipe_compiler.program.step_stats import (
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
     IRREVERSIBLE,

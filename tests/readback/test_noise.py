@@ -6,7 +6,7 @@ import sympy as sp
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.readback.next_state import Cuts
-from recipe_compiler.readback.noise import noise_of, symbolic, without_noise
+from recipe_compiler.readback.noise import covariance_of, symbolic, without_noise
 
 n, m = sp.symbols("n m", real=True)
 a, b, new = sp.symbols("a b new", real=True)
@@ -16,21 +16,21 @@ S = sp.Matrix([[2, a], [a, 3]])
 @pytest.mark.parametrize("value", [n**2, sp.sqrt(n), sp.exp(a + n), n * m, 1 / (a + n), abs(n), sp.sqrt(n) * m])
 def test_what_is_not_linear_in_normals_is_refused(value: sp.Expr) -> None:
     with pytest.raises(CompilerError, match="not linear in its noise"):
-        noise_of([value], [n, m], ())
+        covariance_of([value], [n, m], ())
 
 
 def test_the_covariance_is_that_of_what_normals_are_multiplied_by() -> None:
     values = [a + new**2 + 2 * n, b * (n + a * m), sp.Integer(0)]
-    found = noise_of(values, [n, m], ()).covariance()
-    assert found == [[4, 2 * b, 0], [2 * b, b**2 + a**2 * b**2, 0], [0, 0, 0]]
+    found = covariance_of(values, [n, m], ())
+    assert found == {(0, 0): 4, (0, 1): 2 * b, (1, 0): 2 * b, (1, 1): b**2 + a**2 * b**2}
     assert without_noise(values, [n, m]) == [a + new**2, 0, 0]
 
 
 def test_a_factor_times_its_normals_stands_for_its_covariance() -> None:
     factor = symbolic(0, S)
     w = factor.entries @ np.array([n, m], object)
-    found = noise_of([b * w[0], w[0] - w[1]], [n, m], [factor]).covariance()
-    assert sp.Matrix(found).expand() == sp.Matrix([[2 * b**2, 2 * b - a * b], [2 * b - a * b, 5 - 2 * a]])
+    found = covariance_of([b * w[0], w[0] - w[1]], [n, m], [factor])
+    assert sp.SparseMatrix(2, 2, found).expand() == sp.Matrix([[2 * b**2, 2 * b - a * b], [2 * b - a * b, 5 - 2 * a]])
 
 
 L = symbolic(0, S).entries
@@ -48,7 +48,7 @@ MISUSES = {
 @pytest.mark.parametrize("name", MISUSES)
 def test_a_factor_used_in_any_other_way_is_refused(name: str) -> None:
     with pytest.raises(CompilerError, match="factor of its noise"):
-        noise_of(MISUSES[name], [n, m], [symbolic(0, S)]).covariance()
+        covariance_of(MISUSES[name], [n, m], [symbolic(0, S)])
 
 
 def test_what_is_written_over_is_put_in_where_it_was_read_meanwhile() -> None:

@@ -140,5 +140,5 @@ def test_a_step_that_is_solved_for_has_its_own_length_on_the_way_back_too() -> N
     forth, back = (text.module.text.rindex(f"{name}, X") for name in ("grad_U_at", "grad_U_back"))
     for place in (forth, back):
         changed = text.module.text[:place] + text.module.text[place:].replace("eps_scaled", "eps", 1)
-        with pytest.raises(CompilerError, match="the step size of a trajectory"):
+        with pytest.raises(CompilerError, match="the eps that step is given"):
             text.read(replace(text.module, text=changed))

@@ -10,8 +10,8 @@ from cycles import FLIP, cycle_build
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.program import Evaluate, Kick, Program, Shift
+from recipe_compiler.readback.mean import values
 from recipe_compiler.readback.names import Names
-from recipe_compiler.readback.step import values
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.scheme.joined_kicks import join_kicks
 from recipe_compiler.spec.bind import bind

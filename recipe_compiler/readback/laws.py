@@ -1,0 +1,200 @@
+"""A draw of a block by its law: which variates it asks for, with which parameters, and what it makes of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from recipe_compiler.algebra.scalars.symbols import length, positions
+from recipe_compiler.program.program import SLICES, Draw
+from recipe_compiler.readback.mean import stated_value
+from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.oracle import Entries, Oracle
+from recipe_compiler.tensor.scalars import Scalar, Sums
+
+PLACE, PLACE_ABOVE = "a place by logits", "a place above a level"
+UNSET = sp.Symbol("not set")
+"""Stands for the logit of a place that does not reach a level: it is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law as a function of variates: which ones, with which of its parameters, and T of the entry."""
+
+    variates: tuple[tuple[str, tuple[int, ...]], ...]
+    """Law and the places of its parameters; none where it is of one normal."""
+    value: Callable[[Entries, Entries], Scalar]
+    moves: bool = False
+    """Whether it is a flow, with b before it, e = exp(-rate eps), c = (1 - e)/rate and b e/c behind the parameters."""
+
+
+_COUNTED = (("Gamma of count", (0, 5)),)
+_GAMMA, _OF_ONE, _OF_UNIT = (("Gamma", (0,)),), (("Exponential", ()),), (("Uniform", ()),)
+LAWS: Mapping[tuple[str, str], Law] = {
+    ("N", ""): Law((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
+    ("LogNormal", "log"): Law((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
+    ("LogNormal", ""): Law((), lambda p, n: sp.exp(p[0] + sp.sqrt(p[1]) * n[0])),
+    ("Gamma", ""): Law(_GAMMA, lambda p, v: v[0] / p[1]),
+    ("Gamma", "log"): Law(_GAMMA, lambda p, v: sp.log(v[0]) - sp.log(p[1])),
+    ("InverseGamma", ""): Law(_GAMMA, lambda p, v: p[1] / v[0]),
+    ("InverseGamma", "log"): Law(_GAMMA, lambda p, v: sp.log(p[1]) - sp.log(v[0])),
+    ("Exponential", ""): Law(_OF_ONE, lambda p, v: v[0] / p[0]),
+    ("Exponential", "log"): Law(_OF_ONE, lambda p, v: sp.log(v[0]) - sp.log(p[0])),
+    ("Beta", ""): Law((("Beta", (0, 1)),), lambda _, v: v[0]),
+    ("Beta", "logit"): Law((("Gamma", (0,)), ("Gamma", (1,))), lambda _, v: sp.log(v[0]) - sp.log(v[1])),
+    ("Uniform", ""): Law(_OF_UNIT, lambda p, v: p[0] + (p[1] - p[0]) * v[0]),
+    ("Uniform", "logit"): Law(_OF_UNIT, lambda _, v: sp.log(v[0]) - sp.log(1 - v[0])),
+    ("Poisson", ""): Law((("Poisson", (0,)),), lambda _, v: v[0]),
+    ("Binomial", ""): Law((("Binomial", (0, 1)),), lambda _, v: v[0]),
+    ("CIR", ""): Law(_COUNTED, lambda p, v: p[4] * v[0], moves=True),
+    ("CIR", "log"): Law(_COUNTED, lambda p, v: sp.log(v[0]) + sp.log(p[4]), moves=True),
+}
+"""What an entry of every law is: X of Beta(a, b) is G/(G + F), so that its logit is log G - log F."""
+
+
+@dataclass(slots=True)
+class DrawOracle(Oracle):
+    """Answers requests for variates: symbols, numbers below 1 at a point, and places so that each is drawn."""
+
+    here: Names = field(kw_only=True)
+    drawn: str = field(kw_only=True)
+    """What the variates are for."""
+    first: int = 0
+    """Which place the first category is: that of the next is one further."""
+
+    def ask(self, what: str, given: Mapping[str, Sequence[Scalar]], count: int = 0) -> Entries:
+        """Record a request, whose name says what it is for."""
+        return Oracle.ask(self, f"{what} for {self.drawn}", given, count)
+
+    def asked(self, what: str) -> int:
+        """Return the number of requests of a name so far."""
+        return len(self.trace.get(f"{what} for {self.drawn}", ()))
+
+    def variate(self, law: str, parameters: Sequence[Scalar] = ()) -> Scalar:
+        """Return a variate of a law of rate 1, or on (0, 1)."""
+        (symbol,) = self.ask(law, {"parameters": parameters}, 1)
+        draw = self.here.valued(sp.Symbol(symbol.name, positive=True))
+        return draw / 2 if self.here.at_point else draw
+
+    def place(self, what: str, given: Mapping[str, Sequence[Scalar]]) -> int:
+        """Return a place, whatever its logits: it is of what else is given that a text may err."""
+        self.ask(what, given)
+        return (self.first + self.asked(what) - 1) % len(given["logits"])
+
+    def reaches(self, height: Scalar, level: Scalar) -> bool:
+        """Return whether a place reaches a level: of any two in a row one does."""
+        self.ask("a comparison", {"place": [height], "level": [level]})
+        return (self.first + self.asked("a comparison")) % 2 == 1
+
+    def below(self, before: Scalar, level: Scalar, left: Scalar) -> Scalar:
+        """Return what is told once a level was compared with the weight that no place has."""
+        return self.ask("the report of a level", {"before": [before], "level": [level], "rest": [left]}, 1)[0]
+
+    def vector(
+        self, what: str, vector: Sequence[Scalar], lower: Sequence[Scalar], normals: Sequence[Scalar]
+    ) -> Entries:
+        """Return a normal vector; of its matrix the lower triangle counts."""
+        return self.ask(what, {"vector": vector, "matrix": lower, "normals": normals}, len(vector))
+
+
+def solver_of(move: Draw) -> str:
+    """Return the support function that makes a normal vector from standard normals; empty where a draw takes none."""
+    if move.law != "N" or not move.drawn.shape.sizes:
+        return ""
+    return "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
+
+
+@dataclass(slots=True)
+class DrawMean:
+    """A draw as its Program states it, at the state before; parameters are kept from one reading to the next."""
+
+    move: Draw
+    here: Names
+    batch: tuple[int, ...] = ()
+    """The rows of the minibatch that estimates the first parameter."""
+    stated: dict[tuple[int, ...], Scalar] = field(default_factory=dict[tuple[int, ...], Scalar])
+    sums: Sums = field(default_factory=Sums)
+
+    def make(self, oracle: DrawOracle, normals: Sequence[Scalar]) -> tuple[Entries, Entries]:
+        """Return the entries of the potential's block after the draw, and what is told beside them."""
+        move, told = self.move, list[Scalar]()
+        new = self.here.block(move.block)
+        shape = move.drawn.shape
+        count = len(positions(shape, self.here.sizes))
+        old = new[move.start : move.start + count]
+        size = length(shape.sizes[-1], self.here.sizes) if shape.sizes else 1
+        match move.law:
+            case "Categorical" | "Slices":
+                report: Scalar = sp.Integer(0)
+                drawn = Entries()
+                for n in range(count // size):
+                    at = [(n, k) if len(shape.sizes) == 2 else (k,) for k in range(size)]
+                    logits = [self.parameter(0, *to) for to in at]
+                    if move.law == SLICES:
+                        place, report = self._above(
+                            oracle, logits, [self.parameter(1, *to) for to in at], old[n * size :], report
+                        )
+                    else:
+                        place = oracle.place(PLACE, {"logits": logits})
+                    drawn += [sp.Integer(int(k == place)) for k in range(size)]
+                told = [report] if move.told else []
+            case "Dirichlet":  # gammas, and on the diagonal what the simplex does not have: sum(u)/sqrt(K) is normal
+                logs = [sp.log(oracle.variate("Gamma", [self.parameter(0, k)])) for k in range(count)]
+                level = oracle.variate("N") / sp.sqrt(count) - sp.Add(*logs) / count
+                drawn = [log_G + level for log_G in logs]
+            case "N" if solver := solver_of(move):
+                vector = [self.parameter(0, i) for i in range(count)]
+                lower = [self.parameter(1, i, j) for i in range(count) for j in range(i + 1)]
+                drawn = oracle.vector(solver, vector, lower, normals)
+            case _:
+                drawn = [*self._each(oracle, normals, count)]
+        new[move.start : move.start + count] = drawn
+        return new, told
+
+    def _each(self, oracle: DrawOracle, normals: Sequence[Scalar], count: int) -> Iterator[Scalar]:
+        """Yield entry by entry what is made of its variates, or of its normal."""
+        law = LAWS[self.move.law, self.move.via]
+        for k in range(count):
+            parameters = [self.parameter(p, k) for p in range(len(self.move.parameters))]
+            parameters += self._moved(k, parameters[1]) if law.moves else ()
+            variates = [oracle.variate(name, [parameters[p] for p in places]) for name, places in law.variates]
+            yield law.value(parameters, variates or [normals[k]])
+
+    def _above(
+        self, oracle: DrawOracle, logits: Entries, weights: Entries, held: Sequence[Scalar], report: Scalar
+    ) -> tuple[int, Scalar]:
+        """Return a place among those whose weight reaches the level of a row, and what is told of levels so far.
+
+        The level is the weight where the row was, less an exponential variate of its own.
+        """
+        level = sp.Add(*(z * w for z, w in zip(held, weights, strict=False))) - oracle.variate("Exponential")
+        reached = [oracle.reaches(w, level) for w in weights]
+        own = [logit if reaches else UNSET for logit, reaches in zip(logits, reached, strict=True)]
+        if self.move.told:
+            report = oracle.below(report, level, self.parameter(2))
+        return oracle.place(PLACE_ABOVE, {"logits": own, "log weights": weights, "level": [level]}), report
+
+    def parameter(self, place: int, *at: int) -> Scalar:
+        """Return a parameter of an entry; the first one of data is estimated by the minibatch."""
+        move, here = self.move, self.here
+        if place == 0 and move.datum is not None:
+            return self.shape(at[0], self.batch, sp.Rational(length(move.count or 0, here.sizes), len(self.batch)))
+        tensor = move.parameters[place]
+        key = (place, *(at if tensor.free else ()))
+        if key not in self.stated:
+            self.stated[key] = stated_value(tensor, here, key[1:], 0, self.sums)
+        return self.stated[key]
+
+    def shape(self, k: int, rows: Sequence[int], scale: Scalar) -> Scalar:
+        """Return the first parameter of entry k: what holds no data, and `scale` times what some rows add."""
+        tensor, datum = self.move.parameters[0], self.move.datum
+        at = (k,) if tensor.free else ()
+        added = [] if datum is None else [stated_value(datum, self.here, at, row, {}) for row in rows]
+        return stated_value(tensor, self.here, at, 0, {}) + scale * sp.Add(*added)
+
+    def _moved(self, k: int, rate: Scalar) -> Entries:
+        """Return b of entry k before a flow, exp(-rate eps), (1 - exp(-rate eps))/rate, and the mean of its count."""
+        own = self.here.block(self.move.block)[self.move.start + k]
+        b, decay = sp.exp(own) if self.move.via else own, sp.exp(-rate * self.here.eps)
+        scale = (1 - decay) / rate
+        return [b, decay, scale, b * decay / scale]

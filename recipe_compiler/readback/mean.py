@@ -1,0 +1,209 @@
+"""What the statements of a Program say at fixed sizes, entry by entry: what an emitted text is compared with.
+
+Nothing here knows how a Program is lowered: a fault of the lowering is a difference from this.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, product
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.algebra.scalars.symbols import positions
+from recipe_compiler.algebra.scalars.transforms import transformed
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, Shift
+from recipe_compiler.readback.branches import scalarise
+from recipe_compiler.readback.names import (
+    Names,
+    depends_on_state,
+    determinant_of,
+    exact_inverse,
+    integers,
+    matrix_at,
+)
+from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    Tensor,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStep:
+    """One step given the batch, `next = value` for every entry of every new value, in the order of the shifts.
+
+    Values are in terms of eps, the old state, gradients and earlier new values; those read from the text also of
+    normals.
+    """
+
+    next: tuple[sp.Symbol, ...]
+    """What stands for the new values in others."""
+    values: tuple[Scalar, ...]
+    """Where all normals are zero; T of the new value where a shift is of a transform."""
+    covariance: Mapping[tuple[int, int], Scalar]
+    """Of what the normals add, given the values that stand before, by row and column; 0 where there is none."""
+    evaluated: tuple[list[Scalar], ...]
+    """Where the gradient is evaluated, one after the other."""
+
+
+def next_values(names: Names) -> list[sp.Symbol]:
+    """Return symbols for the entries of all new values, in the order of the shifts."""
+    count = sum(len(names.block(shift.block)) for shift in names.program.shifts)
+    return [sp.Symbol(f"next[{k}]", real=True) for k in range(count)]
+
+
+def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
+    """Return the step that the Program states: T(new) = T(old) + eps rate + w, w ~ N(0, eps (2D - eps B_hat)) by group.
+
+    (Ma, Chen, Fox 2015, Eqs. 6 and 9, their sign of Gamma corrected, for Euler's scheme.)
+
+    Args:
+        names: the values of its names.
+        new: the symbols of the entries of the new values, in the order of the shifts.
+    """
+    moved = {block.name: names.block(block) for block in names.program.blocks}
+    found: list[Scalar] = []
+    left = list(new)
+    joint: dict[tuple[int, int], Scalar] = {}
+    places, evaluated = _places(names), list[list[Scalar]]()
+    for statement in names.program.statements:
+        match statement:
+            case Noise(name, blocks):
+                rows = [k for block in blocks for k in places[name, block]]
+                joint |= {(rows[i], rows[j]): x for (i, j), x in covariance(statement, names, moved).items()}
+            case Shift(block, old, value, rate):
+                start = [transformed(statement.transform, x) for x in moved[old]]
+                own, left = left[: len(start)], left[len(start) :]
+                drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
+                found += drift if statement.image else [z + names.eps * f for z, f in zip(start, drift, strict=True)]
+                moved[value] = own
+            case Evaluate(at):
+                evaluated.append(moved[at])
+            case Propagator() | Heat():
+                pass
+    return ReadStep(tuple(new), tuple(found), joint, tuple(evaluated))
+
+
+def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
+    """Return where the shift of a block that adds a draw stands among the entries of all new values."""
+    found: dict[tuple[str, Block], list[int]] = {}
+    count = 0
+    for shift in names.program.shifts:
+        size = len(names.block(shift.block))
+        found[shift.noise, shift.block] = list(range(count, count + size))
+        count += size
+    return found
+
+
+def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[Scalar]] | None = None) -> list[Scalar]:
+    """Return a vector over a block in symbols, updated blocks replaced by what they became."""
+    index = next(iter(tensor.free), None)
+    places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
+    leaf = _leaf(names, moved or {})
+    sums: Sums = {}
+    return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point, sums=sums) for place in places]
+
+
+def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
+    """Yield y for every `reciprocal(y)` in the rate of a shift, entry by entry: each y has to be positive."""
+    leaf, index = _leaf(names, moved), next(iter(shift.rate.free), None)
+    for atom in everywhere(shift.rate):
+        match atom:
+            case Applied("reciprocal", (y,)) if set(y.free) <= {index}:
+                for at in positions(shift.block.shape, names.sizes):
+                    place = {} if index is None else {index: at[0]}
+                    yield scalarise(y, names.sizes, place, leaf, apart=names.at_point)
+            case _:
+                pass
+
+
+def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
+    """Return what an atom is: an entry of a value that was made on the way, or what its name means."""
+    inverses: dict[Grid, np.ndarray] = {}
+
+    def leaf(atom: Atom) -> Scalar | None:
+        match atom:
+            case Coordinate(block, at) if block in moved:
+                return moved[block][integers(at)[0] if at else 0]
+            case Inverse(of, (int(row), int(col))) if names.at_point and depends_on_state(of):
+                if of not in inverses:
+                    inverses[of] = exact_inverse(matrix_at(names, of, leaf))
+                return inverses[of][row, col]
+            case Determinant(of, log=True) if names.at_point and depends_on_state(of):
+                return sp.log(determinant_of(matrix_at(names, of, leaf)))
+            case _:
+                return names.atom(atom)
+
+    return leaf
+
+
+def entry_at(tensor: Tensor, at: tuple[int, ...], names: Names, moved: Mapping[str, list[Scalar]]) -> Scalar:
+    """Return an entry of a tensor, of values that were made on the way."""
+    return scalarise(
+        tensor, names.sizes, dict(zip(tensor.free, at, strict=False)), _leaf(names, moved), apart=names.at_point
+    )
+
+
+def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
+    """Return an entry of a tensor of the target, of one row of the data where it has the index `n`."""
+    places: dict[Index, int] = {}
+    for index in tensor.free:
+        places[index] = row if index.label == "n" else at["ij".index(index.label)]
+
+    def leaf(atom: Atom) -> Scalar | None:
+        match atom:
+            case Component(name, (int(n), *rest), ()) if name in names.data_names:
+                return names.datum(name, n, tuple(k for k in rest if isinstance(k, int)))
+            case _:
+                return names.atom(atom)
+
+    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point, sums=sums)
+
+
+def covariance(
+    noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None
+) -> dict[tuple[int, int], Scalar]:
+    """Return t (2D - t B_hat) of a group, where it may not be 0; t = eps, or 1 for a draw at once."""
+    time = sp.Integer(1) if noise.at_once else names.eps
+    leaf = _leaf(names, moved or {})
+    blocks = [(a, list(positions(block.shape, names.sizes))) for a, block in enumerate(noise.blocks)]
+    first = dict(enumerate(accumulate((len(own) for _, own in blocks), initial=0)))
+    found: dict[tuple[int, int], Scalar] = {}
+    for (a, rows), (b, cols) in product(blocks, blocks):
+        both, every = _both(noise, a, b), list(enumerate(cols, first[b]))
+        diagonal, alike = all(map(_is_diagonal, both)), {at: [(col, at)] for col, at in every}
+        for row, at in enumerate(rows, first[a]):
+            for col, to in alike.get(at, []) if diagonal else every:
+                two_D, B_hat = (_entry(tensor, at, to, names, leaf) for tensor in both)
+                found[row, col] = time * (two_D - time * B_hat)
+    return found
+
+
+def _both(noise: Noise, a: int, b: int) -> tuple[Tensor, Tensor]:
+    """Return 2D and B_hat of two blocks of a group."""
+    return noise.two_D[a][b], Tensor((), ()) if noise.B_hat is None else noise.B_hat[a][b]
+
+
+def _is_diagonal(tensor: Tensor) -> bool:
+    """Whether every term holds the delta of row and column."""
+    free = set(tensor.free)
+    return all(
+        any(isinstance(atom, Delta) and {atom.left, atom.right} == free for atom, _ in term.factors)
+        for term in tensor.terms
+    )
+
+
+def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names, leaf: Leaf) -> Scalar:
+    places = {index: (row if index.label == "i" else col)[0] for index in tensor.free}
+    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)
