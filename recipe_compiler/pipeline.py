@@ -230,7 +230,7 @@ def estimate(
     emitted = load_text(module.name, module.loaded, build.codes)
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
-    of_target = gradients(module, emitted, inputs, sizes)
+    of_target = gradients(module, emitted, inputs)
     starts = starts_of(emitted, alone, known_values(alone, sizes), sizes)
     return with_estimates(build, of_target, settings, starts, sizes)
 

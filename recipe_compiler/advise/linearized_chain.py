@@ -139,7 +139,7 @@ class LinearizedChain:
 
     @property
     def _gradients(self) -> Gradients:
-        return gradients(self.compiled, self.module, self.inputs, self.inputs.sizes)
+        return gradients(self.compiled, self.module, self.inputs)
 
     @property
     def of_how_many(self) -> str:

@@ -24,7 +24,6 @@ from recipe_compiler.run.estimates import at_mode
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import prepare_inputs
-from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import number, restated
 from recipe_compiler.spec.schema_build import OF_AUTO
@@ -70,8 +69,7 @@ class Subtracting:
             plain: the chain of the build that subtracts nothing, at its mode.
             mode: that.
         """
-        sizes = resolve_sizes(self.build, self.data)
-        of_target = gradients(plain.compiled, plain.module, plain.inputs, sizes)
+        of_target = gradients(plain.compiled, plain.module, plain.inputs)
         build = at_mode(self.build, of_target, mode, self.build.run)
         try:
             eps = self.build.run.eps / (1.0 + _most(build))  # at which there is noise enough, for friction 1

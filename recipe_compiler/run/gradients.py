@@ -1,9 +1,8 @@
 """The gradient that a chain uses, called from outside of it: of a batch, of a datum, of all data."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.formula.shapes import Size
 from recipe_compiler.run.chain import Inputs
-from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.one_step import call_procedure, extent_of
 
 Array = NDArray[np.float64]
 
@@ -65,62 +63,43 @@ def gradient_of_steps(module: Module, emitted: Emitted, inputs: Inputs) -> Calla
     """
     if module.kernel.gradient is None or module.program.gradient is None or emitted.gradient is None:
         return None
-    sizes = {**inputs.sizes}
-    for datum in module.program.data:
-        shape = np.shape(inputs.data[datum.name])
-        sizes |= {size: n for size, n in zip(datum.axes, shape, strict=True) if isinstance(size, str)}
-    found = _gradients(module, emitted, inputs, sizes)
+    found = _gradients(module, emitted, inputs)
     if emitted.variant == "minibatch":
         return found.full
     return lambda theta: found.of_batch(theta, np.empty(0, dtype=np.uint64))
 
 
-def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[str, int]) -> Gradients:
+def gradients(module: Module, emitted: Emitted, inputs: Inputs) -> Gradients:
     """Return the gradient of a module that estimates it from minibatches.
 
     Args:
         module: as it was emitted.
         emitted: the same, imported.
         inputs: what its chains are given: parameters, constants, data.
-        sizes: the user's symbolic sizes.
 
     Raises:
         RunError: the module has no minibatch gradient.
     """
     if module.kernel.gradient is None or emitted.gradient is None or emitted.variant != "minibatch":
         raise RunError(f"{module.name}: found no minibatch gradient, expected one to estimate from")
-    return _gradients(module, emitted, inputs, sizes)
+    return _gradients(module, emitted, inputs)
 
 
-def _gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[str, int]) -> Gradients:
+def _gradients(module: Module, emitted: Emitted, inputs: Inputs) -> Gradients:
     procedure, program, call = module.kernel.gradient, module.program, emitted.gradient
     if procedure is None or program.gradient is None or call is None:
         raise RunError(f"{module.name}: found no gradient, expected one that steps take")
-    block = program.gradient.block.name
-
-    def length(size: Size, batch: int) -> int:
-        if isinstance(size, int):
-            return size
-        known = {**sizes, "batch_size": batch}
-        return sum(int(p) if p.isdigit() else extent(users_name(p, known), known) for p in size.split("+"))
-
-    width = length(program.gradient.block.shape.sizes[0], 0) if program.gradient.block.shape.sizes else 1
-
-    names = tuple(array.name for array in (*(() if procedure.returns else procedure.outputs), *procedure.inputs))
-    scalars = dict(module.kernel.registers).get(block, ())
-
-    @lru_cache(maxsize=4)
-    def work(batch_size: int) -> tuple[Array, ...]:
-        return tuple(np.zeros(tuple(length(size, batch_size) for size in array.sizes)) for array in procedure.work)
+    block = program.gradient.block
+    sizes = {**dict(program.heads), **inputs.sizes}
+    for datum in program.data:
+        shape = zip(datum.axes, np.shape(inputs.data[datum.name]), strict=True)
+        sizes |= {size: number for size, number in shape if isinstance(size, str)}
+    width = extent_of(block.shape.sizes[0], sizes) if block.shape.sizes else 1
 
     def of_batch(theta: Array, batch: NDArray[np.uint64]) -> Array:
-        values: dict[str, Any] = {**inputs.given, block: theta, "batch": batch}
-        values.update(zip(scalars, theta.tolist(), strict=True) if scalars else ())
-        if not procedure.returns:
-            values[names[0]] = np.zeros(width)
-        returned = call(*(values[name] for name in names), *work(batch.size))
-        found = returned if procedure.returns else values[names[0]]
-        return np.array(found, dtype=np.float64).reshape(-1)
+        values = {**inputs.given, block.name: theta, "batch": batch}
+        call_procedure(procedure, call, module.kernel, values, {**sizes, "batch_size": batch.size})
+        return np.concatenate([np.ravel(values[array.name]) for array in procedure.outputs])
 
     return Gradients(inputs.rows, width, of_batch, sum(field.size for field in inputs.data.values()))
 
@@ -150,13 +129,10 @@ def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] |
 
 def beside_state(module: Emitted, inputs: Inputs) -> tuple[Any, ...]:
     """Return what a module's `generator` takes beside the state: parameters, constants made of them, data."""
-    made = (
-        ()
-        if module.prepare_generator is None
-        else module.prepare_generator(*inputs.parameters.values(), *inputs.sizes.values())
-    )
+    prepare, parameters = module.prepare_generator, inputs.parameters.values()
+    made = () if prepare is None else prepare(*parameters, *inputs.sizes.values())
     constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
-    return (*inputs.parameters.values(), *constants, *inputs.data.values())
+    return (*parameters, *constants, *inputs.data.values())
 
 
 def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:

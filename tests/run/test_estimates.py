@@ -20,7 +20,6 @@ from recipe_compiler.run.gradients import Gradients, gradients
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.sample import prepare_inputs, sample
-from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, Value
 from recipe_compiler.verdict import Verdict
 
@@ -77,7 +76,7 @@ def logistic(more: str = "") -> Build:
 
 
 def of_module(build: Build, module: Module, emitted: Emitted, data: Data) -> Gradients:
-    return gradients(module, emitted, prepare_inputs(emitted, build, build.run, data, 0), resolve_sizes(build, data))
+    return gradients(module, emitted, prepare_inputs(emitted, build, build.run, data, 0))
 
 
 @cache
