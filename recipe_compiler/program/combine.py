@@ -40,6 +40,11 @@ def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     return body
 
 
+def entry_at(loops: Loops) -> tuple[str | int, ...]:
+    """Return where an entry of a block is inside loops over it; a scalar block has one."""
+    return tuple(variable for _, variable in loops) or (0,)
+
+
 def first_free(wanted: str, taken: Set[str]) -> str:
     """Return `wanted`, or `wanted_2`, `wanted_3`, ... if it is taken; `math.` is left out of it."""
     wanted = wanted.replace("math.", "")

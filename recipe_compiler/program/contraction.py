@@ -5,12 +5,13 @@ Indices are eliminated one by one, first those that leave the fewest indices. Eq
 ones are computed before the chain.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.program.atoms import indices, matrix_name
-from recipe_compiler.program.combine import nested, plus, times, unsupported
-from recipe_compiler.program.definition import ROW, Definition, Definitions, Rows, each, of_row
+from recipe_compiler.program.combine import Loops, nested, plus, times, unsupported
+from recipe_compiler.program.definition import ROW, Definitions, Rows, of_row
 from recipe_compiler.program.loops import (
     Array,
     Assign,
@@ -51,100 +52,107 @@ Variables = dict[Index, str]
 """Their loop variables."""
 
 
-def scalar(defined: Definitions, tensor: Tensor, scope: Scope, variables: Variables) -> tuple[Scalar, Definitions]:
+def scalar(defined: Definitions, tensor: Tensor, scope: Scope, variables: Variables) -> Scalar:
     """Return a tensor as a scalar expression inside loops over `scope`; `variables` names the loop variables.
 
-    `Definitions` are threaded through: the second value holds those before and the intermediates that are new.
+    The intermediates that it needs are added to the definitions.
     """
-
-    def lowered(defined: Definitions, term: Term) -> tuple[Scalar, Definitions]:
-        factors, defined = eliminate(defined, term, scope)
-        return _product(defined, term.coefficient, factors, scope, variables)
-
-    terms, defined = each(lowered, defined, tensor.terms)
-    return plus(terms), defined
+    return plus(
+        tuple(
+            _product(defined, one.coefficient, eliminate(defined, one, scope), scope, variables) for one in tensor.terms
+        )
+    )
 
 
-def eliminate(defined: Definitions, term: Term, scope: Scope) -> tuple[Factors, Definitions]:
+def scalars(defined: Definitions, tensors: Iterable[Tensor], scope: Scope, variables: Variables) -> tuple[Scalar, ...]:
+    """Return tensors as scalar expressions, in their order."""
+    return tuple(scalar(defined, tensor, scope, variables) for tensor in tensors)
+
+
+def at_loops(defined: Definitions, tensor: Tensor, loops: Loops) -> Scalar:
+    """Return a tensor as a scalar expression at the variables of loops."""
+    return scalar(defined, tensor, tuple(index for index, _ in loops), dict(loops))
+
+
+def eliminate(defined: Definitions, term: Term, scope: Scope) -> Factors:
     """Return the factors of `term` with every index outside `scope` summed into intermediates.
 
     Of A_ij x_j y_k z_k with i in scope, j and k are eliminated each by itself: A_x[i] and the number y_z remain.
     """
-    atoms, defined = each(_named, defined, (atom for atom, _ in term.factors))
+    atoms = tuple(_named(defined, atom) for atom, _ in term.factors)
     factors: Factors = tuple((atom, exponent) for atom, (_, exponent) in zip(atoms, term.factors, strict=True))
     while bound := [index for index in _all_indices(factors) if index not in scope]:
         chosen = min(bound, key=lambda index: (_rank(factors, index), bound.index(index)))
         group = tuple(sorted((f for f in factors if chosen in indices(f[0])), key=lambda f: -len(slots(f[0]))))
         rest = tuple(factor for factor in factors if chosen not in indices(factor[0]))
-        summed, defined = _share(defined, group, chosen)
+        summed = _share(defined, group, chosen)
         factors = (*rest, (summed, ONE))
-    return factors, defined
+    return factors
 
 
-def factor(defined: Definitions, power: Factor, scope: Scope, variables: Variables) -> tuple[Scalar, Definitions]:
+def factor(defined: Definitions, power: Factor, scope: Scope, variables: Variables) -> Scalar:
     """Return a power of an atom (an entry of a vector or matrix, a number, a function) as a scalar expression."""
     atom, exponent = power
-    value, defined = _value(defined, atom, scope, variables)
-    return (value if exponent == 1 else Raise(value, exponent)), defined
+    value = _value(defined, atom, scope, variables)
+    return value if exponent == 1 else Raise(value, exponent)
 
 
-def product_of(
-    defined: Definitions, factors: Factors, scope: Scope, variables: Variables
-) -> tuple[tuple[Scalar, ...], Definitions]:
+def product_of(defined: Definitions, factors: Factors, scope: Scope, variables: Variables) -> tuple[Scalar, ...]:
     """Return factors as scalar expressions, one by one."""
-    return each(lambda known, power: factor(known, power, scope, variables), defined, factors)
+    return tuple(factor(defined, power, scope, variables) for power in factors)
 
 
 def _product(
     defined: Definitions, coefficient: Fraction, factors: Factors, scope: Scope, variables: Variables
-) -> tuple[Scalar, Definitions]:
-    parts, defined = product_of(defined, factors, scope, variables)
-    return times(coefficient, parts), defined
+) -> Scalar:
+    return times(coefficient, product_of(defined, factors, scope, variables))
 
 
-def _named(defined: Definitions, atom: Atom) -> tuple[Atom, Definitions]:
+def _named(defined: Definitions, atom: Atom) -> Atom:
     """Put the name of an inverse in its place: `inv(M)_ij` becomes a component of `inv_M`."""
     if not isinstance(atom, Inverse):
-        return atom, defined
+        return atom
     name = defined.name_of(atom.of)
     if name is None:
-        name, defined = _invert(defined, atom.of)
-        defined = defined.meaning(atom.of, name)
-    return Component(name, atom.at), defined
+        name = _invert(defined, atom.of)
+        defined.meaning(atom.of, name)
+    return Component(name, atom.at)
 
 
-def _invert(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
+def _invert(defined: Definitions, grid: Grid) -> str:
     constant = defined.is_constant_tensor(grid.entry)
     of = None if constant else structure(defined, grid)
     if not constant and of is None:
         raise unsupported("the inverse of a matrix that depends on the state", "declare the inverse as a function")
-    name, defined = defined.naming(f"inv_{matrix_name(grid) or block_of(grid) or 'matrix'}")
-    source, defined = _stored(defined, grid)
+    name = defined.naming(f"inv_{matrix_name(grid) or block_of(grid) or 'matrix'}")
+    source = _stored(defined, grid)
     if source in defined.symmetric | defined.definite or of is Structure.DEFINITE:
-        defined = replace(defined, symmetric=defined.symmetric | {name})
+        defined.symmetric |= {name}
     if of is not None:
-        return name, inverted(defined, name, source, grid.row.size, of)
+        inverted(defined, name, source, grid.row.size, of)
+        return name
     sizes = (grid.row.size, grid.col.size)
     body = (Invoke("np.linalg.inv", (source,), (Ref(name),)),)
-    return name, defined.having(Definition(Array(name, sizes), body, constant=True, of_datum=False))
+    defined.having(Array(name, sizes), body, constant=True)
+    return name
 
 
-def _stored(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
+def _stored(defined: Definitions, grid: Grid) -> str:
     """Return the array that a matrix is, or is computed into."""
     name = matrix_name(grid) or block_of(grid) or defined.name_of((_stored, grid))
     if name:
-        return name, defined
-    name, defined = defined.naming("matrix")
+        return name
+    name = defined.naming("matrix")
     nest = defined.variables((grid.row, grid.col))
-    entry, defined = scalar(defined, grid.entry, (grid.row, grid.col), nest)
+    entry = scalar(defined, grid.entry, (grid.row, grid.col), nest)
     loops = ((grid.row, nest[grid.row]), (grid.col, nest[grid.col]))
     body = nested(loops, (Assign(Ref(name, (nest[grid.row], nest[grid.col])), entry),))
     array = Array(name, (grid.row.size, grid.col.size))
-    defined = defined.having(Definition(array, body, defined.is_constant_tensor(grid.entry), of_datum=False))
-    return name, defined.meaning((_stored, grid), name)
+    defined.having(array, body, constant=defined.is_constant_tensor(grid.entry), meant=(_stored, grid))
+    return name
 
 
-def _share(defined: Definitions, group: Factors, bound: Index) -> tuple[Component, Definitions]:
+def _share(defined: Definitions, group: Factors, bound: Index) -> Component:
     """Return the component of the intermediate that sums `group` over `bound`, a new one or one known."""
     group = tuple((_oriented(defined, atom, bound), exponent) for atom, exponent in group)
     everything = tuple(index for index in _all_indices(group) if index != bound)
@@ -154,21 +162,20 @@ def _share(defined: Definitions, group: Factors, bound: Index) -> tuple[Componen
     meant = tuple(sorted(repr((moved(atom, places), exponent)) for atom, exponent in group))
     name = defined.name_of(meant)
     if name is None:
-        name, defined = defined.naming(_called(group))
-        defined = _define(defined, name, group, bound, everything).meaning(meant, name)
+        name = defined.naming(_called(group))
+        _define(defined, name, group, bound, everything)
+        defined.meaning(meant, name)
     row = (defined.rows.index,) if defined.rows and len(over) < len(everything) else ()
-    return Component(name, (*row, *over)), defined
+    return Component(name, (*row, *over))
 
 
-def _define(
-    defined: Definitions, name: str, group: Factors, bound: Index, everything: tuple[Index, ...]
-) -> Definitions:
+def _define(defined: Definitions, name: str, group: Factors, bound: Index, everything: tuple[Index, ...]) -> None:
     over = tuple(index for index in everything if not of_row(index))
     constant = all(defined.is_constant(atom) for atom, _ in group)
     variables = defined.variables((*over, bound, *(index for index in everything if of_row(index))))
     datum = defined.rows if len(over) < len(everything) else None
     target = Ref(name, (*((datum.position,) if datum else ()), *(variables[index] for index in over)))
-    value, defined = _product(defined, ONE, group, (*everything, bound), variables)
+    value = _product(defined, ONE, group, (*everything, bound), variables)
     # summed in a scalar: an element of an array could be aliased, and would be stored at every iteration
     total = Ref("total") if target.at else target
     summing = (Assign(total, Constant(Fraction(0))), For(variables[bound], bound.size, (Increment(total, value),)))
@@ -176,10 +183,10 @@ def _define(
     body = nested(tuple((index, variables[index]) for index in over), (*summing, *store))
     sizes = (*((datum.count,) if datum else ()), *(index.size for index in over))
     body = (datum.loop(body),) if datum else body
-    return defined.having(Definition(Array(name, sizes), body, constant, of_datum=datum is not None))
+    defined.having(Array(name, sizes), body, constant=constant, of_datum=datum is not None)
 
 
-def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Definitions]:
+def _before(defined: Definitions, atom: Applied, rows: Rows) -> Ref:
     """Return where a function of one datum, or of the state alone, is kept, computed before the rows are summed.
 
     That of a datum is an array with a loop of its own, which vectorises; that of the state is a number.
@@ -188,37 +195,34 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     at = (rows.position,) if scope else ()
     name = defined.name_of(atom)
     if name is None:
-        value, defined = _call(defined, atom, scope, defined.variables(scope))
+        value = _call(defined, atom, scope, defined.variables(scope))
         of = "of_datum" if scope else "of_constants" if defined.is_constant(atom) else "of_state"
         inner = value.args[0].name if isinstance(value.args[0], Ref) else of
-        name, defined = defined.naming(f"{_head(atom.fn)}_{inner}")
+        name = defined.naming(f"{_head(atom.fn)}_{inner}")
         assign = Assign(Ref(name, at), value)
         array = Array(name, (rows.count,) if scope else ())
         body = (rows.loop((assign,)) if scope else assign,)
-        defined = defined.having(Definition(array, body, constant=False, of_datum=bool(scope))).meaning(atom, name)
-    return Ref(name, at), defined
+        defined.having(array, body, of_datum=bool(scope), meant=atom)
+    return Ref(name, at)
 
 
-def _ahead(
-    defined: Definitions, atom: Applied, variables: Variables, words: str, *, constant: bool
-) -> tuple[Ref, Definitions]:
+def _ahead(defined: Definitions, atom: Applied, variables: Variables, words: str, *, constant: bool) -> Ref:
     """Return where a function, or its entry, is kept: of constants before the chain, of the state before its loop."""
     own = indices(atom)
     meant = moved(atom, {index: Index(index.size, f"%{k}") for k, index in enumerate(own)})
     at = tuple(variables[index] for index in own)
     name = defined.name_of(meant)
     if name is None:
-        value, defined = _call(defined, atom, own, variables)
-        name, defined = defined.naming(f"{_head(atom.fn)}_{words}")
+        value = _call(defined, atom, own, variables)
+        name = defined.naming(f"{_head(atom.fn)}_{words}")
         body = nested(tuple(zip(own, at, strict=True)), (Assign(Ref(name, at), value),))
         array = Array(name, tuple(index.size for index in own))
-        defined = defined.having(Definition(array, body, constant, of_datum=False)).meaning(meant, name)
-    return Ref(name, at), defined
+        defined.having(array, body, constant=constant, meant=meant)
+    return Ref(name, at)
 
 
-def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> tuple[Call, Definitions]:
-    args, defined = each(lambda known, arg: scalar(known, arg, scope, variables), defined, atom.args)
-    return Call(atom.fn, args), defined
+def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> Call:
+    return Call(atom.fn, scalars(defined, atom.args, scope, variables))
 
 
 def _oriented(defined: Definitions, atom: Atom, bound: Index) -> Atom:
@@ -228,7 +232,7 @@ def _oriented(defined: Definitions, atom: Atom, bound: Index) -> Atom:
     return atom
 
 
-def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables) -> tuple[Scalar, Definitions]:
+def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables) -> Scalar:
     match atom:
         case Applied() if defined.rows and all(of_row(index) for index in indices(atom)):
             return _before(defined, atom, defined.rows)
@@ -241,13 +245,11 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
         case Base(arg):
             return scalar(defined, arg, scope, variables)
         case Inverse():
-            component, defined = _named(defined, atom)
-            return _value(defined, component, scope, variables)
+            return _value(defined, _named(defined, atom), scope, variables)
         case Determinant(of, True) if not defined.is_constant(atom) and structure(defined, of) is Structure.DEFINITE:
-            source, defined = _stored(defined, of)
-            return log_determinant(defined, source, of.row.size)
+            return log_determinant(defined, _stored(defined, of), of.row.size)
         case _:
-            return _leaf(defined, atom, variables), defined
+            return _leaf(defined, atom, variables)
 
 
 def _leaf(defined: Definitions, atom: Atom, variables: Variables) -> Scalar:

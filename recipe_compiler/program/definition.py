@@ -1,8 +1,7 @@
 """What is computed before it is used: named arrays, for a whole chain, for a step, or for every row of the data."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import Loops, first_free
@@ -35,9 +34,6 @@ POSITION = f"[{DATUM}]"
 
 LETTERS = ("i", "j", "k", "l", "m", "n", "p", "q")
 """Loop variables, outermost first."""
-
-Item = TypeVar("Item")
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +78,11 @@ class Rows:
         return For(ROW, self.count, (*read, *body), position=self.position if self.minibatch else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Definitions:
     """The arrays and scalars defined so far while tensors are lowered to scalar expressions, in the order they need.
 
-    Lowering takes one and returns its result with the next: nothing here is mutable.
+    Lowering adds to them. What its fields hold is not mutable, so that a copy (`replace`) is apart from what it copies.
     """
 
     constants: frozenset[str]
@@ -116,35 +112,53 @@ class Definitions:
     fields: Mapping[str, Size] = field(default_factory=dict)
     """Index fields of the data, with the number of their positions."""
 
-    def having(self, definition: Definition) -> "Definitions":
-        """Return the definitions with one more, whose operands were added before."""
-        if definition.constant:
-            constants = self.constants | {definition.array.name}
-            return replace(self, fixed=(*self.fixed, definition), constants=constants)
-        return replace(self, changing=(*self.changing, definition))
+    def having(
+        self, array: Array, body: tuple[Statement, ...], *, constant: bool = False, of_datum: bool = False,
+        meant: object = None,
+    ) -> None:  # fmt: skip
+        """Take what computes an array or scalar, whose operands were taken before, and what it stands for."""
+        definition = Definition(array, body, constant, of_datum)
+        if constant:
+            self.constants |= {array.name}
+            self.fixed += (definition,)
+        else:
+            self.changing += (definition,)
+        if meant is not None:
+            self.meaning(meant, array.name)
 
-    def naming(self, wanted: str) -> tuple[str, "Definitions"]:
-        """Return `wanted`, or `wanted_2`, ... if it is taken, and the definitions in which the name is taken."""
+    def naming(self, wanted: str) -> str:
+        """Take the name `wanted`, or `wanted_2`, ... if it is taken, and return it."""
         name = first_free(wanted, self.taken)
-        return name, replace(self, taken=self.taken | {name})
+        self.taken |= {name}
+        return name
 
-    def meaning(self, what: object, name: str) -> "Definitions":
-        """Return the definitions with a name recorded for an expression."""
-        return replace(self, meanings=(*self.meanings, (what, name)))
+    def named(self, wanted: Iterable[str]) -> tuple[str, ...]:
+        """Take names like some, and return them in their order."""
+        return tuple(map(self.naming, wanted))
+
+    def meaning(self, what: object, name: str) -> None:
+        """Record what a name stands for."""
+        self.meanings += ((what, name),)
 
     def name_of(self, what: object) -> str | None:
         """Return the name recorded for an expression, None if there is none."""
         return next((name for meant, name in self.meanings if meant == what), None)
 
-    def forgetting(self, kept: int = 0) -> "Definitions":
-        """Return the definitions without those of a step, except the first `kept`.
+    def forget(self, kept: int = 0) -> None:
+        """Forget what is computed at every step, except the first `kept`.
 
         A procedure cannot see what another one computes for itself, nor can what follows a loop see what an iteration
         computes.
         """
         own = {definition.array.name for definition in self.changing[kept:]}
-        meanings = tuple(pair for pair in self.meanings if pair[1] not in own)
-        return replace(self, changing=self.changing[:kept], meanings=meanings)
+        self.meanings = tuple(pair for pair in self.meanings if pair[1] not in own)
+        self.changing = self.changing[:kept]
+
+    def computed(self, begin: int = 0) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
+        """Return the statements of what is computed at every step from the `begin`-th on, and the arrays it fills."""
+        own = self.changing[begin:]
+        statements = tuple(statement for definition in own for statement in definition.body)
+        return statements, tuple(definition.array for definition in own if definition.array.sizes)
 
     def variables(self, indices: tuple[Index, ...]) -> dict[Index, str]:
         """Return loop variables for nested indices; the row of the data and positions in it have their own."""
@@ -178,14 +192,3 @@ class Definitions:
     def is_constant_tensor(self, tensor: Tensor) -> bool:
         """Whether a tensor stays the same along the chain."""
         return all(self.is_constant(atom) for term in tensor.terms for atom, _ in term.factors)
-
-
-def each(
-    lower: Callable[[Definitions, Item], tuple[Found, Definitions]], defined: Definitions, items: Iterable[Item]
-) -> tuple[tuple[Found, ...], Definitions]:
-    """Return the results for all items, in order, and the definitions after the last."""
-    found: list[Found] = []
-    for item in items:
-        one, defined = lower(defined, item)
-        found.append(one)
-    return tuple(found), defined

@@ -9,7 +9,7 @@ from recipe_compiler.formula.constraints import DEFINITE, FACTORS, Constraint
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program import program as program_
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.given import read_by, with_sizes_told
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Array, Assign, Constant, Increment, Invoke, Plus, Ref, Statement, Times
@@ -21,7 +21,6 @@ from recipe_compiler.program.lower_cycle import (
     invoke,
     lower_cycle,
     lower_moves,
-    naming,
 )
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_implicit import lower_implicit
@@ -44,14 +43,17 @@ def lower(program: Program) -> Kernel:
         ModelError: what no loop can compute, such as the inverse of a general matrix that depends on the state.
     """
     first = next((k for k, s in enumerate(program.statements) if not isinstance(s, Noise)), len(program.statements))
-    lowering, defined = _lowered(_Lowering(), started(program), program, program.statements[:first])
-    defined = defined.forgetting()
+    defined = started(program)
+    lowering = _lowered(_Lowering(), defined, program, program.statements[:first])
+    defined.forget()
     gradient = None
     if program.gradient is not None:
-        gradient, defined = lower_gradient(defined, program.gradient, ())
-    ahead = replace(defined.forgetting(), ahead=True)
-    lowering, defined = _lowered(lowering, ahead, program, program.statements[first:])
-    moves, defined = lower_moves(defined.forgetting(), program)
+        gradient = lower_gradient(defined, program.gradient, ())
+    defined.forget()
+    defined.ahead = True
+    lowering = _lowered(lowering, defined, program, program.statements[first:])
+    defined.forget()
+    moves = lower_moves(defined, program)
     used = names_in(lowering.body) | (names_in(gradient.body) if gradient else frozenset[str]()) | moves.read
     prepare = prepared(program, defined, used)
     body = lowering.body
@@ -83,7 +85,8 @@ def _with_cycle(kernel: Kernel, program: Program, cycle: Cycle, moves: LoweredMo
     anew = kernel.gradient if cycle.trajectory and cycle.trajectory.anew and program.carried else None
     called = Called(word, kernel.noises, anew, moves.potential, moves.rest, moves.draws)
     readable += moves.sums.outputs if moves.sums else ()
-    made, normals = lower_cycle(defined.forgetting(), program, moves, called, readable)
+    defined.forget()
+    made, normals = lower_cycle(defined, program, moves, called, readable)
     draws = tuple(own.procedure for own in moves.draws.values())
     kernel = replace(kernel, sums=moves.sums)
     if word is None:
@@ -116,7 +119,7 @@ class _Lowering:
 
 def _lowered(
     lowering: _Lowering, defined: Definitions, program: Program, statements: Iterable[program_.Statement]
-) -> tuple[_Lowering, Definitions]:
+) -> _Lowering:
     """Return what statements become after those lowered so far: what they need computed first, then their loops."""
     for statement in statements:
         emitted = len(defined.changing)
@@ -125,44 +128,41 @@ def _lowered(
             case Evaluate(at, new):
                 body = (Invoke(GRADIENT, (at, new)),)
             case Heat(before, after):
-                names, defined = each(naming, defined, ("rest_before", "rest_after"))
-                first, last = map(Ref, names)
+                first, last = map(Ref, defined.named(("rest_before", "rest_after")))
                 calls = Invoke(REST, before, (first,)), Invoke(REST, after, (last,))
                 gained = Plus((last, Times((Constant(Fraction(-1)), first))))
                 store = Assign if statement == program.heats[0] else Increment
                 body = (*calls, store(Ref(HEAT, (0,)), gained))
             case Propagator():
-                defined = _propagated(defined, statement)
+                _propagated(defined, statement)
             case Noise(name):
-                noise, defined = lower_noise(defined, statement, program.parameters)
+                noise = lower_noise(defined, statement, program.parameters)
                 lowering = replace(lowering, noises={**lowering.noises, name: noise})
             case Shift(implicit=True):
-                body, own, defined = lower_implicit(defined, statement)
+                body, own = lower_implicit(defined, statement)
                 lowering = replace(lowering, local=(*lowering.local, *own))
             case Shift():
                 noise = lowering.noises.get(statement.noise)
-                body, defined = lower_shift(defined, statement, noise, gathered=_waits(program))
+                body = lower_shift(defined, statement, noise, gathered=_waits(program))
         computed = defined.changing[emitted:]
         lowering = replace(
             lowering,
             body=(*lowering.body, *_bodies(computed), *body),
             local=(*lowering.local, *(definition.array for definition in computed)),
         )
-    return lowering, defined
+    return lowering
 
 
-def _propagated(defined: Definitions, propagator: Propagator) -> Definitions:
-    """Return the definitions with F and 2D of a propagator, and the three matrices that follow from them."""
-    F, defined = assemble(defined, "F", propagator.blocks, propagator.F)
-    two_D, defined = assemble(defined, "two_D", propagator.blocks, propagator.two_D)
+def _propagated(defined: Definitions, propagator: Propagator) -> None:
+    """Define F and 2D of a propagator, and the three matrices that follow from them."""
+    F = assemble(defined, "F", propagator.blocks, propagator.F)
+    two_D = assemble(defined, "two_D", propagator.blocks, propagator.two_D)
     made = (propagator.change, propagator.integral, propagator.covariance)
     targets = tuple(tuple(tuple(map(Ref, row)) for row in matrix) for matrix in made)
     body = (Invoke("_propagator", (F, two_D, Constant(propagator.share), Ref(EPS)), targets),)
     for name, (row, col) in propagator.arrays.items():
-        array = Array(name, (length(row), length(col)))
-        defined = defined.having(Definition(array, body, constant=True, of_datum=False))
+        defined.having(Array(name, (length(row), length(col))), body, constant=True)
         body = ()
-    return defined
 
 
 def block_array(name: str, shape: Shape) -> Array:

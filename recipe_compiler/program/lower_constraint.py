@@ -20,7 +20,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import plus, times
-from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.logs_of_shares import logs_of_many
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, Raise, Ref, Scalar, Statement, View
 from recipe_compiler.program.traverse import value_with_refs, with_refs
@@ -74,7 +74,7 @@ def around(
     start: Size,
     slopes: tuple[str, str] | None = None,
     log_b: str = "",
-) -> tuple[ConstraintCode, Definitions]:
+) -> ConstraintCode:
     """Return the statements before and after the sum of a target for one of its blocks.
 
     Args:
@@ -88,14 +88,14 @@ def around(
     moved, rows = block.sampled, block.shape.rows
     if block.constraint is None or not isinstance(rows, int):
         raise CompilerError(f"the block {block.name} lies in no set, or has no fixed size")
-    u, defined = defined.naming(moved.name)
+    u = defined.naming(moved.name)
     sizes = tuple(size for size in moved.shape.sizes if isinstance(size, int))
     views = [View(u, whole, start, sizes)]
     c = Chained(block.constraint, rows, u, block.name, log_b=log_b)
     after: tuple[Statement, ...] = ()
     if slopes is not None:
         grad_b, out = slopes
-        grad_u, defined = defined.naming(f"{out}_{moved.name}")
+        grad_u = defined.naming(f"{out}_{moved.name}")
         views.append(View(grad_u, out, start, sizes))
         c = replace(c, grad_u=grad_u, grad_b=grad_b)
         after = backward(c)
@@ -104,7 +104,7 @@ def around(
     written = [s.target.name for s in (*before, *after) if isinstance(s, Assign)]
     names: dict[str, str] = {}
     for name in dict.fromkeys(name for name in written if name not in known):
-        names[name], defined = defined.naming(name)
+        names[name] = defined.naming(name)
 
     def renamed(ref: Ref) -> Ref:
         return Ref(names.get(ref.name, ref.name), ref.at)
@@ -112,12 +112,12 @@ def around(
     own = [*(name for name in (c.b, c.grad_b, c.log_b) if name), *([names[f] for f in [_own(c, FACTOR)] if f in names])]
     arrays = tuple(Array(name, block.shape.sizes) for name in own)
     before, after = (tuple(with_refs(s, renamed) for s in side) for side in (before, after))
-    return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed)), defined
+    return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed))
 
 
 def around_by_logs(
     defined: Definitions, sets: Iterable[tuple[Block, Size]], whole: str, tensors: tuple[Tensor, ...]
-) -> tuple[tuple[tuple[ConstraintCode, ...], tuple[Tensor, ...]], Definitions]:
+) -> tuple[tuple[ConstraintCode, ...], tuple[Tensor, ...]]:
     """Return what computes blocks in sets from their variables, and tensors that read logarithms of shares from arrays.
 
     Args:
@@ -129,14 +129,12 @@ def around_by_logs(
     sets, arrays = tuple(sets), dict[str, str]()
     for block, _ in sets:
         if block.constraint is Constraint.SIMPLEX:
-            arrays[block.name], defined = defined.naming(f"log_{block.name}")
+            arrays[block.name] = defined.naming(f"log_{block.name}")
     rewritten = tuple(logs_of_many(tensor, arrays) for tensor in tensors)
     taken = frozenset[str]().union(*map(names_of, rewritten))
     logs = {name: array for name, array in arrays.items() if array in taken}
-    codes, defined = each(
-        lambda known, place: around(known, place[0], whole, place[1], log_b=logs.get(place[0].name, "")), defined, sets
-    )
-    return (tuple(codes), rewritten), defined
+    codes = tuple(around(defined, place[0], whole, place[1], log_b=logs.get(place[0].name, "")) for place in sets)
+    return (tuple(codes), rewritten)
 
 
 def forward(c: Chained) -> tuple[Statement, ...]:

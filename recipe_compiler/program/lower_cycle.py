@@ -11,9 +11,9 @@ from fractions import Fraction
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.program.atoms import replace_atoms
-from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.combine import entry_at, nested, plus
+from recipe_compiler.program.contraction import at_loops, scalar
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of, with_sizes_told
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
@@ -159,25 +159,27 @@ class LoweredMoves:
         return frozenset(name for body in bodies for name in names_in(body))
 
 
-def lower_moves(defined: Definitions, program: Program) -> tuple[LoweredMoves, Definitions]:
+def lower_moves(defined: Definitions, program: Program) -> LoweredMoves:
     """Return U, H - U and the draws of blocks as procedures without their inputs; empty if there is no cycle."""
     cycle = program.cycle
     if cycle is None:
-        return LoweredMoves(), defined
+        return LoweredMoves()
     potential = rest = None
     if cycle.potential is not None and cycle.rest is not None:
-        potential, defined = lower_potential(defined.forgetting(), cycle.potential)
-        rest, defined = lower_rest(defined.forgetting(), cycle.rest)
+        potential = lower_potential(defined, cycle.potential)
+        defined.forget()
+        rest = lower_rest(defined, cycle.rest)
     refreshes, draws = dict[int, Lowered](), dict[int, LoweredDraw]()
     involutions = dict[int, LoweredInvolution]()
     for place, move in enumerate(cycle.moves):
+        defined.forget()
         if isinstance(move, Refresh):
-            refreshes[place], defined = lower_refresh(defined.forgetting(), move, program)
+            refreshes[place] = lower_refresh(defined, move, program)
         if isinstance(move, Draw):
-            draws[place], defined = lower_draw(defined.forgetting(), move, program.data)
+            draws[place] = lower_draw(defined, move, program.data)
         if isinstance(move, Involution):
-            involutions[place], defined = lower_involution(defined.forgetting(), move, program)
-    return LoweredMoves(potential, rest, refreshes, draws, involutions, _sums(draws)), defined
+            involutions[place] = lower_involution(defined, move, program)
+    return LoweredMoves(potential, rest, refreshes, draws, involutions, _sums(draws))
 
 
 def _sums(draws: Mapping[int, LoweredDraw]) -> Procedure | None:
@@ -190,81 +192,80 @@ def _sums(draws: Mapping[int, LoweredDraw]) -> Procedure | None:
     return Procedure("sums", (says,), arrays, (), (), body)
 
 
-def lower_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure, Definitions]:
+def lower_rest(defined: Definitions, rest: Tensor) -> Procedure:
     """Return the procedure that returns H - U, a scalar, at a state; its inputs are left out."""
-    value, defined = scalar(defined, rest, (), {})
-    before = tuple(statement for definition in defined.changing for statement in definition.body)
-    work = tuple(definition.array for definition in defined.changing if definition.array.sizes)
-    name, defined = defined.naming("energy")
+    value = scalar(defined, rest, (), {})
+    before, work = defined.computed()
+    name = defined.naming("energy")
     body = (*before, Assign(Ref(name), value))
-    return Procedure(REST, (f"H - U = {text(rest)}.",), (Array(name),), (), work, body), defined
+    return Procedure(REST, (f"H - U = {text(rest)}.",), (Array(name),), (), work, body)
 
 
-def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> tuple[Lowered, Definitions]:
+def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> Lowered:
     """Return the draw of a block from its law given all others: new = kept old + N(0, (1 - kept^2) S)."""
     begin = len(defined.changing)
-    noise, defined = lower_noise(defined, move.noise, program.parameters)
-    computed = defined.changing[begin:]
+    noise = lower_noise(defined, move.noise, program.parameters)
+    before, arrays = defined.computed(begin)
     loops = defined.loops(move.block.shape.sizes)
-    at = tuple(variable for _, variable in loops) or (0,)
+    at = entry_at(loops)
     kept = (Times((Constant(move.kept), Ref(move.old, at))),) if move.kept else ()
     value = plus((*kept, *(increment for _, increment in noise.increments)))
     inside = tuple(statement for _, body in noise.inside for statement in body)
     share = f"{move.kept} {move.block.name} + " if move.kept else ""
     body = (
         Comment(f"refresh: {move.new} = {share}N(0, {text(move.noise.two_D[0][0])})"),
-        *(statement for definition in computed for statement in definition.body),
+        *before,
         *nested(loops, (*inside, Assign(Ref(move.new, at), value))),
     )
     room = () if move.new in program.left.values() else (_array(move.new, move.block.shape),)
-    work = (*(definition.array for definition in computed if definition.array.sizes), *room)
-    return Lowered(body, noise.normals, work), defined
+    work = (*arrays, *room)
+    return Lowered(body, noise.normals, work)
 
 
-def lower_involution(defined: Definitions, move: Involution, program: Program) -> tuple[LoweredInvolution, Definitions]:
+def lower_involution(defined: Definitions, move: Involution, program: Program) -> LoweredInvolution:
     """Return the draws of an involution, the images of blocks, and the log of its ratio besides H."""
     body, normals, work = list[Statement](), list[Array](), list[Array]()
     for drawn in move.draws:
-        own, defined = _auxiliary(defined, drawn, program)
+        own = _auxiliary(defined, drawn, program)
         body, normals, work = [*body, *own.body], [*normals, *own.normals], [*work, *own.work]
     for image in move.images:
         begin = len(defined.changing)
         loops = defined.loops(image.block.shape.sizes)
-        at = tuple(variable for _, variable in loops) or (0,)
-        value, defined = scalar(defined, image.value, tuple(index for index, _ in loops), dict(loops))
-        computed = defined.changing[begin:]
+        at = entry_at(loops)
+        value = at_loops(defined, image.value, loops)
+        before, arrays = defined.computed(begin)
         body.append(Comment(f"involution: {image.at} = {text(image.value)}"))
-        body += [statement for definition in computed for statement in definition.body]
+        body += before
         body += nested(loops, (Assign(Ref(image.at, at), value),))
-        work += [definition.array for definition in computed if definition.array.sizes]
+        work += arrays
         room = () if image.new in program.left.values() else (image.new,)
         work += [_array(name, image.block.shape) for name in (image.at, *room)]
     begin = len(defined.changing)
-    log_ratio, defined = scalar(defined, move.log_ratio, (), {})
-    computed = defined.changing[begin:]
-    body += [statement for definition in computed for statement in definition.body]
-    work += [definition.array for definition in computed if definition.array.sizes]
-    return LoweredInvolution(Lowered(tuple(body), tuple(normals), tuple(work)), log_ratio), defined
+    log_ratio = scalar(defined, move.log_ratio, (), {})
+    before, arrays = defined.computed(begin)
+    body += before
+    work += arrays
+    return LoweredInvolution(Lowered(tuple(body), tuple(normals), tuple(work)), log_ratio)
 
 
-def _auxiliary(defined: Definitions, drawn: Auxiliary, program: Program) -> tuple[Lowered, Definitions]:
+def _auxiliary(defined: Definitions, drawn: Auxiliary, program: Program) -> Lowered:
     """Return what draws a block that an involution has for itself: w = mean + N(0, cov)."""
     begin = len(defined.changing)
-    noise, defined = lower_noise(defined, drawn.noise, program.parameters)
+    noise = lower_noise(defined, drawn.noise, program.parameters)
     loops = defined.loops(drawn.block.shape.sizes)
-    at = tuple(variable for _, variable in loops) or (0,)
-    mean, defined = scalar(defined, drawn.mean, tuple(index for index, _ in loops), dict(loops))
-    computed = defined.changing[begin:]
+    at = entry_at(loops)
+    mean = at_loops(defined, drawn.mean, loops)
+    before, arrays = defined.computed(begin)
     value = plus((*(() if drawn.mean.is_zero else (mean,)), *(increment for _, increment in noise.increments)))
     inside = tuple(statement for _, statements in noise.inside for statement in statements)
     covariance = text(drawn.noise.two_D[0][0])
     body = (
         Comment(f"{drawn.block.name} ~ N({text(drawn.mean)}, {covariance})"),
-        *(statement for definition in computed for statement in definition.body),
+        *before,
         *nested(loops, (*inside, Assign(Ref(drawn.block.name, at), value))),
     )
-    work = (*(d.array for d in computed if d.array.sizes), _array(drawn.block.name, drawn.block.shape))
-    return Lowered(body, noise.normals, work), defined
+    work = (*arrays, _array(drawn.block.name, drawn.block.shape))
+    return Lowered(body, noise.normals, work)
 
 
 def lower_cycle(
@@ -282,20 +283,20 @@ def lower_cycle(
     cycle = program.cycle or Cycle(())
     shapes = {block.name: block.shape for block in program.blocks}
     lowered: list[Lowered] = []
-    flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
+    flags = defined.named(tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
     told, taken, walked = told_of(cycle), list[Scalar](), list[tuple[Trajectory, Scalar]]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
-            probability, defined = _probability(defined, cycle)
-            own, defined = _trajectory(defined, move, program, called, probability)
+            probability = _probability(defined, cycle)
+            own = _trajectory(defined, move, program, called, probability)
             lowered.append(_walked_when_due(defined, move, own, due, probability, cycle))
             walked += [(move, probability)] if move.metropolis else []
         elif isinstance(move, CodeMove):
             lowered.append(_when_due(defined, move, _by_code(defined, move, program), due))
         elif isinstance(move, Involution):
-            own, probability, defined = _reflected(defined, move, moves.involutions[place], called)
+            own, probability = _reflected(defined, move, moves.involutions[place], called)
             lowered.append(_reflected_when_due(defined, move, own, probability, due))
             taken.append(probability)
         else:
@@ -394,12 +395,12 @@ def _means_of_kinds(cycle: Cycle, walked: list[tuple[Trajectory, Scalar]]) -> It
         yield from _mean(of_kind(ACCEPTANCE, k), own, left_out=any(move.every > 1 for move in moves))
 
 
-def _probability(defined: Definitions, cycle: Cycle) -> tuple[Ref, Definitions]:
+def _probability(defined: Definitions, cycle: Cycle) -> Ref:
     """Return what holds the probability that a trajectory is taken with: of one that is accepted, what is told."""
     if len(cycle.accepted) < 2:
-        return Ref(ACCEPTANCE, (0,)), defined
-    name, defined = defined.naming("taken")
-    return Ref(name), defined
+        return Ref(ACCEPTANCE, (0,))
+    name = defined.naming("taken")
+    return Ref(name)
 
 
 def told_of_trajectory(cycle: Cycle) -> tuple[str, ...]:
@@ -452,14 +453,12 @@ def _reflected_when_due(
     )
 
 
-def _reflected(
-    defined: Definitions, move: Involution, own: LoweredInvolution, called: Called
-) -> tuple[Lowered, Ref, Definitions]:
+def _reflected(defined: Definitions, move: Involution, own: LoweredInvolution, called: Called) -> tuple[Lowered, Ref]:
     """Return the statements of an involution with what it is accepted by, and the probability that it is taken."""
     if called.potential is None or called.rest is None:
         raise CompilerError("an involution is accepted by H, which is not there")
     wanted = ("U_start", "U_image", "rest_start", "rest_image", "noise_accept", "probability")
-    (*energies, drawn, probability), defined = each(naming, defined, wanted)
+    *energies, drawn, probability = defined.named(wanted)
     before, image, rest_before, rest_image = energies
     start, proposed = dict(move.start), move.proposed
     differences = (Ref(before), Times((MINUS, Ref(image))), Ref(rest_before), Times((MINUS, Ref(rest_image))))
@@ -475,7 +474,7 @@ def _reflected(
         *(statement for image in move.images for statement in _taken(defined, image)),
     )
     work = tuple(dict.fromkeys((*own.lowered.work, *called.potential.work, *called.rest.work)))
-    return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability), defined
+    return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability)
 
 
 def _decide(probability: Ref, drawn: str) -> Statement:
@@ -490,7 +489,7 @@ def _choose(target: Ref, taken: Scalar, refused: Scalar) -> Statement:
 def _taken(defined: Definitions, image: Image) -> tuple[Statement, ...]:
     """Return the loop that takes what a block becomes, or leaves it."""
     loops = defined.loops(image.block.shape.sizes)
-    at = tuple(variable for _, variable in loops) or (0,)
+    at = entry_at(loops)
     return nested(loops, (_choose(Ref(image.new, at), Ref(image.at, at), Ref(image.old, at)),))
 
 
@@ -523,25 +522,23 @@ def _array(name: str, shape: Shape) -> Array:
     return Array(name, shape.sizes or (1,))
 
 
-def _trajectory(
-    defined: Definitions, move: Trajectory, program: Program, called: Called, probability: Ref
-) -> tuple[Lowered, Definitions]:
+def _trajectory(defined: Definitions, move: Trajectory, program: Program, called: Called, probability: Ref) -> Lowered:
     """Return the statements that repeat the step from the newest values on, and what is left of where it leads."""
-    scaled, given, defined = _scaled(defined, move)
+    scaled, given = _scaled(defined, move)
     moved = tuple(value for value in move.values if value.name in program.passed_on)
     at = {value.name: value.at for value in moved}
     made = {value.name: program.passed_on[value.name] for value in moved}
-    length, defined = _length(defined, move)
+    length = _length(defined, move)
     begun, ended = (), _copies(defined, [(value.end, value.at, value.shape) for value in moved if value.end])
     normals = (*called.normals, *length.normals)
     if move.metropolis and called.potential is not None and called.rest is not None:
-        (drawn, first, last), defined = each(naming, defined, ("noise_accept", "rest_start", "rest_at"))
+        drawn, first, last = defined.named(("noise_accept", "rest_start", "rest_at"))
         begun = (invoke(called.rest, {value.name: value.start for value in moved}, (first,)),)
-        returned, defined = _returned(defined, move, program, called, given)
+        returned = _returned(defined, move, program, called, given)
         ended = _accepted(defined, move, program, called, (drawn, first, last), probability, returned)
         normals += (Array(drawn, (2,)),)
-    there, defined = _kicked(defined, move, at | given, program, "a kick before the first step", taken_back=False)
-    back, defined = _kicked(defined, move, at | given, program, "and taken back after the last", taken_back=True)
+    there = _kicked(defined, move, at | given, program, "a kick before the first step", taken_back=False)
+    back = _kicked(defined, move, at | given, program, "and taken back after the last", taken_back=True)
     body = (
         *length.body,
         *scaled,
@@ -562,42 +559,42 @@ def _trajectory(
     names += [(value.end, value.shape) for value in move.values if value not in moved and value.end in room]
     work = (*(_array(name, shape) for name, shape in names), *(array for own in called.every for array in own.work))
     work += (Array(HEAT, (1,)),) if program.heats else ()
-    return Lowered(body, normals, work), defined
+    return Lowered(body, normals, work)
 
 
-def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], dict[str, str], Definitions]:
+def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], dict[str, str]]:
     """Return what sets the step size of a move where it has its own, and what the step is given in whose place."""
     if move.scale == 1:
-        return (), dict(move.given), defined
-    name, defined = defined.naming("eps_scaled")
-    return (Assign(Ref(name), Times((Constant(move.scale), Ref(EPS)))),), {**dict(move.given), EPS: name}, defined
+        return (), dict(move.given)
+    name = defined.naming("eps_scaled")
+    return (Assign(Ref(name), Times((Constant(move.scale), Ref(EPS)))),), {**dict(move.given), EPS: name}
 
 
 def _kicked(
     defined: Definitions, move: Trajectory, at: Mapping[str, str], program: Program, says: str, *, taken_back: bool
-) -> tuple[tuple[Statement, ...], Definitions]:
+) -> tuple[Statement, ...]:
     """Return the statements of b' = b + eps rate, or b - eps rate; nothing without a kick.
 
     `at` says where values on the way are, and what is given in the place of parameters and eps.
     """
     if move.kick is None or program.gradient is None:
-        return (), defined
+        return ()
     block = move.kick.block
 
     def rule(atom: Atom) -> Atom:
         return replace(atom, name=at.get(atom.name, atom.name)) if isinstance(atom, Component) else atom
 
     begin, loops = len(defined.changing), defined.loops(block.shape.sizes)
-    own = Ref(at[block.name], tuple(variable for _, variable in loops) or (0,))
-    rate, defined = scalar(defined, replace_atoms(move.kick.rate, rule), tuple(i for i, _ in loops), dict(loops))
-    computed = defined.changing[begin:]
+    own = Ref(at[block.name], entry_at(loops))
+    rate = at_loops(defined, replace_atoms(move.kick.rate, rule), loops)
+    before = defined.computed(begin)[0]
     change = Times((*((MINUS,) if taken_back else ()), Ref(at.get(EPS, EPS)), rate))
     written = text(move.kick.rate)
     return (
         Comment(f"{says}: {block.name} {'-' if taken_back else '+'} eps*({written})"),
-        *(statement for definition in computed for statement in definition.body),
+        *before,
         *nested(loops, (Assign(own, Plus((own, change))),)),
-    ), defined
+    )
 
 
 def _stepped(called: Called, actual: Mapping[str, str]) -> tuple[Statement, ...]:
@@ -623,22 +620,22 @@ def _evaluated_anew(move: Trajectory, program: Program, called: Called) -> tuple
     return (*gradient, invoke(called.potential, start, (U.at,)), Assign(Ref(U.start, (0,)), Ref(U.at)))
 
 
-def naming(defined: Definitions, wanted: str) -> tuple[str, Definitions]:
+def naming(defined: Definitions, wanted: str) -> str:
     """Return `wanted` or a name like it that is free, now taken."""
     return defined.naming(wanted)
 
 
-def _length(defined: Definitions, move: Trajectory) -> tuple[Lowered, Definitions]:
+def _length(defined: Definitions, move: Trajectory) -> Lowered:
     """Return what draws how long a trajectory is; nothing where that is a number."""
     if move.least == move.most:
-        return Lowered((), (), ()), defined
-    drawn, defined = defined.naming("noise_length")
+        return Lowered((), (), ())
+    drawn = defined.naming("noise_length")
     ends = Literal(str(move.least)), Literal(str(move.most))
     body = (
         Comment(f"length: uniform({move.least}, {move.most})"),
         Invoke("_uniform_integer", (*ends, Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(LENGTH),)),
     )
-    return Lowered(body, (Array(drawn, (2,)),), ()), defined
+    return Lowered(body, (Array(drawn, (2,)),), ())
 
 
 def _accepted(
@@ -673,16 +670,16 @@ def _accepted(
 
 def _returned(
     defined: Definitions, move: Trajectory, program: Program, called: Called, given: Mapping[str, str]
-) -> tuple[tuple[Statement, ...], Definitions]:
+) -> tuple[Statement, ...]:
     """Return the statements that refuse a trajectory which, turned round at its end, does not lead to its start.
 
     Nothing where no step is solved for by iteration. Of every block the differences are added up, and compared with
     the size of the block at both ends: what is not a number is refused.
     """
     if not move.is_solved:
-        return (), defined
+        return ()
     moved = tuple(value for value in move.values if value.back)
-    (gap, extent, led, *counts), defined = each(naming, defined, ("gap", "extent", "led", "lost", "one_way"))
+    gap, extent, led, *counts = defined.named(("gap", "extent", "led", "lost", "one_way"))
     back = {value.name: value.back for value in moved}
     body: list[Statement] = [
         Comment("and where it leads back: each step was solved for"),
@@ -700,7 +697,7 @@ def _returned(
     blocks = {block.name for block in program.blocks}
     for value in (own for own in moved if own.name in blocks):
         loops = defined.loops(value.shape.sizes)
-        at = tuple(variable for _, variable in loops) or (0,)
+        at = entry_at(loops)
         start, end, returns = (Ref(name, at) for name in (value.start, value.at, value.back))
         there = returns if value.name in move.flip else Times((MINUS, returns))
         body += [
@@ -718,19 +715,19 @@ def _returned(
     body.append(Invoke("_guards", (led, LOG_RATIO), tuple(map(Ref, counts))))
     told = zip((UNSOLVED, IRREVERSIBLE), counts, strict=True)
     body += [Assign(Ref(name, (0,)), Ref(count)) for name, count in told]
-    return tuple(body), defined
+    return tuple(body)
 
 
 def _written(defined: Definitions, value: Along, new: str, old: str, *, turned: bool) -> tuple[Statement, ...]:
     """Return the loop that writes a value into another, its sign turned or not."""
     loops = defined.loops(value.shape.sizes)
-    at = tuple(variable for _, variable in loops) or (0,)
+    at = entry_at(loops)
     return nested(loops, (Assign(Ref(new, at), Times((MINUS, Ref(old, at))) if turned else Ref(old, at)),))
 
 
 def _chosen(defined: Definitions, value: Along, *, turned: bool) -> tuple[Statement, ...]:
     loops = defined.loops(value.shape.sizes)
-    at = tuple(variable for _, variable in loops) or (0,)
+    at = entry_at(loops)
     start: Scalar = Ref(value.start, at)
     return nested(loops, (_choose(Ref(value.end, at), Ref(value.at, at), Times((MINUS, start)) if turned else start),))
 
@@ -740,7 +737,7 @@ def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> tu
 
     def copy(new: str, old: str, shape: Shape) -> tuple[Statement, ...]:
         loops = defined.loops(shape.sizes)
-        at = tuple(variable for _, variable in loops) or (0,)
+        at = entry_at(loops)
         return nested(loops, (Assign(Ref(new, at), Ref(old, at)),))
 
     return tuple(statement for pair in pairs for statement in copy(*pair))

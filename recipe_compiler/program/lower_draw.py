@@ -14,9 +14,9 @@ from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program import program as program_
 from recipe_compiler.program.atoms import indices, names_of
-from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.combine import entry_at, nested, plus
+from recipe_compiler.program.contraction import scalar, scalars
+from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.logs_of_shares import logs_of_shares
@@ -151,20 +151,18 @@ class LoweredDraw:
         return replace(self, procedure=replace(self.procedure, inputs=inputs))
 
 
-def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tuple[LoweredDraw, Definitions]:
+def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> LoweredDraw:
     """Return the procedure that writes a new value of the potential's block, b redrawn and the rest unchanged."""
     drawn, theta = move.drawn, move.block
     sizes = theta.shape.sizes or (1,)
-    out = move.new
-    if move.stacked:
-        out, defined = defined.naming(f"{drawn.name}_drawn")
+    out = defined.naming(f"{drawn.name}_drawn") if move.stacked else move.new
     plain = [(block, start) for block, start in move.places if move.stacked and block.constraint is None]
     views = [View(block.name, theta.name, start, _fixed(block)) for block, start in plain]
     views += [View(out, move.new, move.start, _fixed(drawn.sampled))] if move.stacked else []
-    defined = defined.forgetting()
-    (sets, computed), defined = _with_sets(defined, move)
+    defined.forget()
+    sets, computed = _with_sets(defined, move)
     views += [view for own in sets for view in own.views]
-    (names, body, normals, work), defined = LOWERED[move.law, move.via](defined, computed, out)
+    names, body, normals, work = LOWERED[move.law, move.via](defined, computed, out)
     of_data = _of_data(defined, data)
     changing = tuple(definition for definition in defined.changing if definition not in of_data)
     before = tuple(statement for own in sets for statement in own.before)
@@ -172,11 +170,11 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     arrays = tuple(array for own in sets for array in own.arrays)
     work = (*arrays, *(definition.array for definition in changing if definition.array.sizes), *work)
     loops = defined.loops(theta.shape.sizes)
-    at = tuple(variable for _, variable in loops) or (0,)
+    at = entry_at(loops)
     kept = nested(loops, (Assign(Ref(move.new, at), Ref(theta.name, at)),)) if move.stacked else ()
     stream = (STREAM,) if any(isinstance(statement, Stream) for statement in body) else ()
     stream += (Array(EPS.name),) if move.law == "CIR" else ()
-    name, defined = defined.naming(f"{'flow' if move.law == 'CIR' else 'draw'}_{move.name}")
+    name = defined.naming(f"{'flow' if move.law == 'CIR' else 'draw'}_{move.name}")
     procedure = Procedure(
         name,
         _says(move, names),
@@ -185,15 +183,15 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
         work,
         (*views, *before, *kept, *body),
     )
-    return LoweredDraw(procedure, normals, of_data), defined
+    return LoweredDraw(procedure, normals, of_data)
 
 
-def _with_sets(defined: Definitions, move: Draw) -> tuple[tuple[tuple[ConstraintCode, ...], Draw], Definitions]:
+def _with_sets(defined: Definitions, move: Draw) -> tuple[tuple[ConstraintCode, ...], Draw]:
     """Return what makes the blocks that lie in sets of their variables, where a law takes them, and that law."""
     read = frozenset[str]().union(*map(names_of, move.parameters))
     sets = [(block, start) for block, start in move.places if block.constraint is not None and block.name in read]
-    (made, parameters), defined = around_by_logs(defined, sets, move.block.name, move.parameters)
-    return (made, replace(move, parameters=tuple(map(logs_of_shares, parameters)))), defined
+    made, parameters = around_by_logs(defined, sets, move.block.name, move.parameters)
+    return made, replace(move, parameters=tuple(map(logs_of_shares, parameters)))
 
 
 def _of_data(defined: Definitions, data: tuple[Datum, ...]) -> tuple[Definition, ...]:
@@ -274,14 +272,14 @@ def _variate(target: Ref, function: str, *given: Argument) -> Statement:
     return Invoke(function, (*given, *STREAM_WORDS), (target, *STREAM_WORDS))
 
 
-def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _entries(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the loop over the entries of a block, each drawn by the parameters that are its own."""
     how, drawn = COMPUTED[move.law, move.via], move.drawn
     loops = defined.loops(drawn.shape.sizes)
-    scope, at = tuple(index for index, _ in loops), tuple(variable for _, variable in loops) or (0,)
-    values, defined = each(lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, move.parameters)
+    scope, at = tuple(index for index, _ in loops), entry_at(loops)
+    values = scalars(defined, move.parameters, scope, dict(loops))
     wanted = (*how.parameters, *(name for name, _, _ in how.variates))
-    names, defined = each(lambda known, name: known.naming(f"{name}_{move.name}"), defined, wanted)
+    names = defined.named(f"{name}_{move.name}" for name in wanted)
     parameters = tuple(Ref(name) for name in names[: len(values)])
     made = tuple(Ref(name) for name in names[len(values) :])
     draws = tuple(
@@ -292,14 +290,14 @@ def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Defini
     if draws:
         store = Assign(Ref(out, at), how.value(parameters, made))
         body = (Stream(STREAM.name, nested(loops, (*assigned, *draws, store))),)
-        return (names[: len(values)], body, (), ()), defined
-    normal, defined = defined.naming(f"noise_{move.name}")
+        return (names[: len(values)], body, (), ())
+    normal = defined.naming(f"noise_{move.name}")
     store = Assign(Ref(out, at), how.value(parameters, (Ref(normal, at),)))
     body = nested(loops, (*assigned, store))
-    return (names[: len(values)], body, (Array(normal, drawn.shape.sizes or (1,)),), ()), defined
+    return (names[: len(values)], body, (Array(normal, drawn.shape.sizes or (1,)),), ())
 
 
-def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _rows(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the loop over the rows of a discrete block: logits, the place of the one, and the row with it.
 
     A row whose law is none (no logit is finite) is not a number: 0 times its place is added, which is then none.
@@ -307,9 +305,9 @@ def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitio
     loops = defined.loops(move.drawn.shape.sizes)
     *rows, (place, at) = loops
     scope, row = tuple(index for index, _ in loops), tuple(variable for _, variable in rows)
-    value, defined = scalar(defined, move.parameters[0], scope, dict(loops))
+    value = scalar(defined, move.parameters[0], scope, dict(loops))
     wanted = (f"{name}_{move.name}" for name in ("logits", "sums", "k"))
-    (logits, sums, k), defined = each(lambda known, name: known.naming(name), defined, wanted)
+    logits, sums, k = defined.named(wanted)
     nothing = Times((Constant(Fraction(0)), Ref(k)))
     body = (
         *nested(((place, at),), (Assign(Ref(logits, (at,)), value),)),
@@ -317,10 +315,10 @@ def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitio
         *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
     )
     work = (Array(logits, (place.size,)), Array(sums, (place.size,)))
-    return ((logits,), (Stream(STREAM.name, nested(tuple(rows), body)),), (), work), defined
+    return ((logits,), (Stream(STREAM.name, nested(tuple(rows), body)),), (), work)
 
 
-def _slices(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _slices(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the loop over the rows of a discrete block: a level, logits at the places that reach it, and the row.
 
     Weights that are alike in all rows are computed once. What stays of logits at other places nobody reads.
@@ -328,11 +326,11 @@ def _slices(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definit
     loops = defined.loops(move.drawn.shape.sizes)
     *rows, (place, at) = loops
     scope, row = tuple(index for index, _ in loops), tuple(variable for _, variable in rows)
-    values, defined = each(lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, move.parameters)
+    values = scalars(defined, move.parameters, scope, dict(loops))
     wanted = (
         f"{name}_{move.name}" for name in ("logits", "log_w", "level", "left", "sums", "k", "E", "reached", "below")
     )
-    names, defined = each(lambda known, name: known.naming(name), defined, wanted)
+    names = defined.named(wanted)
     logits, log_w, level, left, sums, k, drawn, reached, below = names
     own = move.drawn.name
     weights = nested(((place, at),), (Assign(Ref(log_w, (at,)), values[1]),))
@@ -361,10 +359,10 @@ def _slices(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definit
     before = (*counted, *(() if by_row else weights))
     work = tuple(Array(name, (place.size,)) for name in (logits, log_w, sums))
     stream = Stream(STREAM.name, nested(tuple(rows), body))
-    return ((logits, log_w, level, *((left,) if move.told else ())), (*before, stream, *told), (), work), defined
+    return ((logits, log_w, level, *((left,) if move.told else ())), (*before, stream, *told), (), work)
 
 
-def _shares(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _shares(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the draw of all shares of a whole, as gammas over their sum, in the variables of a simplex.
 
     w = softmax(u) says nothing of t = sum(u)/sqrt(K), which is N(0, 1) and independent of w: u_k = log G_k less their
@@ -372,9 +370,9 @@ def _shares(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definit
     """
     ((index, at),) = defined.loops(move.drawn.shape.sizes)
     K = Constant(Fraction(*_fixed(move.drawn)))
-    value, defined = scalar(defined, move.parameters[0], (index,), {index: at})
+    value = scalar(defined, move.parameters[0], (index,), {index: at})
     wanted = (f"{name}_{move.name}" for name in ("alpha", "log_G", "total", "n", "level"))
-    (alpha, log_G, total, n, level), defined = each(lambda known, name: known.naming(name), defined, wanted)
+    alpha, log_G, total, n, level = defined.named(wanted)
     gammas = (
         Assign(Ref(alpha), value),
         _variate(Ref(log_G, (at,)), "_next_log_gamma", Ref(alpha)),
@@ -388,21 +386,20 @@ def _shares(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definit
         Assign(Ref(level), shift),
         *nested(((index, at),), (Assign(Ref(out, (at,)), plus((Ref(log_G, (at,)), Ref(level)))),)),
     )
-    return ((alpha,), (Stream(STREAM.name, body),), (), (Array(log_G, move.drawn.shape.sizes),)), defined
+    return ((alpha,), (Stream(STREAM.name, body),), (), (Array(log_G, move.drawn.shape.sizes),))
 
 
-def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _moved(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the loop over the entries of a block, each moved by the flow that keeps its law Gamma(shape, rate).
 
     A shape that is estimated is summed over the minibatch before it; what is alike for all entries is computed once.
     """
     how, drawn = COMPUTED[move.law, move.via], move.drawn
     loops = defined.loops(drawn.shape.sizes)
-    scope, at = tuple(index for index, _ in loops), tuple(variable for _, variable in loops) or (0,)
-    wanted = (f"{name}_{move.name}" for name in (*how.parameters, how.variates[0][0]))
-    names, defined = each(lambda known, name: known.naming(name), defined, wanted)
-    shape, rate, scale, factor, mean, made = (Ref(name) for name in names)
-    stated, defined = scalar(defined, move.parameters[1], scope, dict(loops))
+    scope, at = tuple(index for index, _ in loops), entry_at(loops)
+    names = defined.named(f"{name}_{move.name}" for name in (*how.parameters, how.variates[0][0]))
+    shape, rate, scale, factor, mean, made = map(Ref, names)
+    stated = scalar(defined, move.parameters[1], scope, dict(loops))
     decay = Call("exp", (Times((MINUS, rate, EPS)),))
     flow = (
         Assign(rate, stated),
@@ -414,13 +411,13 @@ def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definiti
     )
     summed: tuple[Statement, ...] = ()
     if move.datum is None:
-        value, defined = scalar(defined, move.parameters[0], scope, dict(loops))
+        value = scalar(defined, move.parameters[0], scope, dict(loops))
         own: tuple[Statement, ...] = (Assign(shape, value),)
     else:
         own, shape = (), Ref(shape.name, at)
         out_of = Out(move.parameters[0], move.datum, shape, loops)
-        (over_data, ends), defined = sums_of(defined, [out_of], move.count, minibatch=True)
-        summed, defined = (*over_data, *ends), replace(defined, rows=None)
+        over_data, ends = sums_of(defined, [out_of], move.count, minibatch=True)
+        summed = (*over_data, *ends)
     b = Ref(drawn.name, at)
     value = how.value((shape, rate, scale), (made,))
     body = (
@@ -432,40 +429,39 @@ def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definiti
     )
     work = (Array(shape.name, drawn.shape.sizes or (1,)),) if summed else ()
     moves = (*summed, *(flow if once else ()), Stream(STREAM.name, nested(loops, body)))
-    return (names[:2], moves, (), work), defined
+    return (names[:2], moves, (), work)
 
 
-def _normal_draw(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _normal_draw(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the draw of a normal number, or of a normal vector at once."""
     return _vector(defined, move, out) if move.drawn.shape.sizes else _entries(defined, move, out)
 
 
-def _vector(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+def _vector(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the draw of a normal vector from its precision or its covariance, either factored as L L^T."""
     (size,) = move.drawn.shape.sizes
     words = ("u", "P") if move.by_precision else ("mean", "cov")
-    names, defined = each(lambda known, word: known.naming(f"{word}_{move.name}"), defined, (*words, "noise"))
+    names = defined.named(f"{word}_{move.name}" for word in (*words, "noise"))
     body: tuple[Statement, ...] = ()
     for name, tensor in zip(names, move.parameters, strict=False):
-        own, defined = _filled(defined, name, tensor, size)
-        body += own
+        body += _filled(defined, name, tensor, size)
     vector, matrix, normal = names
     function = "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
     draw = Invoke(function, (vector, matrix, normal, out))
     work = (Array(vector, (size,)), Array(matrix, (size, size)))
-    return ((vector, matrix), (*body, draw), (Array(normal, (size,)),), work), defined
+    return ((vector, matrix), (*body, draw), (Array(normal, (size,)),), work)
 
 
-def _filled(defined: Definitions, name: str, tensor: Tensor, size: Size) -> tuple[tuple[Statement, ...], Definitions]:
+def _filled(defined: Definitions, name: str, tensor: Tensor, size: Size) -> tuple[Statement, ...]:
     """Return the loops that write a vector, or a matrix, of a size."""
     free = tuple(Index(size, label) for label in "ij"[: len(tensor.free)])
     variables = defined.variables(free)
-    value, defined = scalar(defined, tensor, free, variables)
+    value = scalar(defined, tensor, free, variables)
     store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
-    return nested(tuple((index, variables[index]) for index in free), (store,)), defined
+    return nested(tuple((index, variables[index]) for index in free), (store,))
 
 
-LOWERED: Mapping[tuple[str, str], Callable[[Definitions, Draw, str], tuple[_Parts, Definitions]]] = {
+LOWERED: Mapping[tuple[str, str], Callable[[Definitions, Draw, str], _Parts]] = {
     **dict.fromkeys(COMPUTED, _entries),
     ("N", ""): _normal_draw,
     ("CIR", ""): _moved,

@@ -1,5 +1,6 @@
 """Lowering of diagnostics at one state: U of all data, the log likelihood of every datum, and H - U."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -15,7 +16,6 @@ from recipe_compiler.program.lower_infinitesimal_generator import LOWERED, given
 from recipe_compiler.program.program import EPS, Program
 from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.program.traverse import names_in
-from recipe_compiler.tensor.terms import Tensor
 
 PREPARE, POTENTIAL, REST = "prepare_energies", "full_potential", "auxiliary_energy"
 """The procedures by their names; the log likelihood has its own."""
@@ -50,16 +50,20 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
     stated = program.energies
     if stated is None:
         return None
-    start = started(program)
+    defined = started(program)
+    taken = defined.taken
     likelihood = rest = None
     try:
-        potential, defined = lower_potential(start, stated.potential, by_logs=True)
+        potential = lower_potential(defined, stated.potential, by_logs=True)
         if stated.potential.datum is not None:
-            likelihood, defined = lower_log_likelihood(_again(start, defined), stated.potential)
+            _begin_again(defined, taken)
+            likelihood = lower_log_likelihood(defined, stated.potential)
     except ModelError:
         return None
     if stated.rest is not None:
-        rest, defined = _lowered_rest(_again(start, defined), stated.rest)
+        _begin_again(defined, taken)
+        with suppress(ModelError):  # of a determinant
+            rest = lower_rest(defined, stated.rest)
     used = frozenset(
         name for own in (potential, likelihood, rest) if own is not None for name in names_in(own.body)
     )  # fmt: skip
@@ -80,13 +84,7 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
     )
 
 
-def _again(start: Definitions, defined: Definitions) -> Definitions:
-    """Return what is known where the next procedure starts: constants, and their names alone beside those of all."""
-    return replace(defined.forgetting(), taken=start.taken | {constant.array.name for constant in defined.fixed})
-
-
-def _lowered_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure | None, Definitions]:
-    try:
-        return lower_rest(defined, rest)
-    except ModelError:  # a determinant
-        return None, defined
+def _begin_again(defined: Definitions, taken: frozenset[str]) -> None:
+    """Let the next procedure know constants, and their names alone beside those of all."""
+    defined.forget()
+    defined.taken = taken | {constant.array.name for constant in defined.fixed}

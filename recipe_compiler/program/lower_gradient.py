@@ -16,9 +16,9 @@ from fractions import Fraction
 from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
-from recipe_compiler.program.combine import Loops, nested, plus, times
-from recipe_compiler.program.contraction import Factors, eliminate, product_of, scalar
-from recipe_compiler.program.definition import DATUM, POSITION, ROW, Definitions, Rows, each
+from recipe_compiler.program.combine import Loops, entry_at, nested, plus, times
+from recipe_compiler.program.contraction import Factors, at_loops, eliminate, product_of, scalar
+from recipe_compiler.program.definition import DATUM, POSITION, ROW, Definitions, Rows
 from recipe_compiler.program.gathers import gathered, positions_in, scattered
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
@@ -43,9 +43,7 @@ LOG_LIKELIHOOD = "log_likelihood"
 """The procedure that writes that of every datum, and the array that it writes into."""
 
 
-def lower_gradient(
-    defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
-) -> tuple[Procedure, Definitions]:
+def lower_gradient(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]) -> Procedure:
     """Return the procedure that writes grad U (or its minibatch estimate) into an array of its name.
 
     Args:
@@ -62,31 +60,27 @@ def lower_gradient(
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
 
 
-def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]) -> tuple[Procedure, Definitions]:
+def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]) -> Procedure:
     outputs = (Array(gradient.name, gradient.block.shape.sizes or (1,)),)
     if gradient.code:
-        return Procedure("gradient", (), outputs, inputs, (), ()), defined
+        return Procedure("gradient", (), outputs, inputs, (), ())
     views = _views(gradient)
-    defined = replace(defined, taken=defined.taken | {view.name for view in views if view.source == gradient.name})
+    defined.taken |= {view.name for view in views if view.source == gradient.name}
     name, whole = gradient.name, gradient.block.name
     sets = [part for part in gradient.parts if part.block.constraint is not None]
-    chains, defined = each(
-        lambda known, part: around(known, part.block, whole, part.start, (_output(part, gradient), name)), defined, sets
-    )
-    scans, defined = lower_scans(defined, gradient.recursion, gradient.count)
+    chains = tuple(around(defined, part.block, whole, part.start, (_output(part, gradient), name)) for part in sets)
+    scans = lower_scans(defined, gradient.recursion, gradient.count)
     outs = [Out.of(part, gradient, defined) for part in gradient.parts]
-    body, defined = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
+    body = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
     work = (*(a for c in chains for a in c.arrays), *scans.arrays)
-    work += tuple(d.array for d in defined.changing if d.array.sizes)
+    work += defined.computed()[1]
     views += tuple(view for chain in chains for view in chain.views)
     before, after = (tuple(s for c in chains for s in getattr(c, side)) for side in ("before", "after"))
     body = (*views, *before, *scans.forward, *scans.backward, *body, *after)
-    return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, body), replace(defined, rows=None)
+    return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, body)
 
 
-def lower_potential(
-    defined: Definitions, potential: Potential, *, by_logs: bool = False
-) -> tuple[Procedure, Definitions]:
+def lower_potential(defined: Definitions, potential: Potential, *, by_logs: bool = False) -> Procedure:
     """Return the procedure that returns U of all data; its inputs are left out.
 
     Args:
@@ -98,22 +92,21 @@ def lower_potential(
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
     says = _says_potential(potential, defined)
-    views, chains, potential, defined = _places(defined, potential, by_logs=by_logs)
-    name, defined = defined.naming(f"{potential.name}_value")
+    views, chains, potential = _places(defined, potential, by_logs=by_logs)
+    name = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
-    scans, defined = lower_scans(defined, potential.recursion, potential.count, adjoint=False)
+    scans = lower_scans(defined, potential.recursion, potential.count, adjoint=False)
     out = Out(potential.prior, datum, Ref(name), ())
     try:
-        body, defined = _summed(defined, [out], potential.count, minibatch=False)
+        body = _summed(defined, [out], potential.count, minibatch=False)
     except ModelError as error:
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
     work = (*(a for c in chains for a in c.arrays), *scans.arrays)
-    work += tuple(d.array for d in defined.changing if d.array.sizes)
+    work += defined.computed()[1]
     before = (*(statement for chain in chains for statement in chain.before), *scans.forward)
     after = tuple(Assign(out.ref, plus((out.ref, times(Fraction(-1), (c.log_jacobian,))))) for c in chains)
     body = (*before, *body, *after)
-    procedure = Procedure("potential", says, (Array(name),), (), work, (*views, *body))
-    return procedure, replace(defined, rows=None)
+    return Procedure("potential", says, (Array(name),), (), work, (*views, *body))
 
 
 def _says_potential(potential: Potential, defined: Definitions) -> tuple[str, ...]:
@@ -123,7 +116,7 @@ def _says_potential(potential: Potential, defined: Definitions) -> tuple[str, ..
     return (*says[:-1], f"{says[-1]}.")
 
 
-def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
+def lower_log_likelihood(defined: Definitions, potential: Potential) -> Procedure:
     """Return the procedure that writes the log likelihood of every datum; its inputs are left out.
 
     Raises:
@@ -133,28 +126,27 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     if potential.datum is None or count is None:
         raise CompilerError(f"{potential.name} has no data")
     says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(gathered(potential.datum, defined.fields))})."
-    views, chains, potential, defined = _places(defined, potential, by_logs=True)
+    views, chains, potential = _places(defined, potential, by_logs=True)
     if potential.datum is None:
         raise CompilerError(f"{potential.name} lost its data")
     datum = gathered(potential.datum, defined.fields)
     ref = Ref(LOG_LIKELIHOOD, (ROW,))
-    scans, defined = lower_scans(defined, potential.recursion, count, adjoint=False)
-    rows, defined = _rows(defined, [Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
+    scans = lower_scans(defined, potential.recursion, count, adjoint=False)
+    rows = _rows(defined, [Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
     variables = {rows.index: ROW} | {place: variable for place, variable, _ in rows.places}
-    value, defined = scalar(replace(defined, rows=rows), datum, tuple(variables), variables)
-    before = tuple(s for d in defined.changing for s in d.body)
-    work = tuple(d.array for d in defined.changing if d.array.sizes)
+    defined.rows = rows
+    value = scalar(defined, datum, tuple(variables), variables)
+    defined.rows = None
+    before, work = defined.computed()
     before = (*(s for chain in chains for s in chain.before), *scans.forward, *before)
     work = (*(a for chain in chains for a in chain.arrays), *scans.arrays, *work)
     body = (*views, *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
-    return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body), replace(
-        defined, rows=None
-    )
+    return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body)
 
 
 def _places(
     defined: Definitions, potential: Potential, *, by_logs: bool
-) -> tuple[tuple[View, ...], tuple[ConstraintCode, ...], Potential, Definitions]:
+) -> tuple[tuple[View, ...], tuple[ConstraintCode, ...], Potential]:
     """Return the names of the target's blocks in the potential's block, what makes those that lie in sets, and U."""
     plain = [(block, start) for block, start in potential.places if potential.stacked and block.constraint is None]
     views = tuple(View(block.name, potential.block.name, start, block.shape.sizes) for block, start in plain)
@@ -162,47 +154,43 @@ def _places(
     whole = potential.block.name
     if by_logs:
         tensors = (potential.prior, *(() if potential.datum is None else (potential.datum,)))
-        (chains, (prior, *datum)), defined = around_by_logs(defined, sets, whole, tensors)
+        chains, (prior, *datum) = around_by_logs(defined, sets, whole, tensors)
         potential = replace(potential, prior=prior, datum=datum[0] if datum else None)
     else:
-        chains, defined = each(lambda known, place: around(known, place[0], whole, place[1]), defined, sets)
-    return (*views, *(view for chain in chains for view in chain.views)), chains, potential, defined
+        chains = tuple(around(defined, place[0], whole, place[1]) for place in sets)
+    return (*views, *(view for chain in chains for view in chain.views)), chains, potential
 
 
-def _summed(
-    defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool
-) -> tuple[tuple[Statement, ...], Definitions]:
+def _summed(defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool) -> tuple[Statement, ...]:
     """Return the statements that write `prior + sum_n datum` of every part, and what they need before."""
-    (over_data, ends), defined = sums_of(defined, outs, count, minibatch=minibatch)
-    before = tuple(s for d in defined.changing for s in d.body)
-    return (*before, *over_data, *ends), defined
+    over_data, ends = sums_of(defined, outs, count, minibatch=minibatch)
+    return (*defined.computed()[0], *over_data, *ends)
 
 
 def sums_of(
     defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool
-) -> tuple[tuple[tuple[Statement, ...], tuple[Statement, ...]], Definitions]:
+) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     """Return the loops over the data, and those after them that write `prior + sum_n datum` of every part."""
     over_data: tuple[Statement, ...] = ()
     if count is not None:
-        position, defined = defined.naming("b") if minibatch else (ROW, defined)
-        rows, defined = _rows(defined, outs, "batch_size" if minibatch else count, position, Index(count, DATUM))
-        sums, defined = each(lambda known, out: _over_data(known, out, rows), replace(defined, rows=rows), outs)
-        over_data = tuple(statement for statements in sums for statement in statements)
+        position = defined.naming("b") if minibatch else ROW
+        rows = _rows(defined, outs, "batch_size" if minibatch else count, position, Index(count, DATUM))
+        defined.rows = rows
+        over_data = tuple(statement for out in outs for statement in _over_data(defined, out, rows))
     summed = None if all(out.datum is None or out.datum.is_zero for out in outs) else count
-    ends, defined = each(lambda known, out: _end(known, out, summed, minibatch=minibatch), defined, outs)
-    return (over_data, tuple(statement for end in ends for statement in end)), defined
+    ends = tuple(statement for out in outs for statement in _end(defined, out, summed, minibatch=minibatch))
+    defined.rows = None
+    return over_data, ends
 
 
-def _rows(
-    defined: Definitions, outs: list["Out"], count: Size, position: str, index: Index
-) -> tuple[Rows, Definitions]:
+def _rows(defined: Definitions, outs: list["Out"], count: Size, position: str, index: Index) -> Rows:
     """Return the rows that are read, with a variable for every position that an index field says in them."""
     places: list[tuple[Index, str, str]] = []
     for place in dict.fromkeys(p for out in outs if out.datum is not None for p in positions_in(out.datum)):
         field = place.label.removesuffix(POSITION)
-        variable, defined = defined.naming(f"{field}_{ROW}")
+        variable = defined.naming(f"{field}_{ROW}")
         places.append((place, variable, field))
-    return Rows(count, position, position != ROW, index, tuple(places)), defined
+    return Rows(count, position, position != ROW, index, tuple(places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +206,7 @@ class Out:
     def of(cls, part: Part, gradient: Gradient, defined: Definitions) -> "Out":
         """Return the quantity for a part of the gradient."""
         loops = defined.loops(part.block.shape.sizes)
-        ref = Ref(_output(part, gradient), tuple(variable for _, variable in loops) or (0,))
+        ref = Ref(_output(part, gradient), entry_at(loops))
         datum = None if part.stated_datum is None else gathered(part.stated_datum, defined.fields)
         return cls(part.stated_prior, datum, ref, loops)
 
@@ -241,20 +229,18 @@ def _views(gradient: Gradient) -> tuple[View, ...]:
     return tuple(pairs)
 
 
-def _end(
-    defined: Definitions, out: Out, count: Size | None, *, minibatch: bool
-) -> tuple[tuple[Statement, ...], Definitions]:
+def _end(defined: Definitions, out: Out, count: Size | None, *, minibatch: bool) -> tuple[Statement, ...]:
     """Return the loop that adds the prior to the sum over the data, scaled where it is one over a minibatch."""
     total: Scalar = Constant(Fraction(0)) if count is None else out.ref
     if count is not None and minibatch:
         N = Ref(count) if isinstance(count, str) else Constant(Fraction(count))
         total = Times((N, Raise(Ref("batch_size"), Fraction(-1)), out.ref))
-    prior, defined = scalar(defined, out.prior, tuple(index for index, _ in out.loops), dict(out.loops))
+    prior = at_loops(defined, out.prior, out.loops)
     value = plus(tuple(part for part in (prior, total) if part != Constant(Fraction(0))))
-    return () if value == out.ref else nested(out.loops, (Assign(out.ref, value),)), defined
+    return () if value == out.ref else nested(out.loops, (Assign(out.ref, value),))
 
 
-def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[tuple[Statement, ...], Definitions]:
+def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[Statement, ...]:
     """Return the loop over the data that adds `weight * vector` to 0; a matrix has weights for each of its rows.
 
     What belongs to one place of an axis, which an index field says, is added there.
@@ -262,7 +248,7 @@ def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[tuple[Statem
     datum, loops = out.datum, out.loops
     start = nested(loops, (Assign(out.ref, Constant(Fraction(0))),))
     if datum is None or datum.is_zero:
-        return start, defined
+        return start
     by_places: dict[tuple[tuple[Index, Index], ...], list[Term]] = {}
     for term in datum.terms:
         own = scattered(term, tuple(index for index, _ in loops))
@@ -273,33 +259,32 @@ def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[tuple[Statem
         at = {dict(loops)[index]: variables[place] for index, place in places}
         left = tuple((index, variable) for index, variable in loops if variable not in at)
         ref = Ref(out.ref.name, tuple(at.get(one, one) if isinstance(one, str) else one for one in out.ref.at))
-        added, defined = _added(defined, terms, ref, left, variables)
-        body += added
-    return (*start, rows.loop(tuple(body))), defined
+        body += _added(defined, terms, ref, left, variables)
+    return (*start, rows.loop(tuple(body)))
 
 
 def _added(
     defined: Definitions, terms: list[Term], ref: Ref, loops: Loops, row: dict[Index, str]
-) -> tuple[tuple[Statement, ...], Definitions]:
+) -> tuple[Statement, ...]:
     """Return what adds terms of one row at a place, or along loops; `row` names what the row fixes."""
     scope = (*row, *(index for index, _ in loops))
     variables = row | dict(loops)
     inner = loops[-1:]
     groups: dict[Factors, list[Scalar]] = {}
     for term in terms:
-        factors, defined = eliminate(defined, term, scope)
+        factors = eliminate(defined, term, scope)
         vector = tuple(factor for factor in factors if _carries(factor[0], inner))
         others = tuple(factor for factor in factors if factor not in vector)
-        rest, defined = product_of(defined, others, scope, variables)
+        rest = product_of(defined, others, scope, variables)
         groups.setdefault(vector, []).append(times(term.coefficient, rest))
     weights: list[Statement] = []
     sums: list[Statement] = []
     for vector, weighed in groups.items():
-        name, defined = defined.naming("weight")
+        name = defined.naming("weight")
         weights.append(Assign(Ref(name), plus(tuple(weighed))))
-        carried, defined = product_of(defined, vector, scope, variables)
+        carried = product_of(defined, vector, scope, variables)
         sums.append(Increment(ref, times(Fraction(1), (Ref(name), *carried))))
-    return nested(loops[:-1], (*weights, *nested(inner, tuple(sums)))), defined
+    return nested(loops[:-1], (*weights, *nested(inner, tuple(sums))))
 
 
 def _carries(atom: Atom, loops: Loops) -> bool:

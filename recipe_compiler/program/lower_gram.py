@@ -10,7 +10,7 @@ from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.gram import GramSum, GramTerm
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, Ref, Scalar, Times
 from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covariance, of_covariance, quoted
@@ -23,69 +23,69 @@ Draw = tuple[Array, Scalar]
 """Normals, and what they add to a block at its loop variable."""
 
 
-def lower_gram(defined: Definitions, block: Block, parts: GramSum, time: Scalar) -> tuple[LoweredNoise, Definitions]:
+def lower_gram(defined: Definitions, block: Block, parts: GramSum, time: Scalar) -> LoweredNoise:
     """Return the noise of one block from the parts of its covariance over a time t."""
     draws: tuple[Draw, ...] = ()
     if parts.diagonal is not None:
-        draw, defined = _diagonal(defined, block, parts.diagonal, time)
+        draw = _diagonal(defined, block, parts.diagonal, time)
         draws = (draw,)
-    products, defined = each(lambda known, part: _product(known, block, part, time), defined, parts.products)
+    products = tuple(_product(defined, block, part, time) for part in parts.products)
     normals, increments = zip(*draws, *products, strict=True)
-    return LoweredNoise(normals, ((block.name, plus(increments)),)), defined
+    return LoweredNoise(normals, ((block.name, plus(increments)),))
 
 
-def _diagonal(defined: Definitions, block: Block, variance: Tensor, time: Scalar) -> tuple[Draw, Definitions]:
+def _diagonal(defined: Definitions, block: Block, variance: Tensor, time: Scalar) -> Draw:
     """Return normals n, and `sqrt(t v_i) n_i`."""
     loops = defined.loops(block.shape.sizes)
-    name, defined = defined.naming(f"noise_{block.name}")
+    name = defined.naming(f"noise_{block.name}")
     varies = any(index in indices(atom) for atom in everywhere(variance) for index, _ in loops)
     own = variance if varies else Tensor((), variance.terms)
-    scale, defined = _root(defined, f"scale_{block.name}", own, time)
+    scale = _root(defined, f"scale_{block.name}", own, time)
     noise = Ref(name, tuple(variable for _, variable in loops))
-    return (Array(name, block.shape.sizes), Times((scale, noise))), defined
+    return (Array(name, block.shape.sizes), Times((scale, noise)))
 
 
-def _product(defined: Definitions, block: Block, part: GramTerm, time: Scalar) -> tuple[Draw, Definitions]:
+def _product(defined: Definitions, block: Block, part: GramTerm, time: Scalar) -> Draw:
     """Return the normals n of a part, and its noise `sqrt(t s) sum_k P_ik n_k`, or `sqrt(s) sum_kl P_ik L_kl n_l`."""
     loops = defined.loops(block.shape.sizes)
     scope = tuple(index for index, _ in loops)
     width = 1 if part.index is None else part.index.size
-    name, defined = defined.naming(f"noise_{block.name}")
-    scale, defined = _root(defined, f"scale_{block.name}", part.scale, time if part.inner is None else ONCE)
+    name = defined.naming(f"noise_{block.name}")
+    scale = _root(defined, f"scale_{block.name}", part.scale, time if part.inner is None else ONCE)
     factors = [*part.left, (Component(scale.name), ONE)]
     at: Slot = 0 if part.index is None else part.index
     if part.index is not None and part.inner is not None:
         at = Index(width, "_noise")
-        L, defined = _factor(defined, block, part.inner, part.excess, width, time)
+        L = _factor(defined, block, part.inner, part.excess, width, time)
         factors.append((Component(L, (part.index, at)), ONE))
     term = Term(ONE, (*factors, (Component(name, (at,)), ONE)))
-    value, defined = scalar(defined, Tensor(scope, (term,)), scope, dict(loops))
-    return (Array(name, (width,)), value), defined
+    value = scalar(defined, Tensor(scope, (term,)), scope, dict(loops))
+    return (Array(name, (width,)), value)
 
 
-def _factor(
-    defined: Definitions, block: Block, inner: Tensor, excess: Tensor | None, size: Size, time: Scalar
-) -> tuple[str, Definitions]:
+def _factor(defined: Definitions, block: Block, inner: Tensor, excess: Tensor | None, size: Size, time: Scalar) -> str:
     """Define a constant L with `L L^T = t (M - t E)`, found once before the chain starts, and return its name."""
-    name, defined = defined.naming(f"L_{block.name}")
+    name = defined.naming(f"L_{block.name}")
     own = (Block(block.name, Shape(size)),)
-    two_D, defined = assemble(defined, "two_D", own, ((inner,),))
+    two_D = assemble(defined, "two_D", own, ((inner,),))
     B_hat = None
     if excess is not None:
-        B_hat, defined = assemble(defined, "B_hat", own, ((excess,),))
+        B_hat = assemble(defined, "B_hat", own, ((excess,),))
     statement = of_covariance("factor", (two_D, B_hat), time, (quoted(block.name),), ((Ref(name),),))
-    return name, defined.having(Definition(Array(name, (size, size)), (statement,), constant=True, of_datum=False))
+    defined.having(Array(name, (size, size)), (statement,), constant=True)
+    return name
 
 
-def _root(defined: Definitions, wanted: str, value: Tensor, time: Scalar) -> tuple[Ref, Definitions]:
+def _root(defined: Definitions, wanted: str, value: Tensor, time: Scalar) -> Ref:
     """Define the root of a nonnegative tensor over a time, in each step if it changes with the state."""
-    name, defined = defined.naming(wanted)
+    name = defined.naming(wanted)
     loops = defined.loops(tuple(index.size for index in value.free))
     scope, variables = tuple(index for index, _ in loops), dict(loops)
-    number, defined = scalar(defined, value, scope, variables)
+    number = scalar(defined, value, scope, variables)
     root = Call("sqrt", (covariance(number, Constant(Fraction(0)), time),))
     at = tuple(variables.values())
     body = nested(loops, (Assign(Ref(name, at), root),))
     array = Array(name, tuple(index.size for index in scope))
     constant = defined.is_constant_tensor(value)
-    return Ref(name, at), defined.having(Definition(array, body, constant=constant, of_datum=False))
+    defined.having(array, body, constant=constant)
+    return Ref(name, at)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.combine import entry_at, nested, plus
+from recipe_compiler.program.contraction import at_loops, scalar
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
     CHANGE,
@@ -32,7 +32,7 @@ from recipe_compiler.tensor.terms import Index, Tensor
 MINUS = Constant(Fraction(-1))
 
 
-def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement, ...], tuple[Array, ...], Definitions]:
+def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
     """Return the loops of an implicit shift, the arrays that they need, and the definitions after them.
 
     Everything that the rate needs is computed in every iteration, and forgotten after the last one.
@@ -41,47 +41,42 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
         raise CompilerError(f"{shift.new} is no equation")
     before = len(defined.changing)
     loops = defined.loops(shift.block.shape.sizes)
-    scope = tuple(index for index, _ in loops)
-    at: tuple[str | int, ...] = tuple(variable for _, variable in loops) or (0,)
-    rate, defined = scalar(defined, shift.rate, scope, dict(loops))
-    for_rate = defined.changing[before:]
-    name, defined = defined.naming(f"{shift.new}_other")
-    left, defined = defined.naming(f"residual_{shift.new}")
-    matrix, defined = defined.naming(f"matrix_{shift.new}")
-    built, defined = _matrix(defined, shift.slope, shift.block.shape.sizes, matrix)
-    for_slope = defined.changing[before + len(for_rate) :]
+    at = entry_at(loops)
+    rate = at_loops(defined, shift.rate, loops)
+    for_rate, after = defined.computed(before)[0], len(defined.changing)
+    name, left, matrix = defined.named((f"{shift.new}_other", f"residual_{shift.new}", f"matrix_{shift.new}"))
+    built = _matrix(defined, shift.slope, shift.block.shape.sizes, matrix)
     old, new, other, residual = Ref(shift.old, at), Ref(shift.new, at), Ref(name, at), Ref(left, at)
     compared = Ref(CHANGE), Ref(SIZE)
     body = (
-        *(statement for definition in for_rate for statement in definition.body),
+        *for_rate,
         *nested(loops, (Assign(other, plus((old, Times((Ref(EPS), rate))))),)),
         *nested(loops, (Invoke("_progress", (*compared, old, new, other), compared),)),
     )
     advance = (
-        *(statement for definition in for_slope for statement in definition.body),
+        *defined.computed(after)[0],
         *built,
         *nested(loops, (Assign(residual, plus((other, Times((MINUS, new))))),)),
         Invoke("_solve", (matrix, left)),
         *nested(loops, (Assign(new, plus((new, residual))),)),
     )
-    place = "[i]" if scope else ""
+    place = "[i]" if loops else ""
     says = Comment(f"{shift.new}{place} = {shift.old}{place} + eps*({text(shift.rate)}), solved by Newton's iteration")
     guess = nested(loops, (Assign(new, old),))
     first = Ref(shift.new, (0,) * len(at))
     sizes = shift.block.shape.sizes or (1,)
     arrays = (Array(name, sizes), Array(left, sizes), Array(matrix, (sizes[0], sizes[0])))
-    own = (*arrays, *(definition.array for definition in (*for_rate, *for_slope)))
-    return (says, *guess, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own, defined.forgetting(before)
+    own = (*arrays, *(definition.array for definition in defined.changing[before:]))
+    defined.forget(before)
+    return (says, *guess, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own
 
 
-def _matrix(
-    defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str
-) -> tuple[tuple[Statement, ...], Definitions]:
+def _matrix(defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str) -> tuple[Statement, ...]:
     """Return the statements that write 1 - eps slope."""
     free = tuple(Index(size, label) for size in sizes for label in ("i", "j"))
     variables = defined.variables(free)
-    value, defined = scalar(defined, slope, free, variables)
+    value = scalar(defined, slope, free, variables)
     at = tuple(variables[index] for index in free) or (0, 0)
     one: Scalar = Kronecker(*at)
     store = Assign(Ref(name, at), plus((one, Times((MINUS, Ref(EPS), value)))))
-    return nested(tuple((index, variables[index]) for index in free), (store,)), defined
+    return nested(tuple((index, variables[index]) for index in free), (store,))

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.program.combine import nested
-from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.combine import entry_at, nested
+from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
@@ -43,16 +43,16 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
     stated = program.infinitesimal_generator
     if stated is None:
         return None
-    start = started(replace(program, gradient=stated.gradient))
-    start = replace(start, taken=start.taken | {moment.name for moment in stated.moments})
-    gradient, defined = lower_gradient(start, stated.gradient, ())
-    defined = defined.forgetting()
+    defined = started(replace(program, gradient=stated.gradient))
+    defined.taken |= {moment.name for moment in stated.moments}
+    gradient = lower_gradient(defined, stated.gradient, ())
+    defined.forget()
     body: tuple[Statement, ...] = ()
     for moment in stated.moments:
         emitted = len(defined.changing)
-        loop, defined = _moment(defined, moment)
-        body += (*(s for d in defined.changing[emitted:] for s in d.body), *loop)
-    work = tuple(d.array for d in defined.changing if d.array.sizes)
+        loop = _moment(defined, moment)
+        body += (*defined.computed(emitted)[0], *loop)
+    work = defined.computed()[1]
     prepare = prepared(program, defined, names_in(body) | names_in(gradient.body))
     prepare = replace(
         prepare,
@@ -91,9 +91,8 @@ def _array(moment: Moment) -> Array:
     return Array(moment.name, tuple(index.size for index in moment.phi.free) or (1,))
 
 
-def _moment(defined: Definitions, moment: Moment) -> tuple[tuple[Statement, ...], Definitions]:
+def _moment(defined: Definitions, moment: Moment) -> tuple[Statement, ...]:
     loops = defined.loops(tuple(index.size for index in moment.phi.free))
-    at = tuple(variable for _, variable in loops)
-    value, defined = scalar(defined, moment.value, tuple(index for index, _ in loops), dict(loops))
+    value = at_loops(defined, moment.value, loops)
     says = Comment(f"L({moment.says}) = {text(moment.value)}")
-    return (says, *nested(loops, (Assign(Ref(moment.name, at or (0,)), value),))), defined
+    return (says, *nested(loops, (Assign(Ref(moment.name, entry_at(loops)), value),)))

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, times
-from recipe_compiler.program.definition import Definition, Definitions
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, For, Increment, Invoke, Ref, Statement
 from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Grid, Index, Term
@@ -78,47 +78,47 @@ def _fixed(atom: Atom, index: Index) -> int | None:
             return None
 
 
-def inverted(defined: Definitions, name: str, source: str, size: Size, of: Structure) -> Definitions:
-    """Return the definitions with the n x n inverse of an array that depends on the state.
+def inverted(defined: Definitions, name: str, source: str, size: Size, of: Structure) -> None:
+    """Define the n x n inverse of an array that depends on the state.
 
     It is X = inv(L) of a triangle L, and X^T X of a definite S = L L^T.
     """
     if of is Structure.TRIANGLE:
-        return _whole(defined, name, size, (Invoke(SUBSTITUTE, (name, source)),))
-    root, defined = _root(defined, source, size)
-    half, defined = defined.naming(f"inv_{root}")
-    defined = _whole(defined, half, size, (Invoke(SUBSTITUTE, (half, root)),))
+        _whole(defined, name, size, (Invoke(SUBSTITUTE, (name, source)),))
+        return
+    root = _root(defined, source, size)
+    half = defined.naming(f"inv_{root}")
+    _whole(defined, half, size, (Invoke(SUBSTITUTE, (half, root)),))
     i, j, k = list(defined.variables(tuple(Index(size, label) for label in "ijk")).values())
     total = Ref("total")
     product = times(Fraction(1), (Ref(half, (k, i)), Ref(half, (k, j))))
     summed = (Assign(total, Constant(Fraction(0))), For(k, size, (Increment(total, product),)))
     loops = ((Index(size, "i"), i), (Index(size, "j"), j))
-    return _whole(defined, name, size, nested(loops, (*summed, Assign(Ref(name, (i, j)), total))))
+    _whole(defined, name, size, nested(loops, (*summed, Assign(Ref(name, (i, j)), total))))
 
 
-def log_determinant(defined: Definitions, source: str, size: Size) -> tuple[Ref, Definitions]:
+def log_determinant(defined: Definitions, source: str, size: Size) -> Ref:
     """Return the scalar log det S = 2 sum_i log L_ii of a definite n x n array S = L L^T that depends on the state."""
     name = defined.name_of((log_determinant, source))
     if name is None:
-        root, defined = _root(defined, source, size)
-        name, defined = defined.naming(f"log_det_{source}")
+        root = _root(defined, source, size)
+        name = defined.naming(f"log_det_{source}")
         (i,) = defined.variables((Index(size, "i"),)).values()
         log = times(Fraction(2), (Call("log", (Ref(root, (i, i)),)),))
         body = (Assign(Ref(name), Constant(Fraction(0))), For(i, size, (Increment(Ref(name), log),)))
-        defined = defined.having(Definition(Array(name), body, constant=False, of_datum=False))
-        defined = defined.meaning((log_determinant, source), name)
-    return Ref(name), defined
+        defined.having(Array(name), body, meant=(log_determinant, source))
+    return Ref(name)
 
 
-def _root(defined: Definitions, source: str, size: Size) -> tuple[str, Definitions]:
+def _root(defined: Definitions, source: str, size: Size) -> str:
     """Return the array that is Cholesky's factor of another."""
     name = defined.name_of((FACTORISE, source))
     if name is None:
-        name, defined = defined.naming(f"root_{source}")
-        defined = _whole(defined, name, size, (Invoke(FACTORISE, (name, source)),))
-        defined = defined.meaning((FACTORISE, source), name)
-    return name, defined
+        name = defined.naming(f"root_{source}")
+        _whole(defined, name, size, (Invoke(FACTORISE, (name, source)),))
+        defined.meaning((FACTORISE, source), name)
+    return name
 
 
-def _whole(defined: Definitions, name: str, size: Size, body: tuple[Statement, ...]) -> Definitions:
-    return defined.having(Definition(Array(name, (size, size)), body, constant=False, of_datum=False))
+def _whole(defined: Definitions, name: str, size: Size, body: tuple[Statement, ...]) -> None:
+    defined.having(Array(name, (size, size)), body)

@@ -14,8 +14,8 @@ from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.program.atoms import indices, names_of
 from recipe_compiler.program.combine import nested
-from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.contraction import scalars
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.gram import Gram
 from recipe_compiler.program.loops import (
     Array,
@@ -56,9 +56,7 @@ Variance = tuple[Tensor, Tensor, Scalar]
 """2D and B_hat of entries that are apart, and t: each is of variance `t (2D - t B_hat)`."""
 
 
-def lower_noise(
-    defined: Definitions, noise: Noise, parameters: tuple[Parameter, ...]
-) -> tuple[LoweredNoise, Definitions]:
+def lower_noise(defined: Definitions, noise: Noise, parameters: tuple[Parameter, ...]) -> LoweredNoise:
     """Return the noise of one group of blocks, its constants among the definitions.
 
     A covariance without a factor by its form as stated may have one multiplied out: s*(u @ u.T + v @ v.T).
@@ -76,7 +74,7 @@ def lower_noise(
 
 def _by_form(
     defined: Definitions, noise: Noise, rules: Rules, parameters: tuple[Parameter, ...]
-) -> tuple[LoweredNoise, Definitions] | None:
+) -> LoweredNoise | None:
     """Return the noise by a factor that its covariance has by its form, None where it has none."""
     parts = [*(e for row in noise.two_D for e in row), *(e for row in noise.B_hat or () for e in row)]
     own = {parameter.name for parameter in parameters}
@@ -112,21 +110,19 @@ def _diagonal(matrix: Tensor, block: Block) -> Tensor | None:
 
 def _lower_diagonal(
     defined: Definitions, block: Block, variance: Variance, *, corrected: bool, of_flow: bool
-) -> tuple[LoweredNoise, Definitions]:
+) -> LoweredNoise:
     two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
     scope, variables = tuple(index for index, _ in loops), dict(loops)
     at = tuple(variable for _, variable in loops)
     inside: tuple[Statement, ...] = ()
     if defined.is_constant_tensor(two_D) and defined.is_constant_tensor(B_hat):
-        noise, defined = defined.naming(f"noise_{block.name}")
-        scale, defined = _constant_scale(defined, block, variance, of_flow=of_flow)
+        noise = defined.naming(f"noise_{block.name}")
+        scale = _constant_scale(defined, block, variance, of_flow=of_flow)
     else:
-        (number, excess), defined = each(
-            lambda known, tensor: scalar(known, tensor, scope, variables), defined, (two_D, B_hat)
-        )
-        noise, defined = defined.naming(f"noise_{block.name}")
-        wanted, defined = defined.naming(f"scale_{block.name}")
+        number, excess = scalars(defined, (two_D, B_hat), scope, variables)
+        noise = defined.naming(f"noise_{block.name}")
+        wanted = defined.naming(f"scale_{block.name}")
         scale = Ref(wanted)
         zero, one = Constant(Fraction(0)), Literal("1")
         counted = (Assign(scale, zero), Increment(Ref(CLIPPED, (0,)), one))
@@ -137,12 +133,10 @@ def _lower_diagonal(
     normals = Array(noise, block.shape.sizes or (1,))
     increment = ((block.name, Times((scale, Ref(noise, at or (0,))))),)
     clips = bool(inside) and corrected
-    return LoweredNoise((normals,), increment, ((block.name, inside),), clips=clips), defined
+    return LoweredNoise((normals,), increment, ((block.name, inside),), clips=clips)
 
 
-def _constant_scale(
-    defined: Definitions, block: Block, variance: Variance, *, of_flow: bool
-) -> tuple[Ref, Definitions]:
+def _constant_scale(defined: Definitions, block: Block, variance: Variance, *, of_flow: bool) -> Ref:
     """Return the square root of a constant diagonal covariance, entry by entry; equal letters of a word share one."""
     two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
@@ -151,39 +145,37 @@ def _constant_scale(
     at = tuple(variable for _, variable in loops) if varies else ()
     meant = ("scale", block, variance, of_flow)
     if (known := defined.name_of(meant)) is not None:
-        return Ref(known, at), defined
-    (number, excess), defined = each(
-        lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, (two_D, B_hat)
-    )
-    wanted, defined = defined.naming(f"scale_{block.name}")
+        return Ref(known, at)
+    number, excess = scalars(defined, (two_D, B_hat), scope, dict(loops))
+    wanted = defined.naming(f"scale_{block.name}")
     body = (of_covariance("scale", (number, excess), time, quoted(block.name), (Ref(wanted, at),), of_flow=of_flow),)
     array = Array(wanted, block.shape.sizes if varies else ())
     statements = nested(loops, body) if varies else body
-    defined = defined.having(Definition(array, statements, constant=True, of_datum=False))
-    return Ref(wanted, at), defined.meaning(meant, wanted)
+    defined.having(array, statements, constant=True, meant=meant)
+    return Ref(wanted, at)
 
 
-def _lower_dense(defined: Definitions, noise: Noise, *, of_flow: bool) -> tuple[LoweredNoise, Definitions]:
+def _lower_dense(defined: Definitions, noise: Noise, *, of_flow: bool) -> LoweredNoise:
     names = tuple(block.name for block in noise.blocks)
-    two_D, defined = assemble(defined, "two_D", noise.blocks, noise.two_D)
+    two_D = assemble(defined, "two_D", noise.blocks, noise.two_D)
     B_hat = None
     if noise.B_hat is not None:
-        B_hat, defined = assemble(defined, "B_hat", noise.blocks, noise.B_hat)
-    factors, defined = each(lambda known, name: known.naming(f"L_{name}"), defined, names)
+        B_hat = assemble(defined, "B_hat", noise.blocks, noise.B_hat)
+    factors = defined.named(f"L_{name}" for name in names)
     width = joined(tuple(length(block) for block in noise.blocks))
-    normals, defined = defined.naming("noise_" + "_".join(names))
+    normals = defined.naming("noise_" + "_".join(names))
     made = tuple(map(Ref, factors)) if len(factors) > 1 else ((Ref(factors[0]),),)
     statement = (
         of_covariance("factor", (two_D, B_hat), time_of(noise), tuple(map(quoted, names)), made, of_flow=of_flow),
     )
 
-    def lowered(defined: Definitions, own: tuple[Block, str]) -> tuple[tuple[str, Scalar], Definitions]:
+    def lowered(defined: Definitions, own: tuple[Block, str]) -> tuple[str, Scalar]:
         block, name = own
         array = Array(name, (length(block), width))
         body = statement if name == factors[0] else ()
-        defined = defined.having(Definition(array, body, constant=True, of_datum=False))
-        row, defined = row_product(defined, block, name, normals, width)
-        return (block.name, row), defined
+        defined.having(array, body, constant=True)
+        row = row_product(defined, block, name, normals, width)
+        return (block.name, row)
 
-    increments, defined = each(lowered, defined, zip(noise.blocks, factors, strict=True))
-    return LoweredNoise((Array(normals, (width,)),), increments), defined
+    increments = tuple(lowered(defined, one) for one in zip(noise.blocks, factors, strict=True))
+    return LoweredNoise((Array(normals, (width,)),), increments)

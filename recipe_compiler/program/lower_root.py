@@ -7,9 +7,9 @@ method. A covariance that is not definite at a state is clipped there, and count
 from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.program.combine import nested, plus, unsupported
-from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.combine import entry_at, nested, plus, unsupported
+from recipe_compiler.program.contraction import scalars
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
 from recipe_compiler.program.lowered_noise import (
     CLIPPED,
@@ -31,7 +31,7 @@ WRITTEN_OUT = 16
 ZERO = Constant(Fraction(0))
 
 
-def lower_root(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Definitions]:
+def lower_root(defined: Definitions, noise: Noise) -> LoweredNoise:
     """Return the noise of a group of blocks by a factor of its covariance at the state of the step.
 
     Raises:
@@ -39,7 +39,7 @@ def lower_root(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Defini
     """
     width = joined(tuple(length(block) for block in noise.blocks))
     name = "_".join(block.name for block in noise.blocks)
-    normals, defined = defined.naming(f"noise_{name}")
+    normals = defined.naming(f"noise_{name}")
     if width == 2:
         return _two(defined, noise, Array(normals, (width,)))
     if len(noise.blocks) > 1 and not (isinstance(width, int) and width <= WRITTEN_OUT):
@@ -48,28 +48,28 @@ def lower_root(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Defini
             f"noise that correlates the blocks {names} by a covariance that depends on the state",
             f"state sizes as numbers, at most {WRITTEN_OUT} coordinates in all, or join the blocks into one",
         )
-    (S, L), defined = each(lambda known, word: known.naming(f"{word}_{name}"), defined, ("covariance", "L"))
+    S, L = defined.named(f"{word}_{name}" for word in ("covariance", "L"))
     written = _in_loops if len(noise.blocks) == 1 else _written_out
-    body, defined = written(defined, noise, S)
+    body = written(defined, noise, S)
     for array, statements in ((S, body), (L, (Invoke("_noise_root", (S, L, CLIPPED)),))):
-        defined = defined.having(Definition(Array(array, (width, width)), statements, constant=False, of_datum=False))
+        defined.having(Array(array, (width, width)), statements)
     if len(noise.blocks) == 1:
         own = noise.blocks[0]
-        row, defined = row_product(defined, own, L, normals, width)
-        return LoweredNoise((Array(normals, (width,)),), ((own.name, row),), clips=True), defined
+        row = row_product(defined, own, L, normals, width)
+        return LoweredNoise((Array(normals, (width,)),), ((own.name, row),), clips=True)
     count = width if isinstance(width, int) else 0
     draws = [plus(tuple(Times((Ref(L, (a, k)), Ref(normals, (k,)))) for k in range(count))) for a in range(count)]
     return _drawn(defined, noise, Array(normals, (width,)), (), draws)
 
 
-def _two(defined: Definitions, noise: Noise, normals: Array) -> tuple[LoweredNoise, Definitions]:
+def _two(defined: Definitions, noise: Noise, normals: Array) -> LoweredNoise:
     """Return the noise of two coordinates: L is lower triangular, its entries and those of the covariance scalars."""
     name = "_".join(block.name for block in noise.blocks)
     entries = ((0, 0), (1, 0), (1, 1))
     wanted = (f"{word}_{name}_{a}{b}" for word in ("covariance", "L") for a, b in entries)
-    names, defined = each(lambda known, one: known.naming(one), defined, wanted)
+    names = defined.named(wanted)
     S, L = tuple(map(Ref, names[:3])), tuple(map(Ref, names[3:]))
-    values, defined = each(lambda known, at: _entry(known, noise, *at), defined, entries)
+    values = tuple(_entry(defined, noise, *at) for at in entries)
     assigned = tuple(Assign(target, value) for target, value in zip(S, values, strict=True))
     body = (*assigned, Invoke("_noise_root_2", (*names[:3], CLIPPED), L))
     first, second = Ref(normals.name, (0,)), Ref(normals.name, (1,))
@@ -79,7 +79,7 @@ def _two(defined: Definitions, noise: Noise, normals: Array) -> tuple[LoweredNoi
 
 def _drawn(
     defined: Definitions, noise: Noise, normals: Array, before: tuple[Statement, ...], draws: list[Scalar]
-) -> tuple[LoweredNoise, Definitions]:
+) -> LoweredNoise:
     """Return the noise whose entries, over all blocks, are `draws`: kept in one array per block."""
     increments: list[tuple[str, Scalar]] = []
     left = list(draws)
@@ -87,42 +87,42 @@ def _drawn(
         size = length(block)
         count = size if isinstance(size, int) else 0
         own, left = left[:count], left[count:]
-        name, defined = defined.naming(f"draw_{block.name}")
+        name = defined.naming(f"draw_{block.name}")
         body = tuple(Assign(Ref(name, (k,)), value) for k, value in enumerate(own))
-        definition = Definition(Array(name, (count,)), (*before, *body), constant=False, of_datum=False)
-        defined, before = defined.having(definition), ()
+        defined.having(Array(name, (count,)), (*before, *body))
+        before = ()
         loops = defined.loops(block.shape.sizes)
-        increments.append((block.name, Ref(name, tuple(variable for _, variable in loops) or (0,))))
-    return LoweredNoise((normals,), tuple(increments), clips=True), defined
+        increments.append((block.name, Ref(name, entry_at(loops))))
+    return LoweredNoise((normals,), tuple(increments), clips=True)
 
 
-def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[tuple[Statement, ...], Definitions]:
+def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[Statement, ...]:
     """Return the statements that write the covariance of one block."""
     size = length(noise.blocks[0])
     free = (Index(size, "i"), Index(size, "j"))
     variables = defined.variables(free)
     tensors = [matrix[0][0] for matrix in _matrices(noise)]
-    values, defined = each(lambda known, tensor: scalar(known, tensor, free, variables), defined, tensors)
+    values = scalars(defined, tensors, free, variables)
     value = covariance(values[0], values[1] if len(values) > 1 else ZERO, time_of(noise))
     store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
-    return nested(tuple((index, variables[index]) for index in free), (store,)), defined
+    return nested(tuple((index, variables[index]) for index in free), (store,))
 
 
-def _written_out(defined: Definitions, noise: Noise, name: str) -> tuple[tuple[Statement, ...], Definitions]:
+def _written_out(defined: Definitions, noise: Noise, name: str) -> tuple[Statement, ...]:
     count = len(_coordinates(noise.blocks))
     places = [(a, b) for a in range(count) for b in range(a + 1)]
-    values, defined = each(lambda known, at: _entry(known, noise, *at), defined, places)
-    return tuple(Assign(Ref(name, at), value) for at, value in zip(places, values, strict=True)), defined
+    values = tuple(_entry(defined, noise, *at) for at in places)
+    return tuple(Assign(Ref(name, at), value) for at, value in zip(places, values, strict=True))
 
 
-def _entry(defined: Definitions, noise: Noise, a: int, b: int) -> tuple[Scalar, Definitions]:
+def _entry(defined: Definitions, noise: Noise, a: int, b: int) -> Scalar:
     """Return the covariance of coordinates a and b, counted over all blocks."""
     coordinates = _coordinates(noise.blocks)
     (row, i), (col, j) = coordinates[a], coordinates[b]
     tensors = [_at(matrix[row][col], i, j) for matrix in _matrices(noise)]
-    values, defined = each(lambda known, tensor: scalar(known, tensor, (), {}), defined, tensors)
+    values = scalars(defined, tensors, (), {})
     first, *more = map(decided, values)
-    return covariance(first, more[0] if more else ZERO, time_of(noise)), defined
+    return covariance(first, more[0] if more else ZERO, time_of(noise))
 
 
 def _at(entry: Tensor, i: int, j: int) -> Tensor:

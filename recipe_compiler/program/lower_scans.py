@@ -5,7 +5,7 @@ a row stay within its iteration: rows depend on each other. The equations are in
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
@@ -35,7 +35,7 @@ class Scans:
 
 def lower_scans(
     defined: Definitions, recursion: Recursion | None, count: Size | None, *, adjoint: bool = True
-) -> tuple[Scans, Definitions]:
+) -> Scans:
     """Return the loops of a recursion, forwards for the states, backwards for their adjoints; empty without one.
 
     Args:
@@ -48,24 +48,24 @@ def lower_scans(
         ModelError: no emitted code can compute it.
     """
     if recursion is None:
-        return Scans(), defined
+        return Scans()
     if count is None:
         raise CompilerError("a recursion without rows")
-    defined, row = replace(defined, taken=defined.taken | recursion.names), (Index(count, DATUM),)
-    states = recursion.states
-    begin, defined = _computed(defined, [(state.passed, state, state.stated_start) for state in states], ())
-    follow, defined = _computed(defined, [(state.passed, state, state.stated_next) for state in states], row)
+    defined.taken |= recursion.names
+    states, row = recursion.states, (Index(count, DATUM),)
+    begin = _computed(defined, [(state.passed, state, state.stated_start) for state in states], ())
+    follow = _computed(defined, [(state.passed, state, state.stated_next) for state in states], row)
     keep = tuple(s for state in states for s in _copied(defined, state.name, state.passed, state))
     loop = For(ROW, count, (*keep, *follow.of_row))
     forward = (*_says(states), *begin.before, *begin.of_row, *follow.before, loop)
     arrays = (*_arrays(states, count, "name", "passed"), *begin.arrays, *follow.arrays)
     if not adjoint:
-        return Scans(forward, (), arrays), defined
-    pull, defined = _computed(defined, [(state.first, state, state.slope) for state in states], row)
+        return Scans(forward, (), arrays)
+    pull = _computed(defined, [(state.first, state, state.slope) for state in states], row)
     keep = tuple(s for state in states for s in _copied(defined, state.adjoint, state.first, state))
     last = tuple(s for state in states for s in _stored(defined, state.first, state, ZERO))
     backward = (*_says_back(states), *last, *pull.before, For(ROW, count, (*keep, *pull.of_row), backwards=True))
-    return Scans(forward, backward, (*arrays, *_arrays(states, count, "adjoint", "first"), *pull.arrays)), defined
+    return Scans(forward, backward, (*arrays, *_arrays(states, count, "adjoint", "first"), *pull.arrays))
 
 
 def _says_back(states: tuple[RowState, ...]) -> Iterable[Statement]:
@@ -97,17 +97,15 @@ class _Computed:
     arrays: tuple[Array, ...]
 
 
-def _computed(
-    defined: Definitions, values: list[tuple[str, RowState, Tensor]], row: tuple[Index, ...]
-) -> tuple[_Computed, Definitions]:
+def _computed(defined: Definitions, values: list[tuple[str, RowState, Tensor]], row: tuple[Index, ...]) -> _Computed:
     """Return what writes tensors into names, of one row where they have its index; all that is defined is forgotten."""
     kept, ahead = len(defined.changing), defined.ahead
-    defined = replace(defined, ahead=True)
+    defined.ahead = True
     stores: tuple[Statement, ...] = ()
     for name, state, value in values:
         loops = defined.loops(state.shape.sizes)
         variables = dict(loops) | dict.fromkeys(row, ROW)
-        found, defined = scalar(defined, value, tuple(variables), variables)
+        found = scalar(defined, value, tuple(variables), variables)
         stores += nested(loops, (Assign(_ref(name, loops), found),))
     own = defined.changing[kept:]
     before: tuple[Statement, ...] = ()
@@ -121,7 +119,9 @@ def _computed(
         else:
             before += definition.body
     arrays = tuple(definition.array for definition in own if definition.array.sizes)
-    return _Computed(before, (*of_row, *stores), arrays), replace(defined.forgetting(kept), ahead=ahead)
+    defined.forget(kept)
+    defined.ahead = ahead
+    return _Computed(before, (*of_row, *stores), arrays)
 
 
 def _copied(defined: Definitions, kept: str, passed: str, state: RowState) -> tuple[Statement, ...]:

@@ -1,12 +1,10 @@
 """Lowering of explicit shifts: new = old + eps rate + noise, or T(new) = T(old) + eps rate + noise."""
 
-from dataclasses import replace
-
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.atoms import indices
-from recipe_compiler.program.combine import nested, plus, times
-from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions
+from recipe_compiler.program.combine import entry_at, nested, plus, times
+from recipe_compiler.program.contraction import at_loops, scalar
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import Array, Assign, Call, Comment, Constant, Raise, Ref, Scalar, Statement, Times
 from recipe_compiler.program.lowered_noise import LoweredNoise
 from recipe_compiler.program.program import EPS, Shift
@@ -17,7 +15,7 @@ from recipe_compiler.tensor.terms import Component, Tensor, Term
 
 def lower_shift(
     defined: Definitions, shift: Shift, noise: LoweredNoise | None, *, gathered: bool
-) -> tuple[tuple[Statement, ...], Definitions]:
+) -> tuple[Statement, ...]:
     """Return the loop that shifts a block, T(new) = T(old) + eps rate + noise, and what it reads beside the state.
 
     Args:
@@ -27,32 +25,31 @@ def lower_shift(
         gathered: whether the constants of a term and eps are one factor, computed before the chain.
     """
     loops = defined.loops(shift.block.shape.sizes)
-    scope = tuple(index for index, _ in loops)
-    at = tuple(variable for _, variable in loops)
+    at, place = entry_at(loops), "[i]" if loops else ""
     change = shift.rate
     if shift.image:
-        value, defined = scalar(defined, change, scope, dict(loops))
-        says = Comment(f"{shift.new}{'[i]' if at else ''} = {text(shift.rate)}")
-        return (says, *nested(loops, (Assign(Ref(shift.new, at or (0,)), value),))), defined
+        value = at_loops(defined, change, loops)
+        says = Comment(f"{shift.new}{place} = {text(shift.rate)}")
+        return (says, *nested(loops, (Assign(Ref(shift.new, at), value),)))
     if gathered:
-        change, defined = _gathered(defined, change)
-    moved, defined = scalar(defined, change, scope, dict(loops))
-    start = _forward(shift.transform, Ref(shift.old, at or (0,)))
+        change = _gathered(defined, change)
+    moved = at_loops(defined, change, loops)
+    start = _forward(shift.transform, Ref(shift.old, at))
     parts: list[Scalar] = [start, moved if gathered else Times((Ref(EPS), moved))]
     inside: tuple[Statement, ...] = ()
     if noise is not None:
         parts += [increment for name, increment in noise.increments if name == shift.block.name]
         inside = tuple(s for name, body in noise.inside if name == shift.block.name for s in body)
     words = "" if noise is None else " + noise"
-    new, old = (f"{name}[i]" if at else name for name in (shift.new, shift.old))
+    new, old = (f"{name}{place}" for name in (shift.new, shift.old))
     if shift.transform is not None:
         new, old = shift.transform.says(new), shift.transform.says(old)
     says = Comment(f"{new} = {old} + eps*({text(shift.rate)}){words}")
-    store = Assign(Ref(shift.new, at or (0,)), _inverse(shift.transform, plus(tuple(parts))))
-    return (says, *nested(loops, (*inside, store))), defined
+    store = Assign(Ref(shift.new, at), _inverse(shift.transform, plus(tuple(parts))))
+    return (says, *nested(loops, (*inside, store)))
 
 
-def _gathered(defined: Definitions, rate: Tensor) -> tuple[Tensor, Definitions]:
+def _gathered(defined: Definitions, rate: Tensor) -> Tensor:
     """Return eps rate with the constants of each term, and eps, gathered in one factor that `prepare` computes."""
     terms: list[Term] = []
     for term in rate.terms:
@@ -60,14 +57,12 @@ def _gathered(defined: Definitions, rate: Tensor) -> tuple[Tensor, Definitions]:
         meant = Tensor((), (Term(term.coefficient, ((Component(EPS), ONE), *fixed)),))
         name = defined.name_of(meant)
         if name is None:
-            value, defined = scalar(defined, meant, (), {})
-            name, defined = defined.naming("step_factor")
-            assign = Assign(Ref(name), value)
-            defined = defined.having(Definition(Array(name, ()), (assign,), constant=True, of_datum=False))
-            defined = replace(defined.meaning(meant, name), constants=defined.constants | {name})
+            value = scalar(defined, meant, (), {})
+            name = defined.naming("step_factor")
+            defined.having(Array(name), (Assign(Ref(name), value),), constant=True, meant=meant)
         moving = tuple(f for f in term.factors if f not in fixed)
         terms.append(Term(ONE, ((Component(name), ONE), *moving)))
-    return Tensor(rate.free, tuple(terms)), defined
+    return Tensor(rate.free, tuple(terms))
 
 
 def _forward(transform: Transform | None, x: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
     Argument,
     Array,
@@ -87,25 +87,26 @@ def length(block: Block) -> Size:
     return block.shape.sizes[0] if block.shape.sizes else 1
 
 
-def assemble(
-    defined: Definitions, word: str, blocks: tuple[Block, ...], matrix: Grid
-) -> tuple[tuple[tuple[str, ...], ...], Definitions]:
+def assemble(defined: Definitions, word: str, blocks: tuple[Block, ...], matrix: Grid) -> tuple[tuple[str, ...], ...]:
     """Define one constant array per pair of blocks, n_a x n_b, and return their names as a matrix."""
 
-    def of_entry(defined: Definitions, place: tuple[Block, Block, Tensor]) -> tuple[str, Definitions]:
+    def of_entry(defined: Definitions, place: tuple[Block, Block, Tensor]) -> str:
         row, col, entry = place
-        name, defined = defined.naming(f"{word}_{row.name}{'_' + col.name if len(blocks) > 1 else ''}")
+        name = defined.naming(f"{word}_{row.name}{'_' + col.name if len(blocks) > 1 else ''}")
         free, at, variables = _places(row, col, defined)
-        value, defined = scalar(defined, entry, free, variables)
+        value = scalar(defined, entry, free, variables)
         body = nested(tuple((index, variables[index]) for index in free), (Assign(Ref(name, at), value),))
         array = Array(name, (length(row), length(col)))
-        return name, defined.having(Definition(array, body, constant=True, of_datum=False))
+        defined.having(array, body, constant=True)
+        return name
 
-    def of_row(defined: Definitions, pair: tuple[Block, tuple[Tensor, ...]]) -> tuple[tuple[str, ...], Definitions]:
+    def of_row(defined: Definitions, pair: tuple[Block, tuple[Tensor, ...]]) -> tuple[str, ...]:
         row, entries = pair
-        return each(of_entry, defined, ((row, col, entry) for col, entry in zip(blocks, entries, strict=True)))
+        return tuple(
+            of_entry(defined, one) for one in ((row, col, entry) for col, entry in zip(blocks, entries, strict=True))
+        )
 
-    return each(of_row, defined, zip(blocks, matrix, strict=True))
+    return tuple(of_row(defined, one) for one in zip(blocks, matrix, strict=True))
 
 
 def _places(
@@ -118,9 +119,7 @@ def _places(
     return free, at, variables
 
 
-def row_product(
-    defined: Definitions, block: Block, factor: str, normals: str, width: Size
-) -> tuple[Scalar, Definitions]:
+def row_product(defined: Definitions, block: Block, factor: str, normals: str, width: Size) -> Scalar:
     """Return sum_k L_ik n_k at the block's loop variable i: row i of the matrix L times the normals n."""
     loops = defined.loops(block.shape.sizes)
     row: Slot = loops[0][0] if loops else 0
