@@ -257,12 +257,18 @@ def _trigamma_of_array(x: "Array") -> "Array":
 
 
 def entrywise(function: Callable[[float], float]) -> "Callable[[Array], Array]":
-    """Return a function of numbers as one of arrays."""
+    """Return a function of numbers as one of arrays; NaN where it raises that it has no value there."""
+
+    def at(value: float) -> float:
+        try:
+            return function(value)
+        except (ValueError, OverflowError):
+            return math.nan
 
     def applied(x: "Array") -> "Array":
         import numpy as np
 
-        return np.array([function(float(value)) for value in x.reshape(-1)]).reshape(x.shape)
+        return np.array([at(float(value)) for value in x.reshape(-1)]).reshape(x.shape)
 
     return applied
 

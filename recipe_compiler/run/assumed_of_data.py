@@ -4,12 +4,11 @@ Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.show import text
-from recipe_compiler.run.data import Data
+from recipe_compiler.run.data import Data, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.sizes import found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.formulas import dependence, is_of_data
@@ -29,19 +28,13 @@ def check_assumed(build: Build, data: Data) -> None:
     sizes = resolve_sizes(build, data)
     declared = {parameter.name: parameter for parameter in build.target.declarations.parameters}
     at = Point(found_columns(parameter_values(build, tuple(declared), sizes), declared), sizes)
+    rows = rows_of(data, target.declarations, sizes)
     for condition in conditions:
-        rows = np.flatnonzero(~_holds(condition, data, at))
-        if rows.size:
-            row = int(rows[0])
+        wrong = np.flatnonzero(~evaluate_rows(condition, at, rows).all(axis=(1, 2)))
+        if wrong.size:
+            row = int(wrong[0])
             expected = f"expected {text(condition)}, as {target.name} assumes"
             raise DataError([f"data, row {row + 1}: found {_found(condition, data, row)}, {expected}"])
-
-
-def _holds(condition: Compare, data: Data, at: Point) -> NDArray[np.bool_]:
-    """Return row by row whether a condition holds, of every entry where it is one of vectors."""
-    fields = {field.name: field.values.reshape(data.rows, 1, -1).astype(np.float64) for field in data.fields}
-    held = evaluate_rows(condition, at, fields)
-    return np.logical_and.reduce(np.broadcast_to(held, (data.rows, *held.shape[1:])), axis=(1, 2))
 
 
 def _found(condition: Compare, data: Data, row: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError, nearest
-from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.check_numbers import stored, wanted
 from recipe_compiler.run.columns import (
@@ -22,6 +22,7 @@ from recipe_compiler.run.columns import (
     place_of,
     read_columns,
 )
+from recipe_compiler.run.evaluate import extents
 from recipe_compiler.run.in_memory import labels_of, misfit_labels, numbers_of
 from recipe_compiler.run.made_columns import over_rows, with_made
 from recipe_compiler.spec.model import Data, DataFile, Field, Target
@@ -138,6 +139,21 @@ def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, o
 def is_statement(given: object, fields: Sequence[str]) -> bool:
     """Whether data are given as a build states them, by a `file` or `arrays` that are no field of the target."""
     return isinstance(given, Mapping) and any(key in given and key not in fields for key in ("file", "arrays"))
+
+
+def rows_of(data: Data, declared: Declarations, sizes: Mapping[str, int]) -> dict[str, NDArray[np.float64]]:
+    """Return the fields with their rows as formulas of one datum name them, `[datum, 1, ...]`."""
+    return {field.name: field_rows(declared, field.name, field.values, sizes) for field in data.fields}
+
+
+def field_rows(
+    declared: Declarations, name: str, values: NDArray[Any], sizes: Mapping[str, int]
+) -> NDArray[np.float64]:
+    """Return values of a field as `rows_of` does: in the place of a position, a row with a one there."""
+    datum = declared.find(name)
+    if isinstance(datum, Datum) and datum.is_index:
+        values = np.eye(extents(datum.shape, sizes)[-1])[values.astype(int)]
+    return np.asarray(values, dtype=np.float64).reshape(len(values), 1, -1)
 
 
 def _each(made: Iterable[Callable[[], T]]) -> list[T]:

@@ -1,5 +1,6 @@
 """Draws as documents state them: the blocks of the target on their own scales, and what is derived of them."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -7,12 +8,14 @@ import numpy as np
 from recipe_compiler.emit.support import constraints
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.evaluate import Point, evaluate, extents
+from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extent, extents
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
 from recipe_compiler.spec.model import Build, Transform
+
+PIECE = 1 << 22
+"""Entries of a square matrix of all coordinates, at some draws, that formulas may make at a time."""
 
 
 def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
@@ -74,24 +77,21 @@ def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Mapping[str,
         blocks: draws of the target's blocks as they are declared.
         sizes: symbolic sizes.
     """
-    formulas = derived_formulas(build)
-    if not formulas:
-        return {}
+    return {name: at_draws(formula, build, blocks, sizes) for name, formula in derived_formulas(build).items()}
+
+
+def at_draws(formula: Formula, build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
+    """Return a formula of the target's blocks at draws `[chain, draw, ...]` of them, in its shape; NaN without one."""
     declared = (build.target.declared or build.target).declarations
-    known = known_values(build, sizes)
-    shapes = {block.name: extents(block.shape, sizes) for block in declared.blocks}
+    shapes = {block.name: extents(block.shape, sizes) or (1, 1) for block in declared.blocks}
+    states = {name: blocks[name].reshape(-1, *shape) for name, shape in shapes.items()}
+    finite = np.logical_and.reduce([np.isfinite(own).all(axis=(1, 2)) for own in states.values()])
+    found = np.full((len(finite), *(extents(formula.shape, sizes) or (1, 1))), np.nan)
+    known, width = Point(known_values(build, sizes), sizes), sum(math.prod(shape) for shape in shapes.values())
+    step = max(PIECE // width**2, 1)
+    for begin in range(0, len(finite), step):
+        part = slice(begin, begin + step)
+        found[part] = evaluate_rows(formula, known, {name: own[part] for name, own in states.items()})
+    found[~finite] = np.nan
     length = next(iter(blocks.values())).shape[:2]
-    found = {name: np.full((*length, *_axes(formula.shape, sizes)), np.nan) for name, formula in formulas.items()}
-    for place in np.ndindex(*length):
-        own = {name: blocks[name][place].reshape(shape) for name, shape in shapes.items()}
-        if not all(np.isfinite(value).all() for value in own.values()):
-            continue
-        at = Point({**known, **own}, sizes)
-        for name, formula in formulas.items():
-            with np.errstate(all="ignore"):
-                found[name][place] = np.asarray(evaluate(formula, at)).reshape(found[name].shape[2:])
-    return found
-
-
-def _axes(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple(sizes[size] if isinstance(size, str) else size for size in shape.sizes)
+    return found.reshape(*length, *(extent(size, sizes) for size in formula.shape.sizes))

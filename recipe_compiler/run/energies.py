@@ -19,10 +19,9 @@ import numpy as np
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared_draws import declared_blocks
-from recipe_compiler.run.evaluate import Point, evaluate, extents
+from recipe_compiler.run.declared_draws import at_draws, declared_blocks
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.sample import Draws, known_values
+from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, RunSettings
@@ -191,11 +190,5 @@ def _log_prior(build: Build, draws: Draws, difference: Array) -> Array:
     if declared.log_prior is None:
         return np.zeros_like(difference)
     sizes = dict(draws.sizes)
-    known = known_values(build, sizes)
     blocks = declared_blocks(draws.block(potential_block(build))[:, draws.warmup :], build, sizes)
-    shapes = {block.name: extents(block.shape, sizes) for block in declared.declarations.blocks}
-    found = np.full(difference.shape, np.nan)
-    for place in zip(*np.nonzero(np.isfinite(difference)), strict=True):
-        own = {name: blocks[name][place].reshape(shape) for name, shape in shapes.items()}
-        found[place] = float(evaluate(declared.log_prior, Point({**known, **own}, sizes)))
-    return found
+    return np.where(np.isfinite(difference), at_draws(declared.log_prior, build, blocks, sizes), np.nan)

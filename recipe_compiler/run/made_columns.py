@@ -1,6 +1,5 @@
 """Columns that a build makes of those of its file, computed row by row, in doubles, and what of them is of all rows."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import frexp, sqrt
 from pathlib import Path
@@ -74,27 +73,11 @@ def over_rows(whole: str, values: Column, name: str, origin: Path) -> Column:
 
 def _values(column: MadeColumn, columns: Columns) -> Column:
     """Return the values of a column's formula, all finite. Raises DataError."""
-    inputs = {name: columns.values[name] for name in column.uses}
-    try:
-        found = _evaluated(column, inputs)
-    except (ValueError, OverflowError):  # functions that are computed number by number: to be found row by row
-        found = np.array([_one(column, {name: own[k] for name, own in inputs.items()}) for k in range(columns.rows)])
+    rows = {name: columns.values[name].reshape(-1, 1, 1) for name in column.uses}
+    found = evaluate_rows(column.formula, Point({}, {}), rows).reshape(-1)
     values = np.array(np.broadcast_to(found, (columns.rows,)), dtype=np.float64)
     _demand_finite(column, columns, values)
     return values
-
-
-def _evaluated(column: MadeColumn, inputs: Mapping[str, Column]) -> Column:
-    rows = {name: np.reshape(own, (-1, 1, 1)) for name, own in inputs.items()}
-    return evaluate_rows(column.formula, Point({}, {}), rows).reshape(-1)
-
-
-def _one(column: MadeColumn, numbers: Mapping[str, Column]) -> float:
-    """Return the value in one row; NaN where there is none."""
-    try:
-        return float(_evaluated(column, numbers)[0])
-    except (ValueError, OverflowError):
-        return float("nan")
 
 
 def _demand_finite(column: MadeColumn, columns: Columns, values: Column) -> None:

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from recipe_compiler.errors import DataError, RunError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.data import Data
+from recipe_compiler.run.data import Data, field_rows, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.spec.discrete import discrete_blocks
@@ -255,9 +254,9 @@ class _Drawer:
         """Return data `[chain, draw, ...]` at states of the blocks; NaN where a state is not finite."""
         fields = of.fields
         chains, length = next(iter(states.values())).shape[:2]
-        observed = {field.name: field.values for field in self.data.fields}
+        observed = self.data.arrays
         made = {one.of: np.full((chains, length, *observed[one.of].shape), np.nan) for one in fields}
-        rows = self._rows()
+        rows = rows_of(self.data, self.declared, self.sizes)
         for chain, draw in np.ndindex(chains, length):
             at = self._point({name: values[chain, draw] for name, values in states.items()})
             if not all(np.isfinite(at.names[block.name]).all() for block in self.declared.blocks):
@@ -270,7 +269,7 @@ class _Drawer:
                     drawn = np.where(np.log(streams[chain].random(drawn.shape)) < log_p, drawn, 0.0)
                 self._demand_allowed(one, drawn)
                 made[one.of][chain, draw] = drawn
-                given[one.of] = self._row(one.of, drawn)
+                given[one.of] = field_rows(self.declared, one.of, drawn, self.sizes)
         return made
 
     def _demand_allowed(self, one: StatedDensity, drawn: Array) -> None:
@@ -285,17 +284,6 @@ class _Drawer:
         shapes = {block.name: extents(block.shape, self.sizes) for block in self.declared.blocks}
         own = {name: np.asarray(value).reshape(shapes[name]) for name, value in blocks.items()}
         return Point({**self.known, **own}, self.sizes)
-
-    def _rows(self) -> dict[str, Array]:
-        """Return the fields of the data with their rows as formulas name them."""
-        return {field.name: self._row(field.name, field.values) for field in self.data.fields}
-
-    def _row(self, name: str, field: ArrayLike) -> Array:
-        """Return values of a field with its rows as formulas name them: `[datum, 1, ...]`."""
-        datum, values = self.declared.find(name), np.asarray(field, dtype=np.float64)
-        if isinstance(datum, Datum) and values.ndim == 1 and datum.shape != SCALAR:
-            values = np.eye(extents(datum.shape, self.sizes)[-1])[values.astype(int)]  # a one at the place it says
-        return values.reshape(values.shape[0], 1, -1)
 
     def _of_rows(
         self, one: StatedDensity, at: Point, rows: Mapping[str, Array], shape: tuple[int, ...],
