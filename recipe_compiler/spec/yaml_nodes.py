@@ -5,9 +5,9 @@ text until the schema decides what they mean.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from recipe_compiler.errors import Fault, Place
+from recipe_compiler.errors import Place
 from recipe_compiler.formula.tree import Tree
 
 
@@ -108,36 +108,6 @@ def place_of(node: Node, path: tuple[str | int, ...]) -> Place:
     return last
 
 
-@dataclass(slots=True)
-class OpenNode:
-    """A list or mapping whose end has not been read yet."""
-
-    place: Place
-    is_mapping: bool
-    in_flow: bool
-    nodes: list[Node] = field(default_factory=list["Node"])
-    """Items, or keys and values in turn."""
-
-    def closed(self) -> tuple[Node, tuple[Fault, ...]]:
-        """Return the finished node, and faults of its keys."""
-        if not self.is_mapping:
-            return Sequence(_rejoined_items(self.nodes) if self.in_flow else tuple(self.nodes), self.place), ()
-        pairs = list(zip(self.nodes[::2], self.nodes[1::2], strict=True))
-        faults: list[Fault] = []
-        entries: list[tuple[Scalar, Node]] = []
-        seen: dict[str, Place] = {}
-        for key, value in _rejoined_values(pairs) if self.in_flow else pairs:
-            if not isinstance(key, Scalar):
-                faults.append(Fault(key.place, "document", "found a list or mapping as a key, expected a name"))
-            elif key.text in seen:
-                both = f"found the key `{key.text}` twice, on lines {seen[key.text].line} and {key.place.line}"
-                faults.append(Fault(key.place, key.text, f"{both}, expected it once", "remove one of them"))
-            else:
-                seen[key.text] = key.place
-                entries.append((key, value))
-        return Mapping(tuple(entries), self.place), tuple(faults)
-
-
 def _unclosed(text: str) -> int:
     return text.count("(") - text.count(")")
 
@@ -153,7 +123,7 @@ def _join(parts: list[Scalar]) -> Scalar:
     return Scalar(text, parts[0].place, True, tuple(pieces), parts[-1].comment)
 
 
-def _rejoined_items(nodes: list[Node]) -> tuple[Node, ...]:
+def rejoined_items(nodes: list[Node]) -> tuple[Node, ...]:
     """Undo the cuts at commas inside parentheses. No formula has an unclosed parenthesis, so none changes meaning."""
     items: list[Node] = []
     waiting: list[Scalar] = []
@@ -169,7 +139,7 @@ def _rejoined_items(nodes: list[Node]) -> tuple[Node, ...]:
     return (*items, *waiting)
 
 
-def _rejoined_values(pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+def rejoined_values(pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
     """Undo the same cuts in `{theta: N(0, I)}`, which YAML reads as `theta: N(0` and a key ` I)` without a value."""
     joined: list[tuple[Node, Node]] = []
     for key, value in pairs:

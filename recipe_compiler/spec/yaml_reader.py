@@ -24,7 +24,7 @@ from ruamel.yaml.events import (
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.schema import EACH_HAS
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, OpenNode, Scalar
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence, rejoined_items, rejoined_values
 
 MAX_BYTES = 1_000_000
 _LINE_BREAKS = "\x85\u2028\u2029"
@@ -59,6 +59,10 @@ _NESTED = re.compile(r"\s*(\w+): (\w+: \w+)\s*")
 _LISTS = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*): *\[.*\],\s*$", re.ASCII)
 _NO_SPACE = re.compile(r"([A-Za-z][A-Za-z0-9_]*):[\[{]", re.ASCII)
 _NO_COLON = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\s*[\[{]|\s+\S)", re.ASCII)
+_UNFINISHED = (
+    (_NO_COLON, "colon after", "colon after the key"),
+    (_NO_SPACE, "space after the colon of", "space after the colon"),
+)
 MAX_NESTING = 50
 TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
 MAX_NODES = 25_000
@@ -127,15 +131,13 @@ def read_yaml(data: bytes, file: str) -> Mapping:
     more than one document, nesting deeper than 50, more than 25,000 values, more than 1,000 keys in one mapping.
     """
     text = document_text(data, file)
-    reader = _Reader(text, file)
+    reader, root = _Reader(text, file), None
     for number, line in enumerate(reader.lines, 1):
         if line.count("[") + line.count("{") > 2 * MAX_NESTING and _depth(line) > MAX_NESTING:
             # The scanner looks ahead along a line, in time that grows with the square of its depth.
-            reader.fault(Place(file, number, 1), TOO_DEEP)
-            reader.stop()
+            reader.refuse(Place(file, number, 1), TOO_DEEP)
     try:
-        for event in YAML(typ="safe", pure=True).parse(text):
-            reader.take(event)
+        root = reader.root()
     except MarkedYAMLError as error:
         mark, begins = error.problem_mark or error.context_mark, error.context_mark
         is_late = any(part in str(error.problem) for part in _AT_BEGINNING)
@@ -147,7 +149,7 @@ def read_yaml(data: bytes, file: str) -> Mapping:
         reader.fault(Place(file), *explain(" ".join(str(error).split())))
     if reader.faults:
         raise SpecError(reader.faults)
-    return _mapping(reader.root, file)
+    return _mapping(root, file)
 
 
 def _mapping(root: Node | None, file: str) -> Mapping:
@@ -174,35 +176,35 @@ def _depth(line: str) -> int:
 
 
 class _Reader:
-    """Builds nodes from events, with a stack in place of recursion."""
+    """Builds nodes from events."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
         self.lines = text.split("\n")
+        self.events: Iterator[Event] = YAML(typ="safe", pure=True).parse(text)
         self.faults: list[Fault] = []
-        self.root: Node | None = None
-        self.stack: list[OpenNode] = []
+        self.keys: list[Node] = []
+        """Those that lead to where the reader stands."""
         self.nodes = 0
-        self.documents = 0
 
     def fault(self, where: Place, problem: str, hint: str = "") -> None:
         self.faults.append(Fault(where, self.entry(where), problem, hint))
 
     def entry(self, where: Place) -> str:
         """Return the keys that lead to where the reader stands; the key on the line, if it has not got that far."""
-        keys = [node.nodes[-1] for node in self.stack if node.is_mapping and len(node.nodes) % 2]
-        keys = [key for key in keys if (key.place.line, key.place.column) <= (where.line, where.column)]
+        keys = [key for key in self.keys if (key.place.line, key.place.column) <= (where.line, where.column)]
         keys = [key for key in keys if key.place.column < where.column or key.place.line == where.line]
         names = [shown(key.text) for key in keys if isinstance(key, Scalar)]
-        if not names and 0 < where.line <= len(self.lines):
-            match = _KEY.match(self.lines[where.line - 1])
-            names = [] if match is None else [match[1]]
-        return ".".join(names) or "document"
+        on_line = _KEY.match(self.line(where))
+        return ".".join(names or ([] if on_line is None else [on_line[1]])) or "document"
+
+    def line(self, where: Place) -> str:
+        return self.lines[where.line - 1] if 0 < where.line <= len(self.lines) else ""
 
     def explained(self, where: Place, found: str) -> tuple[Place, str, str]:
         """Return where a message of the YAML parser is about, what is wrong there, and what to do."""
         problem, hint = explain(found)
-        line = self.lines[where.line - 1] if 0 < where.line <= len(self.lines) else ""
+        line = self.line(where)
         if _COLON in found:
             return where, problem, self.missing_colon(where)
         if _IN_A_VALUE in found and (bare := self.bare_key_above(where.line)) is not None:
@@ -227,78 +229,83 @@ class _Reader:
 
     def missing_colon(self, where: Place) -> str:
         """Return where a line lacks its colon: behind its first word."""
-        found = _WORD.match(self.lines[where.line - 1]) if 0 < where.line <= len(self.lines) else None
+        line = self.line(where)
+        found = _WORD.match(line)
         if found is None:
             return "write `key: value`"
-        is_close = self.lines[where.line - 1][found.end() :].startswith(":")
+        is_close = line[found.end() :].startswith(":")
         return f"put a {'space after the colon' if is_close else 'colon after the key'}: `{found[1]}: ...`"
 
     def check_key(self, event: ScalarEvent) -> None:
         """Refuse a key that holds the beginning of its value, `theta {shape: d}`: it has no colon of its own."""
-        is_key = bool(self.stack) and self.stack[-1].is_mapping and not len(self.stack[-1].nodes) % 2
-        found = _NO_COLON.match(event.value) if is_key and event.style is None else None
-        if found:
-            where = self.place(event)
-            problem = f"found no colon after `{found[1]}`, expected `key: value`"
-            self.fault(where, problem, f"put a colon after the key: `{found[1]}: ...`")
-            self.stop()
-        close = _NO_SPACE.match(event.value) if is_key and event.style is None else None
-        if close:
-            problem = f"found no space after the colon of `{close[1]}`, expected `key: value`"
-            self.fault(self.place(event), problem, f"put a space after the colon: `{close[1]}: ...`")
-            self.stop()
+        for pattern, lacks, put in _UNFINISHED:
+            if event.style is None and (found := pattern.match(event.value)):
+                problem = f"found no {lacks} `{found[1]}`, expected `key: value`"
+                self.refuse(self.place(event), problem, f"put a {put}: `{found[1]}: ...`")
 
-    def take(self, event: Event) -> None:
-        """Add what one event says."""
-        match event:
-            case DocumentStartEvent():
-                self.documents += 1
-                if self.documents > 1:
-                    self.fault(self.place(event), "found a second document after `---`, expected one", "split the file")
-                    self.stop()
-            case AliasEvent():
-                self.check(event)
-                self.add(Scalar("", self.place(event), plain=False))
-            case ScalarEvent():
-                self.check(event)
-                self.check_key(event)
-                self.add(self.scalar(event))
-            case MappingStartEvent() | SequenceStartEvent():
-                self.check(event)
-                is_mapping, flow = isinstance(event, MappingStartEvent), bool(event.flow_style)
-                self.stack.append(OpenNode(self.place(event), is_mapping, flow))
-            case MappingEndEvent() | SequenceEndEvent():
-                node, faults = self.stack.pop().closed()
-                self.faults += faults
-                self.add(node)
-            case _:
-                pass
+    def root(self) -> Node | None:
+        """Return the one document; None of a text that holds none."""
+        root: Node | None = None
+        for event in self.events:
+            if isinstance(event, DocumentStartEvent):
+                if root is not None:
+                    self.refuse(
+                        self.place(event), "found a second document after `---`, expected one", "split the file"
+                    )
+                root = self.node(next(self.events), 0)
+        return root
 
-    def add(self, node: Node) -> None:
-        """Hang a finished node where it belongs."""
-        if not self.stack:
-            self.root = node
-            return
-        parent = self.stack[-1]
-        parent.nodes.append(node)
-        if parent.is_mapping and len(parent.nodes) > 2 * MAX_ENTRIES:
-            parent.nodes.pop()
-            problem = f"found more than {MAX_ENTRIES:,} entries, expected at most that"
-            hint = "blocks have a shape: `theta: {shape: d}` is d coordinates at once, and D of any size stays short"
-            self.fault(parent.place, problem, hint)
-            self.stop()
-
-    def check(self, event: Event) -> None:
-        """Refuse what a specification has no use for, and what would exhaust the reader."""
+    def node(self, event: Event, depth: int) -> Node:
+        """Return the node that begins with an event, so many lists and mappings deep."""
         where = self.place(event)
+        self.check(event, where, depth)
+        if isinstance(event, ScalarEvent):
+            return self.scalar(event)
+        if not isinstance(event, MappingStartEvent | SequenceStartEvent):
+            return Scalar("", where, plain=False)
+        if isinstance(event, MappingStartEvent):
+            return self.mapping(where, depth, in_flow=bool(event.flow_style))
+        items: list[Node] = []
+        while not isinstance(item := next(self.events), SequenceEndEvent):
+            items.append(self.node(item, depth + 1))
+        return Sequence(rejoined_items(items) if event.flow_style else tuple(items), where)
+
+    def mapping(self, where: Place, depth: int, *, in_flow: bool) -> Mapping:
+        pairs: list[tuple[Node, Node]] = []
+        while not isinstance(event := next(self.events), MappingEndEvent):
+            key = self.node(event, depth + 1)
+            if isinstance(event, ScalarEvent):
+                self.check_key(event)
+            if len(pairs) == MAX_ENTRIES:
+                problem = f"found more than {MAX_ENTRIES:,} entries, expected at most that"
+                hint = (
+                    "blocks have a shape: `theta: {shape: d}` is d coordinates at once, and D of any size stays short"
+                )
+                self.refuse(where, problem, hint)
+            self.keys.append(key)
+            pairs.append((key, self.node(next(self.events), depth + 1)))
+            self.keys.pop()
+        entries: dict[str, tuple[Scalar, Node]] = {}
+        for key, value in rejoined_values(pairs) if in_flow else pairs:
+            if not isinstance(key, Scalar):
+                problem = "found a list or mapping as a key, expected a name"
+                self.faults.append(Fault(key.place, "document", problem))
+            elif key.text in entries:
+                lines = f"on lines {entries[key.text][0].place.line} and {key.place.line}"
+                problem = f"found the key `{key.text}` twice, {lines}, expected it once"
+                self.faults.append(Fault(key.place, key.text, problem, "remove one of them"))
+            else:
+                entries[key.text] = key, value
+        return Mapping(tuple(entries.values()), where)
+
+    def check(self, event: Event, where: Place, depth: int) -> None:
+        """Refuse what a specification has no use for, and what would exhaust the reader."""
         self.nodes += 1
-        if len(self.stack) >= MAX_NESTING:
-            self.fault(where, TOO_DEEP)
-            self.stop()
+        if depth >= MAX_NESTING:
+            self.refuse(where, TOO_DEEP)
         if self.nodes > MAX_NODES:
             found = f"found more than {MAX_NODES:,} values, expected at most that"
-            self.fault(where, found, "put large arrays into .npy files")
-            self.stop()
+            self.refuse(where, found, "put large arrays into .npy files")
         anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
         if isinstance(event, AliasEvent):
             hint = f"quote the value if `*{anchor}` belongs to a formula, else write it out"
@@ -311,9 +318,11 @@ class _Reader:
             hint = "remove it: nothing is constructed"
             self.fault(where, f"found the tag `{written}`, expected a value without a tag", hint)
         if len(self.faults) >= 20:
-            self.stop()
+            raise SpecError(self.faults)
 
-    def stop(self) -> None:
+    def refuse(self, where: Place, problem: str, hint: str = "") -> NoReturn:
+        """Add a fault, and read no further."""
+        self.fault(where, problem, hint)
         raise SpecError(self.faults)
 
     def place(self, event: Event) -> Place:
