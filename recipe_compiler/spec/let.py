@@ -4,9 +4,9 @@ A name is replaced by its formula where it is read, so that every later stage se
 is that of ONE datum, as in `log_likelihood`. Names may use each other, not themselves.
 """
 
-from collections.abc import Iterator
 from collections.abc import Mapping as Table
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
@@ -27,13 +27,8 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
             at.fault(f"found the name `{name}`, which is declared already; expected another")
         elif (parsed := at.read(Entry.tree)) is not None:
             found[name] = parsed
-    for name in found:
-        if circle := circle_of(name, found):
-            problem = f"found `{name}` in its own formula: {' -> '.join(circle)}"
-            page[SECTION, name].fault(problem)
-            return page
     wide = page
-    for name in in_order(found):
+    for name in in_order(page[SECTION], found):
         at = wide[SECTION, name]
         made = at.read(Entry.tree)
         if made is None:
@@ -43,28 +38,15 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
     return wide
 
 
-def in_order(formulas: Table[str, Tree]) -> Iterator[str]:
-    """Yield names, each after those that it uses."""
-    left = dict(formulas)
-    while left:
-        ready = [name for name, formula in left.items() if not names_in(formula) & set(left)]
-        yield from ready
-        left = {name: formula for name, formula in left.items() if name not in ready}
-
-
-def circle_of(start: str, formulas: Table[str, Tree]) -> tuple[str, ...]:
-    """Return the names by which a formula uses itself, its own first and last; empty where it does not."""
-    ways: list[tuple[str, ...]] = [(start,)]
-    seen: set[str] = set()
-    while ways:
-        way = ways.pop()
-        for name in names_in(formulas[way[-1]]):
-            if name == start:
-                return (*way, name)
-            if name in formulas and name not in seen:
-                seen.add(name)
-                ways.append((*way, name))
-    return ()
+def in_order(page: Page, formulas: Table[str, Tree], hint: str = "") -> tuple[str, ...]:
+    """Return names, each after those that it uses; none, and a fault is added, where one uses itself."""
+    uses = {name: [one for one in formulas if one in names_in(formula)] for name, formula in formulas.items()}
+    try:
+        return tuple(TopologicalSorter(uses).static_order())
+    except CycleError as error:
+        circle = error.args[1][::-1]
+        page[circle[0]].fault(f"found `{circle[0]}` in its own formula: {' -> '.join(circle)}", hint)
+        return ()
 
 
 def names_in(part: Tree) -> set[str]:

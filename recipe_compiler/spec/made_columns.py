@@ -19,7 +19,7 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.tree import Tree
 from recipe_compiler.formula.tree_text import written
 from recipe_compiler.spec.formulas import Entry, dependence
-from recipe_compiler.spec.let import circle_of, in_order, names_in
+from recipe_compiler.spec.let import in_order, names_in
 from recipe_compiler.spec.model import MadeColumn
 from recipe_compiler.spec.page import Page
 
@@ -32,13 +32,8 @@ def read_made(page: Page, names: tuple[str, ...]) -> tuple[MadeColumn, ...]:
     """Return the columns that are made, each after those it uses; a fault is added for each that means nothing."""
     entries = {name: entry for name in names if (entry := page["data", "columns", name].entry) is not None}
     trees = {name: parsed for name, entry in entries.items() if (parsed := page.faults.catch(entry.tree)) is not None}
-    for name in trees:
-        if circle := circle_of(name, trees):
-            problem = f"found `{name}` in its own formula: {' -> '.join(circle)}"
-            page["data", "columns", name].fault(problem, "give what is made a name that no column has yet")
-            return ()
     maker = _Maker()
-    for name in in_order(trees):
+    for name in in_order(page["data", "columns"], trees, "give what is made a name that no column has yet"):
         page.faults.catch(lambda name=name: maker.make(name, trees[name], entries[name]))
     return tuple(maker.made.values())
 
