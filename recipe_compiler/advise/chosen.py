@@ -11,8 +11,7 @@ from typing import Any
 from recipe_compiler.advise.pilot_figures import PilotFigures
 from recipe_compiler.spec.files import with_absolute_names
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import read_restated
-from recipe_compiler.spec.to_yaml import text_of, to_yaml
+from recipe_compiler.spec.to_yaml import read_restated, text_of, to_yaml
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ from recipe_compiler.advise.spread import MANY
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import Entry, restated
+from recipe_compiler.spec.to_yaml import Entry, restated
 from recipe_compiler.spec.yaml_reader import MAX_NODES
 
 OWN = 1_000

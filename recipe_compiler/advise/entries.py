@@ -14,8 +14,8 @@ from recipe_compiler.run.initial import stated_blocks
 from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.build_minibatch import ESTIMATE
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import Entry, number
 from recipe_compiler.spec.schema_build import OF_AUTO
+from recipe_compiler.spec.to_yaml import Entry, number
 
 Array = NDArray[np.float64]
 

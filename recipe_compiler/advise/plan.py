@@ -42,7 +42,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
 from recipe_compiler.spec.build_minibatch import may_vary
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import restated
+from recipe_compiler.spec.to_yaml import restated
 
 Array = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats
 from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan import WARMUP
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import Entry, restated
 from recipe_compiler.spec.schema_build import OF_AUTO
+from recipe_compiler.spec.to_yaml import Entry, restated
 
 Array = NDArray[np.float64]
 

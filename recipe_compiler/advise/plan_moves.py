@@ -23,7 +23,7 @@ from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import restated
+from recipe_compiler.spec.to_yaml import restated
 
 Array = NDArray[np.float64]
 

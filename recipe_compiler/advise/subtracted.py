@@ -25,8 +25,8 @@ from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import number, restated
 from recipe_compiler.spec.schema_build import OF_AUTO
+from recipe_compiler.spec.to_yaml import number, restated
 
 Array = NDArray[np.float64]
 

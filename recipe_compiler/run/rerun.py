@@ -15,8 +15,8 @@ import numpy as np
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.checkpoint import Facts
-from recipe_compiler.spec.archive import archived, from_archive
 from recipe_compiler.spec.model import Build, RunSettings, Schedule
+from recipe_compiler.spec.to_yaml import archived, from_archive
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -69,7 +69,7 @@ def around(folder: Path, parts: Table[str, Stated] | None = None, *, in_memory: 
 
 
 def _read_build(root: Mapping, file: str, faults: Faults) -> Build | None:
-    from recipe_compiler.spec.read_build import read_build  # imported here, as all readers: of one kind, one is needed
+    from recipe_compiler.spec.read_build import read_build
 
     return read_build(root, file, around(Path(file).parent), faults)
 
@@ -90,21 +90,24 @@ def _read(
         problem = f"found none of {known}: expected dynamics, a target, a scheme or a build"
         faults.malformed_at(root.place, "document", problem, EACH_HAS)
         return None
+    return of_build(root, str(path), faults) if kind == "build" else reader_of(kind)(root, str(path), faults)
+
+
+def reader_of(kind: str) -> Callable[[Mapping, str, Faults], Stated | None]:
+    """Return what reads dynamics, a target or a scheme, imported here: of one kind, one is needed."""
     match kind:
-        case "build":
-            return of_build(root, str(path), faults)
         case "dynamics":
             from recipe_compiler.spec.read_dynamics import read_dynamics
 
-            return read_dynamics(root, str(path), faults)
+            return read_dynamics
         case "scheme":
             from recipe_compiler.spec.read_scheme import read_scheme
 
-            return read_scheme(root, str(path), faults)
+            return read_scheme
         case _:
             from recipe_compiler.spec.read_target import read_target
 
-            return read_target(root, str(path), faults)
+            return read_target
 
 
 def _read_bytes(path: Path) -> bytes:

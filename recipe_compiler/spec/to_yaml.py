@@ -1,24 +1,26 @@
-"""Documents as YAML that `load` reads: the same document, with the same digest."""
+"""Documents as text that is read again: as YAML, with other entries, and all those of a build in one.
+
+The YAML is what `load` reads: the same document, with the same digest.
+"""
 
 import io
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from recipe_compiler.errors import CompilerError
+from recipe_compiler.errors import CompilerError, Fault, Place, SpecError
 from recipe_compiler.spec.build_parts import Stated
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import plain_name_problem
-from recipe_compiler.spec.load import around
-from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Source, Target
+from recipe_compiler.spec.load import around, reader_of
+from recipe_compiler.spec.model import Build, Document, Scheme, Source
 from recipe_compiler.spec.places import ORDERED, digest
 from recipe_compiler.spec.read_build import read_build
-from recipe_compiler.spec.read_dynamics import read_dynamics
-from recipe_compiler.spec.read_scheme import read_scheme
-from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.yaml_reader import read_yaml
 
 WIDTH = 120
@@ -26,6 +28,10 @@ WIDTH = 120
 
 SHORT = 120
 """Characters of a mapping that is written on one line."""
+
+Entry = str | list[Any] | dict[str, Any]
+"""As a document holds it: scalars are text."""
+BUILD = "build"
 
 _TAG = "tag:yaml.org,2002:"
 
@@ -59,17 +65,11 @@ def read_again(text: str, document: Document, *, in_memory: bool = False) -> Doc
     """Return what a text says in the place of a document; of a build, whether its data are given with each run."""
     file, faults = document.source.file, Faults()
     root = read_yaml(text.encode(), file)
-    again: Document | None
-    match document:
-        case Dynamics():
-            again = read_dynamics(root, file, faults)
-        case Target():
-            again = read_target(root, file, faults)
-        case Scheme():
-            again = read_scheme(root, file, faults)
-        case Build():
-            parts = {kind: _as_stated(part) for kind, part in document.parts.items()}
-            again = read_build(root, file, around(Path(file).parent, parts, in_memory=in_memory), faults)
+    if isinstance(document, Build):
+        parts = {kind: _as_stated(part) for kind, part in document.parts.items()}
+        again = read_build(root, file, around(Path(file).parent, parts, in_memory=in_memory), faults)
+    else:
+        again = reader_of(type(document).__name__.lower())(root, file, faults)
     faults.finish()
     return again
 
@@ -122,3 +122,86 @@ class _Nodes:
         if plain_name_problem(text) is not None and text not in ("true", "false"):
             return ScalarNode(f"{_TAG}str", text, style='"')
         return ScalarNode(self.resolver.resolve(ScalarNode, text, (True, False)), text)
+
+
+def restated(build: Build, changes: Mapping[str, Mapping[str, Entry | None]]) -> Build:
+    """Return a build read from its own document with entries changed.
+
+    Args:
+        build: what is stated.
+        changes: section of the document to its new entries, None for one that goes; others of the section stay.
+
+    Raises:
+        SpecError, ModelError: the document means nothing with them.
+    """
+    document: dict[str, Any] = json.loads(build.source.document)
+    for section, entries in changes.items():
+        whole = dict(document.get(section) or {}) | dict(entries)
+        document[section] = {name: entry for name, entry in whole.items() if entry is not None}
+        if section in ORDERED:
+            document[section] = [[name, entry] for name, entry in document[section].items()]
+    return read_restated(build, text_of(replace(build.source, document=json.dumps(document))))
+
+
+def read_restated(build: Build, text: str) -> Build:
+    """Return the build that a text says in the place of the document of another.
+
+    Raises:
+        SpecError, ModelError: it means nothing.
+    """
+    made = read_again(text, build, in_memory=build.data is None)
+    if not isinstance(made, Build):
+        raise CompilerError(f"{build.name} with the planned entries is not a valid build")
+    return replace(made, observed=build.observed)
+
+
+def number(value: float) -> str:
+    """Return a number as a document has it: the shortest decimal that is the same double."""
+    return repr(float(value))
+
+
+def archived(build: Build) -> str:
+    """Return the documents of a build, by their kinds as they are written, each with the place of its file."""
+    documents = {BUILD: build.source} | {kind: part.source for kind, part in build.parts.items()}
+    held = {kind: _kept(source) for kind, source in documents.items()}
+    return json.dumps({"documents": held, "data_in_memory": build.data is None})
+
+
+def _kept(source: Source) -> dict[str, str]:
+    return {"file": str(Path(source.file).resolve()), "text": text_of(source)}
+
+
+def from_archive(text: str, folder: Path | None = None) -> Build:
+    """Return the build whose documents a text holds.
+
+    Args:
+        text: made by `archived`.
+        folder: what names of files in the build are relative to, in the place of the folder that it was in.
+
+    Raises:
+        SpecError, ModelError: the documents mean nothing, to this version or without the files that they name.
+    """
+    held: dict[str, Any] = json.loads(text)
+    faults = Faults()
+    parts: dict[str, Stated] = {}
+    for kind, own in held["documents"].items():
+        if kind != BUILD and (part := _part(kind, own, faults)) is not None:
+            parts[kind] = part
+    faults.finish()
+    own = held["documents"][BUILD]
+    file = Path(own["file"]) if folder is None else folder / Path(own["file"]).name
+    root = read_yaml(own["text"].encode(), str(file))
+    build = read_build(root, str(file), around(file.parent, parts, in_memory=held["data_in_memory"]), faults)
+    faults.finish()
+    return _there(build, str(file))
+
+
+def _part(kind: str, own: dict[str, str], faults: Faults) -> Stated | None:
+    root = read_yaml(own["text"].encode(), own["file"])
+    return reader_of("dynamics" if kind == "use" else kind)(root, own["file"], faults)
+
+
+def _there(build: Build | None, file: str) -> Build:
+    if build is None:
+        raise SpecError([Fault(Place(file), "document", "found no build, expected one")])
+    return build

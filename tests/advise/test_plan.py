@@ -20,8 +20,7 @@ from recipe_compiler.run.initial import first_states, starts_of
 from recipe_compiler.run.sizes import given_arrays
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import restated
-from recipe_compiler.spec.to_yaml import to_yaml
+from recipe_compiler.spec.to_yaml import restated, to_yaml
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 

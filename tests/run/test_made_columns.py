@@ -14,10 +14,9 @@ import recipe_compiler as rc
 from recipe_compiler.errors import DataError, DocumentError
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.observed import observed
-from recipe_compiler.spec.archive import archived, from_archive
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.to_yaml import to_yaml
+from recipe_compiler.spec.to_yaml import archived, from_archive, to_yaml
 from recipe_compiler.verdict import Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 

@@ -7,7 +7,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.moves import cycle_text
-from recipe_compiler.spec.restate import restated
+from recipe_compiler.spec.to_yaml import restated
 
 DYNAMICS = """
 name: frictional

@@ -7,12 +7,11 @@ import pytest
 from answers import SPECS, document
 
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.archive import archived, from_archive
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.places import digest, documents
-from recipe_compiler.spec.to_yaml import to_yaml
+from recipe_compiler.spec.to_yaml import archived, from_archive, to_yaml
 
 MOMENTUM = """
 name: momentum
