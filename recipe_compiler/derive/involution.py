@@ -21,7 +21,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Involution
-from recipe_compiler.spec.read_involution import with_draws
+from recipe_compiler.spec.read_moves import with_draws
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert

@@ -44,7 +44,7 @@ from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Involution as StatedInvolution
 from recipe_compiler.spec.model import Refresh as StatedRefresh
 from recipe_compiler.spec.moves import every_of
-from recipe_compiler.spec.read_involution import visible
+from recipe_compiler.spec.read_moves import visible
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 

@@ -26,7 +26,7 @@ def reflected(
     Args:
         move: as a build states it.
         program: whose blocks it maps.
-        known: what the formulas of the move may name (`spec.read_involution.visible`).
+        known: what the formulas of the move may name (`spec.read_moves.visible`).
         newest: every block to its newest value.
         taken: names that those of the compiler must not meet.
 

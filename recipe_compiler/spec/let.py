@@ -1,9 +1,12 @@
-"""Names for parts of a target's formulas: `let: {eta: x @ theta + alpha}`, then `bernoulli_logit(y, eta)`.
+"""Formulas with names: `let: {eta: x @ theta + alpha}` for `bernoulli_logit(y, eta)`; `derived: {theta: mu + tau*eta}`.
 
-A name is replaced by its formula where it is read, so that every later stage sees the formula alone. One that uses data
-is that of ONE datum, as in `log_likelihood`. Names may use each other, not themselves.
+A name under `let` is replaced by its formula where it is read, so that every later stage sees the formula alone. One
+that uses data is that of ONE datum, as in `log_likelihood`. Names may use each other, not themselves. What is derived
+is computed from draws: of the target's blocks as they are declared, of parameters and of sizes. Nothing is sampled by
+it, and no claim is about it.
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping as Table
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
@@ -11,8 +14,9 @@ from graphlib import CycleError, TopologicalSorter
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.tree import Tree
-from recipe_compiler.spec.formulas import Entry
+from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.page import Page
 
 SECTION = "let"
@@ -53,3 +57,29 @@ def names_in(part: Tree) -> set[str]:
     """Return the names in a formula, those of functions apart."""
     found = {part.name} if isinstance(part, tree.Name) else set[str]()
     return found.union(*(names_in(inner) for inner in tree.parts(part)))
+
+
+def read_derived(
+    page: Page, names: Iterable[str], declarations: Declarations, taken: Iterable[str] = ()
+) -> tuple[tuple[str, Formula], ...]:
+    """Return name to formula in the order they are written, a fault added for each that means nothing.
+
+    Args:
+        page: the document.
+        names: of its entry `derived`.
+        declarations: the blocks, parameters and data of the target, and the parameters of whoever else may be named.
+        taken: names of others that are not declared there.
+    """
+    used = declarations.names.union(taken)
+    found: list[tuple[str, Formula]] = []
+    for name in names:
+        at = page["derived", name]
+        if name in used:
+            at.fault(f"found `{name}`, which is declared already, expected a name of its own")
+        formula = at.formula(Scope(declarations), None)
+        if formula is None:
+            continue
+        if fields := dependence(formula).data:
+            at.fault(f"found the data `{fields[0]}`, expected blocks, parameters and sizes alone")
+        found.append((name, formula))
+    return tuple(found)

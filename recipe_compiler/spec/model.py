@@ -496,7 +496,7 @@ class Target:
     stated: Stated = Stated()
     """The named densities in it."""
     derived: tuple[tuple[str, Formula], ...] = ()
-    """Name to what is computed from every draw, of the blocks as declared (`spec/derived.py`)."""
+    """Name to what is computed from every draw, of the blocks as declared (`spec/let.py`)."""
     assumes_integral: bool = False
     """Whether its author states that exp(-U) has a finite integral: it is then given, never proved."""
     recursion: tuple[RowState, ...] = ()

@@ -37,19 +37,17 @@ from recipe_compiler.spec.build_minibatch import (
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.clashing_names import other_names, renamed, with_names
 from recipe_compiler.spec.declarations import check_kinds
-from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.let import read_derived
 from recipe_compiler.spec.model import Build, Control, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
-from recipe_compiler.spec.read_build_scheme import read_build_scheme
-from recipe_compiler.spec.read_use import with_use
-from recipe_compiler.spec.repeated_moves import written_out
+from recipe_compiler.spec.read_cycle import read_build_scheme, written_out
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
-from recipe_compiler.spec.use import mask_value
+from recipe_compiler.spec.use import mask_value, with_use
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping

@@ -1,16 +1,24 @@
-"""The cycle of moves of a build: its moves in order with the one word they repeat, and what of it fits the build."""
+"""The scheme of a build: one of Euler's, a word, or a cycle of moves in order with the one word they repeat.
+
+`{repeat: 4, of: [draw: mu, draw: tau]}` in a cycle is its moves, written out so many times before a build is read. All
+that is asked of a cycle, and all that a certificate holds, is of the moves that are done: `[P, Q]` twice is P, Q, P, Q,
+and preserves exp(-H) where P and Q do.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recipe_compiler.errors import nearest
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec import yaml_nodes
+from recipe_compiler.spec.bind import unbound
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.build_parts import Around
+from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.declarations import domain_text
-from recipe_compiler.spec.fields import A_CYCLE
+from recipe_compiler.spec.fields import A_CYCLE, exact
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import (
     MOST_MOVES,
@@ -30,13 +38,12 @@ from recipe_compiler.spec.model import (
 )
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.read_code_move import check_code_move, read_code_move
-from recipe_compiler.spec.read_involution import read_involution
-from recipe_compiler.spec.read_slices import read_slices
-from recipe_compiler.spec.read_word import read_word
-from recipe_compiler.spec.schema_build import MoveEntry
+from recipe_compiler.spec.read_moves import check_code_move, read_code_move, read_involution, read_slices, visible
+from recipe_compiler.spec.read_scheme import place_of_keep, read_word
+from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry, SchemeEntry
 from recipe_compiler.spec.schema_scheme import WordEntry
 from recipe_compiler.spec.words import letters, word_text
+from recipe_compiler.spec.yaml_nodes import Node
 
 CYCLE = "cycle"
 """What a scheme is called that is one; its word has no name of its own."""
@@ -298,3 +305,109 @@ def _moved(scheme: Scheme) -> tuple[str, ...] | None:
         if name not in pieces:
             return None
     return tuple(found)
+
+
+def read_build_scheme(
+    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...],
+    around: Around, parts: Mapping[int, int],
+) -> Scheme:  # fmt: skip
+    """Return the scheme that a build states; a fault is added for everything that does not fit together.
+
+    `parts` says which of the parts that `use` lists the word of a move moves, by its place in a cycle.
+    """
+    at, entry = page["scheme"], document.scheme
+    if entry.cycle is not None:
+        free = unbound(dynamics, tuple(document.bind), parameters)
+        known = visible(free, target.declarations.parameters)
+        scheme = _cycle(at, entry, entry.cycle, around, known, target, parts)
+        check_cycle(at["cycle"], scheme, dynamics, target, document.variant)
+        return scheme
+    if entry.name in EULER:
+        return _euler(at, entry, dynamics)
+    for block in entry.order[:1]:
+        problem = f"found an order ({block}, ...), expected none: the word fixes the order"
+        at["order"].fault(problem, "leave it out, or use sequential_euler")
+    word = read_word(at, entry, around)
+    keep = word.keep if entry.keep is None else place_of_keep(at["keep"], word.split, entry.keep)
+    if keep and document.variant == "minibatch":
+        problem = "found draws kept within the word with variant: minibatch, expected them at its end"
+        hint = "the noise that a word subtracts is derived for its end; leave `keep` out"
+        at["keep"].fault(problem, hint)
+    return replace(word, keep=keep)
+
+
+def _cycle(
+    at: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target,
+    parts: Mapping[int, int],
+) -> Scheme:  # fmt: skip
+    """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
+    in_a_move = "a word goes into a move, with its pieces and flows"
+    whys = {
+        **dict.fromkeys(("name", "use", "split", "pieces", "flows"), in_a_move),
+        "order": "the cycle fixes the order",
+        "keep": "a cycle keeps draws at its end",
+    }
+    for key, why in whys.items():
+        if getattr(entry, key) not in (None, [], {}):
+            at[key].fault(f"found `{key}` beside `cycle`, expected none: {why}")
+    return read_cycle(at["cycle"], moves, around, known, target, parts)
+
+
+def _euler(at: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:
+    """Return one of Euler's: a sequential one orders every block once, the simultaneous one none."""
+    names = tuple(block.name for block in dynamics.declarations.blocks)
+    order = tuple(entry.order)
+    for key in ("use", "split", "pieces", "flows", "keep"):
+        if getattr(entry, key) not in (None, {}):
+            at[key].fault(f"found `{key}`, expected none: {entry.name} has no word")
+    if entry.name == "euler" and order:
+        hint = "leave it out, or use sequential_euler"
+        at["order"].fault("found an order, expected none: euler updates all at once", hint)
+    if entry.name == "sequential_euler" and sorted(order) != sorted(names):
+        found = ", ".join(order) or "nothing"
+        problem = f"found the order {found}, expected each block once: {', '.join(names)}"
+        at["order"].fault(problem, "momenta first is the more accurate order")
+    return Scheme(entry.name or "", order=order)
+
+
+KEYS = {"repeat", "of"}
+
+
+def written_out(root: yaml_nodes.Mapping) -> yaml_nodes.Mapping:
+    """Return the document of a build whose cycle has no item of several moves; as it is where these are too many."""
+    scheme = root.get("scheme")
+    cycle = scheme.get("cycle") if isinstance(scheme, yaml_nodes.Mapping) else None
+    if not isinstance(scheme, yaml_nodes.Mapping) or not isinstance(cycle, yaml_nodes.Sequence):
+        return root
+    moves = _moves(cycle.items)
+    if moves is None or moves == cycle.items:
+        return root
+    return _with(root, "scheme", _with(scheme, "cycle", replace(cycle, items=moves)))
+
+
+def _moves(items: tuple[Node, ...]) -> tuple[Node, ...] | None:
+    """Return moves with those repeated together written out; None where they are more than a cycle may have."""
+    found: list[Node] = []
+    for item in items:
+        count, of = _repeated(item)
+        inner = _moves(of.items) if of else (item,)
+        if inner is None or (of and len(found) + count * len(inner) > MOST_MOVES):
+            return None
+        found += inner * count
+    return tuple(found)
+
+
+def _repeated(item: Node) -> tuple[int, yaml_nodes.Sequence | None]:
+    """Return how often moves are repeated, and which; 1 and None of a move."""
+    if not isinstance(item, yaml_nodes.Mapping) or {key.text for key, _ in item.entries} != KEYS:
+        return 1, None
+    count, of = item.get("repeat"), item.get("of")
+    number = exact(getattr(count, "text", None))
+    if not isinstance(of, yaml_nodes.Sequence) or not of.items or number not in range(1, MOST_MOVES + 1):
+        return 1, None
+    return int(number or 1), of
+
+
+def _with(mapping: yaml_nodes.Mapping, name: str, node: Node) -> yaml_nodes.Mapping:
+    entries = tuple((key, node if key.text == name else old) for key, old in mapping.entries)
+    return replace(mapping, entries=entries)

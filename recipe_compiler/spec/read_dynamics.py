@@ -26,10 +26,9 @@ from recipe_compiler.spec.declarations import (
     with_domains,
 )
 from recipe_compiler.spec.discrete import refuse_discrete
-from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.faults import Faults, told_once
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Claims, Dynamics
-from recipe_compiler.spec.near_sizes import told_once
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument

@@ -20,14 +20,12 @@ from recipe_compiler.spec.declarations import (
     with_defaults,
     with_domains,
 )
-from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_blocks, of_one_datum, with_counts
-from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.faults import Faults, told_once
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import families_of, read_laws
-from recipe_compiler.spec.let import with_let
+from recipe_compiler.spec.let import read_derived, with_let
 from recipe_compiler.spec.model import Stated, Target
-from recipe_compiler.spec.near_sizes import told_once
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states

@@ -22,7 +22,7 @@ from recipe_compiler.spec.model import (
     Target,
 )
 from recipe_compiler.spec.moves import move_text
-from recipe_compiler.spec.read_involution import visible
+from recipe_compiler.spec.read_moves import visible
 from recipe_compiler.spec.words import word_text
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.matrixform import matrix_form

@@ -10,7 +10,7 @@ from answers import SPECS, document, expect, stages
 from recipe_compiler.derive.involution import mapped
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.spec.model import Draw, Involution, Metropolis, Refresh
-from recipe_compiler.spec.read_involution import visible
+from recipe_compiler.spec.read_moves import visible
 from recipe_compiler.verdict import OWN_FAULT, Answer, Refuted
 from recipe_compiler.verify.moves import draw, involution, refresh, table, witness
 from recipe_compiler.verify.moves import metropolis as accepted

@@ -42,7 +42,7 @@ from recipe_compiler.formula.substitute import resizer
 from recipe_compiler.spec.model import Auxiliary, Involution, Scheme
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.positions import size_conditions, smallest_sizes
-from recipe_compiler.spec.read_involution import visible
+from recipe_compiler.spec.read_moves import visible
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor

@@ -26,7 +26,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Cir, CodeMove, Draw, Involution, Metropolis, Move, Refresh
 from recipe_compiler.spec.moves import move_text
-from recipe_compiler.spec.read_involution import names_of
+from recipe_compiler.spec.read_moves import names_of
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.implicit import EXACTLY, is_iterated

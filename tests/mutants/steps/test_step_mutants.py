@@ -263,7 +263,7 @@ def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pyte
     scheme = named_scheme("baoab")
     first, *others = scheme.split
     wrong = replace(scheme, split=(replace(first, share=Fraction(1, 3)), *others))
-    monkeypatch.setattr("recipe_compiler.spec.read_word.named_scheme", lambda _: wrong)
+    monkeypatch.setattr("recipe_compiler.spec.read_scheme.named_scheme", lambda _: wrong)
     assert expect(answer(document(BAOAB), "pieces"), "refuted")["share of B in the step"] == "5/6"
 
 
