@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.tensor.atoms import ONE, Factor, slots
+from recipe_compiler.tensor.atoms import Factor, slots
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.inverses import declared_symmetry, grid_sign
-from recipe_compiler.tensor.show import fraction, join_terms, matrix_of, write
+from recipe_compiler.tensor.show import NONE, fraction, join_terms, matrix_of, write, write_power
 from recipe_compiler.tensor.style import PLAIN, Style
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -44,99 +44,75 @@ class Link:
     sign: int = 1
 
 
-Chain = tuple[DirectedLink[Link], ...]
-
 Part = tuple[int, str, list[Link]]
 """A chain's sign and text, and the links that are left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chains:
-    """A product as text: its sign, the chain through the free indices (empty for a scalar), and closed chains."""
-
-    sign: int
-    opened: str
-    closed: tuple[str, ...]
+class _NoMatrixFormError(Exception):
+    """A tensor that is written with indices."""
 
 
-def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chains | None:
-    """Return factors with indices as matrix products, None if they are not: C_ij M_jk r_k is C @ M @ r, with i free.
+def _chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> tuple[int, str, list[str]]:
+    """Return factors with indices as matrix products: C_ij M_jk r_k is C @ M @ r, with i free.
 
-    A product of several closed chains, (r.T @ r) trace(C), is returned as `closed`, one text for each.
+    These are the sign, the chain through the free indices, empty for a scalar, and closed chains: (r.T @ r) trace(C).
     """
     if not is_product(links, free):
-        return None
-    opened = _open_chain(style, list(links), free, uses(links))
-    if opened is None:
-        return None
-    sign, written, rest = opened
+        raise _NoMatrixFormError
+    sign, opened, rest = _open_chain(style, list(links), free, uses(links))
     sign *= (-1) ** sum(link.sign < 0 for link in links)
     closed: list[str] = []
     while rest:
-        scalar = _closed_chain(style, rest)
-        if scalar is None:
-            return None
-        sign *= scalar[0]
-        closed.append(scalar[1])
-        rest = scalar[2]
-    return Chains(sign, written, tuple(closed))
+        own, written, rest = _closed_chain(style, rest)
+        sign *= own
+        closed.append(written)
+    return sign, opened, closed
 
 
-def _open_chain(style: Style, links: list[Link], free: tuple[Index, ...], ends: Counter[Slot]) -> Part | None:
-    """Return the chain through the free indices: its sign, its text and the links left; None if there is none."""
+def _open_chain(style: Style, links: list[Link], free: tuple[Index, ...], ends: Counter[Slot]) -> Part:
+    """Return the chain through the free indices: its sign, its text and the links left."""
     match free:
         case ():
             return 1, "", links
         case (index,) if ends[index] == 1:
-            steps, end, rest = walk(index, links)
-            chain = backwards(steps) if index.label == "j" else steps
-            return None if end is not None or not steps else (*write_chain(style, chain), rest)
-        case (row, col) if ends[row] == ends[col] == 1:
-            return _chain_between(style, links, row, col)
+            steps, rest = _walk(index, None, links)
+            if steps:
+                return *_write_chain(style, backwards(steps) if index.label == "j" else steps), rest
+        case (row, col) if ends[row] == ends[col] == 1 and (found := between(row, col, links)):
+            return *_write_chain(style, found[0]), found[1]
         case (row, col) if {ends[row], ends[col]} == {1, 2}:
-            return _chain_on_diagonal(style, links, row, col)
-        case _:
-            return None
+            for delta in (link for link in links if set(link.ends) == {row, col} and link.written == "I"):
+                others = [link for link in links if link is not delta]
+                steps, rest = _walk(row if any(row in link.ends for link in others) else col, None, others)
+                sign, written = _write_chain(style, steps)
+                return sign, style.call("diag", [written]), rest
+    raise _NoMatrixFormError
 
 
-def _chain_between(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
-    """Return the chain from the row to the column, as `_open_chain` does."""
-    found = between(row, col, links)
-    return None if found is None else (*write_chain(style, found[0]), found[1])
+def _walk(start: Slot | None, end: Slot | None, links: list[Link]) -> tuple[Sequence[DirectedLink[Link]], list[Link]]:
+    """Return the chain from a slot to another, or to a column, and the links left."""
+    steps, last, rest = walk(start, links)
+    if last != end:
+        raise _NoMatrixFormError
+    return steps, rest
 
 
-def _chain_on_diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
-    """Return the chain diag(v) of delta_ij v_i: its sign, its text and the links left."""
-    delta = next((link for link in links if set(link.ends) == {row, col} and link.written == "I"), None)
-    if delta is None:
-        return None
-    others = [link for link in links if link is not delta]
-    held = row if any(row in link.ends for link in others) else col
-    steps, end, rest = walk(held, others)
-    if end is not None:
-        return None
-    sign, written = write_chain(style, steps)
-    return sign, style.call("diag", [written]), rest
-
-
-def _closed_chain(style: Style, links: list[Link]) -> Part | None:
-    """Return a scalar product or trace: its sign, its text and the links left; None if no chain closes."""
+def _closed_chain(style: Style, links: list[Link]) -> Part:
+    """Return a scalar product or trace: its sign, its text and the links left."""
     column = next((n for n, link in enumerate(links) if link.ends[1] is None), None)
     if column is not None:
         first = links[column]
-        steps, end, rest = walk(first.ends[0], [*links[:column], *links[column + 1 :]])
-        return None if end is not None else (*write_chain(style, (DirectedLink(first, forwards=False), *steps)), rest)
-    start = links[0]
+        steps, rest = _walk(first.ends[0], None, [*links[:column], *links[column + 1 :]])
+        return *_write_chain(style, (DirectedLink(first, forwards=False), *steps)), rest
+    start, *others = links
     if start.ends[0] == start.ends[1]:
-        return 1, style.call("trace", [start.written]), links[1:]
-    steps, end, rest = walk(start.ends[1], links[1:])
-    if end != start.ends[0]:
-        return None
-    sign, written = write_chain(style, (DirectedLink(start, forwards=True), *steps))
+        return 1, style.call("trace", [start.written]), others
+    steps, rest = _walk(start.ends[1], start.ends[0], others)
+    sign, written = _write_chain(style, (DirectedLink(start, forwards=True), *steps))
     return sign, style.call("trace", [written]), rest
 
 
-def write_chain(style: Style, chain: Sequence[DirectedLink[Link]]) -> tuple[int, str]:
+def _write_chain(style: Style, chain: Sequence[DirectedLink[Link]]) -> tuple[int, str]:
     """Return the sign and the text of a chain as a matrix product, identities left out.
 
     K_ji of a skew K is -K, no transpose.
@@ -165,43 +141,32 @@ def matrix_form(c: Calculus, style: Style, tensor: Tensor) -> str:
 
 def as_matrices(c: Calculus, style: Style, tensor: Tensor) -> str | None:
     """Write a tensor in matrix notation; None if one of its terms has none."""
-    return _write_sum(c, style, tensor)
+    try:
+        return _write_sum(c, style, tensor)
+    except _NoMatrixFormError:
+        return None
 
 
-def _write_sum(c: Calculus, style: Style, tensor: Tensor) -> str | None:
-    """Return a tensor in matrix notation, None if one of its terms has none."""
-    terms: list[tuple[bool, str]] = []
-    for term in sorted(tensor.terms, key=lambda term: not term.factors):
-        signed = _write_term(c, style, term, tensor.free)
-        if signed is None:
-            return None
-        terms.append(signed)
-    return join_terms(terms)
+def _write_sum(c: Calculus, style: Style, tensor: Tensor) -> str:
+    ordered = sorted(tensor.terms, key=lambda term: not term.factors)
+    return join_terms([_write_term(c, style, term, tensor.free) for term in ordered])
 
 
-def _write_term(c: Calculus, style: Style, term: Term, free: tuple[Index, ...]) -> tuple[bool, str] | None:
-    """Return whether a term is negative, and its absolute value in matrix notation; None if it has none."""
+def _write_term(c: Calculus, style: Style, term: Term, free: tuple[Index, ...]) -> tuple[bool, str]:
+    """Return whether a term is negative, and its absolute value in matrix notation."""
     above: list[str] = []
     below: list[str] = []
     links: list[Link] = []
     for atom, exponent in term.factors:
         if slots(atom):
-            more = _factor_as_links(c, style, (atom, exponent), term)
-            if more is None:
-                return None
-            links += more
-            continue
-        written = _write_scalar(c, style, atom, abs(exponent))
-        if written is None:
-            return None
-        (above if exponent > 0 else below).append(written)
-    found = chains(style, links, free)
-    if found is None:
-        return None
-    alone = len(found.closed) == 1 and not above and not found.opened
-    above += found.closed if alone else [style.group(scalar) for scalar in found.closed]
-    coefficient = term.coefficient * found.sign
-    return coefficient < 0, _write_product(style, coefficient, above, below, found.opened)
+            links += _factor_as_links(c, style, (atom, exponent), term)
+        else:
+            (above if exponent > 0 else below).append(_write_scalar(c, style, atom, abs(exponent)))
+    sign, opened, closed = _chains(style, links, free)
+    alone = len(closed) == 1 and not above and not opened
+    above += closed if alone else map(style.group, closed)
+    coefficient = term.coefficient * sign
+    return coefficient < 0, _write_product(style, coefficient, above, below, opened)
 
 
 def _write_product(style: Style, coefficient: Fraction, above: list[str], below: list[str], chain: str) -> str:
@@ -214,40 +179,33 @@ def _write_product(style: Style, coefficient: Fraction, above: list[str], below:
     return chain if plain else f"{fraction(style, '', coefficient, above, below, between=' ')} {chain}"
 
 
-def _write_scalar(c: Calculus, style: Style, atom: Atom, exponent: Fraction) -> str | None:
+def _write_scalar(c: Calculus, style: Style, atom: Atom, exponent: Fraction) -> str:
     """Write a power of an atom without indices; inside it matrix notation is used again."""
     match atom:
         case Applied(fn, args):
-            inner = [_write_sum(c, style, arg) for arg in args]
-            written = style.call(fn, [part for part in inner if part is not None])
-            return None if None in inner else style.power(written, exponent, simple=True)
+            return style.power(style.call(fn, [_write_sum(c, style, arg) for arg in args]), exponent, simple=True)
         case Base(arg):
-            inside = _write_sum(c, style, arg)
-            return None if inside is None else style.power(inside, exponent, simple=False)
+            return style.power(_write_sum(c, style, arg), exponent, simple=False)
         case Determinant(of, log):
             written = style.call("logdet" if log else "det", [_write_matrix(c, style, of)[0]])
             return style.power(written, exponent, simple=True)
-        case Component(_, _, by):
-            simple = not by
-            written = write(style, Tensor((), (Term(ONE, ((atom, ONE),)),)), {})
-            return style.power(written, exponent, simple=simple) if exponent != 1 else written
         case _:
-            return write(style, Tensor((), (Term(ONE, ((atom, exponent),)),)), {})
+            return write_power(style, atom, exponent, {}, NONE)
 
 
-def _factor_as_links(c: Calculus, style: Style, factor: Factor, term: Term) -> list[Link] | None:
+def _factor_as_links(c: Calculus, style: Style, factor: Factor, term: Term) -> list[Link]:
     """Return a factor as links: a square of a column is two of them."""
     atom, exponent = factor
     if exponent not in (1, 2):
-        return None
+        raise _NoMatrixFormError
     link = _atom_as_link(c, style, atom, term)
-    if link is None or (exponent == 2 and link.ends[1] is not None):
-        return None
+    if exponent == 2 and link.ends[1] is not None:
+        raise _NoMatrixFormError
     return [link] * exponent.numerator
 
 
-def _atom_as_link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link | None:
-    """Return an atom with indices as a named matrix or column, None if it has no such form."""
+def _atom_as_link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link:
+    """Return an atom with indices as a named matrix or column."""
     match atom:
         case Coordinate(name, (at,)) | Component(name, (at,), ()):
             return Link(style.symbol(name), (at, None))
@@ -266,17 +224,17 @@ def _atom_as_link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link | N
             return Link("I", (left, right), 1)
         case Applied(fn, (arg,)) if len(arg.free) == 1:
             inside = _write_sum(c, style, c.rename(arg, {arg.free[0]: Index(arg.free[0].size, "i")}))
-            return None if inside is None else Link(style.call(fn, [inside]), (arg.free[0], None))
+            return Link(style.call(fn, [inside]), (arg.free[0], None))
         case _:
-            return None
+            raise _NoMatrixFormError
 
 
-def _divergence_as_link(c: Calculus, style: Style, matrix: Component, block: str, at: Slot, term: Term) -> Link | None:
+def _divergence_as_link(c: Calculus, style: Style, matrix: Component, block: str, at: Slot, term: Term) -> Link:
     """Return dA_ij/dz_j as the column div(A, z), for A.T where the row is summed."""
     row, col = matrix.at
     uses = Counter(slot for atom, _ in term.factors for slot in slots(atom))
     if uses[at] != 2 or at not in (row, col):
-        return None
+        raise _NoMatrixFormError
     name = style.symbol(matrix.name)
     if at == col:
         return Link(style.divergence(name, block), (row, None))
@@ -288,6 +246,4 @@ def _divergence_as_link(c: Calculus, style: Style, matrix: Component, block: str
 def _write_matrix(c: Calculus, style: Style, grid: Grid) -> tuple[str, bool]:
     """Return a matrix in matrix notation, and whether it is a single name."""
     written, simple = matrix_of(style, grid)
-    if simple:
-        return written, True
-    return _write_sum(c, style, grid.entry) or written, False
+    return written if simple else as_matrices(c, style, grid.entry) or written, simple

@@ -94,7 +94,7 @@ def _write_term(style: Style, term: Term, letters: Letters, symmetric: Names) ->
     above: list[str] = []
     below: list[str] = []
     for atom, exponent in factors:
-        (below if exponent < 0 else above).append(_write_power(style, atom, abs(exponent), inner, symmetric))
+        (below if exponent < 0 else above).append(write_power(style, atom, abs(exponent), inner, symmetric))
     prefix = style.total([inner[index] for index in bound]) if bound else ""
     return term.coefficient < 0, fraction(style, prefix, term.coefficient, above, below)
 
@@ -158,7 +158,7 @@ def _sole_name(grid: Grid) -> str:
             return ""
 
 
-def _write_power(style: Style, atom: Atom, exponent: Fraction, letters: Letters, symmetric: Names) -> str:
+def write_power(style: Style, atom: Atom, exponent: Fraction, letters: Letters, symmetric: Names) -> str:
     """Return the text of an atom raised to an exponent."""
     written = _write_atom(style, atom, letters, symmetric)
     if exponent == 1 and not isinstance(atom, Base):
