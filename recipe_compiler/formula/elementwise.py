@@ -57,9 +57,7 @@ class Elementwise:
     latex: str = ""
     """The operator, or the whole with `#` for the argument; by default the name, upright."""
     sympy: str = ""
-    """SymPy's name of it."""
-    scalar: Callable[[Any], Any] | None = None
-    """The function of a SymPy scalar, where it has no name there."""
+    """SymPy's name of it; where it has none, `sympy_functions` has the function of the row's name."""
     slope: str = ""
     """The derivative; without one, differentiating it is an error."""
     stated_slope: str = ""
@@ -97,8 +95,6 @@ class Elementwise:
     def __post_init__(self) -> None:
         if not (self.ufunc or self.array or hasattr(math, self.emitted.removeprefix("math."))):
             raise CompilerError(f"the row of {self.name} lacks `array`: neither NumPy nor math has it")
-        if not (self.sympy or self.scalar):
-            raise CompilerError(f"the row of {self.name} lacks `scalar`: SymPy does not have it")
 
     def latex_of(self, arg: str) -> str:
         """Return it in LaTeX, of an argument in LaTeX."""
@@ -114,73 +110,6 @@ class Elementwise:
     def bounded(self) -> bool:
         """Whether it stays between two numbers."""
         return self.ends == (0, 0)
-
-
-def _log1p(x: Any) -> Any:
-    """Return log(1 + x) of a SymPy scalar."""
-    import sympy
-
-    return sympy.log(1 + x)
-
-
-def _expm1(x: Any) -> Any:
-    """Return exp(x) - 1 of a SymPy scalar."""
-    import sympy
-
-    return sympy.exp(x) - 1
-
-
-def _exprel(x: Any) -> Any:
-    """Return (exp(x) - 1)/x of a SymPy scalar."""
-    import sympy
-
-    return (sympy.exp(x) - 1) / x
-
-
-def _sqrtcoth(x: Any) -> Any:
-    """Return sqrt(x) coth(sqrt(x)) of a SymPy scalar of either sign."""
-    from recipe_compiler.formula.sympy_functions import sqrtcoth
-
-    return sqrtcoth(x)
-
-
-def _reciprocal(x: Any) -> Any:
-    return 1 / x
-
-
-def _softplus(x: Any) -> Any:
-    """Return log(1 + exp(x)) of a SymPy scalar."""
-    import sympy
-
-    return sympy.log(1 + sympy.exp(x))
-
-
-def _sigmoid(x: Any) -> Any:
-    """Return 1/(1 + exp(-x)) of a SymPy scalar."""
-    import sympy
-
-    return 1 / (1 + sympy.exp(-x))
-
-
-def _ndtr(x: Any) -> Any:
-    """Return P(z <= x), z of N(0, 1), of a SymPy scalar."""
-    from recipe_compiler.formula.sympy_functions import ndtr
-
-    return ndtr(x)
-
-
-def _log_ndtr(x: Any) -> Any:
-    """Return log P(z <= x), z of N(0, 1), of a SymPy scalar."""
-    from recipe_compiler.formula.sympy_functions import log_ndtr
-
-    return log_ndtr(x)
-
-
-def _inverse_mills(x: Any) -> Any:
-    """Return phi(x)/Phi(x) of N(0, 1) of a SymPy scalar."""
-    from recipe_compiler.formula.sympy_functions import inverse_mills
-
-    return inverse_mills(x)
 
 
 def _exprel_of_array(x: "Array") -> "Array":
@@ -287,24 +216,24 @@ _ROWS = (
         size=POWER, emitted="math.log", ufunc="log", increasing=True, tame=True, logarithm_of="x",
     ),
     Elementwise(
-        name="log1p", words="log(1 + x)", scalar=_log1p, slope="1/(1 + x)", corner=SMOOTH, size=POWER,
+        name="log1p", words="log(1 + x)", slope="1/(1 + x)", corner=SMOOTH, size=POWER,
         emitted="math.log1p", ufunc="log1p", at_zero="0", increasing=True, tame=True, logarithm_of="1 + x",
     ),
     Elementwise(
-        name="expm1", words="exp(x) - 1", scalar=_expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
+        name="expm1", words="exp(x) - 1", slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
         emitted="math.expm1", ufunc="expm1", at_zero="0", total=True, increasing=True,
     ),
     Elementwise(
-        name="exprel", words="(exp(x) - 1)/x, and 1 at 0", scalar=_exprel, corner=SMOOTH, size=EXPONENTIAL,
+        name="exprel", words="(exp(x) - 1)/x, and 1 at 0", corner=SMOOTH, size=EXPONENTIAL,
         emitted="_exprel", array=_exprel_of_array, positive=True,
     ),
     Elementwise(
         name="sqrtcoth", words="sqrt(x) coth(sqrt(x)), 1 at 0, and sqrt(-x) cot(sqrt(-x)) for -pi**2 < x < 0",
-        scalar=_sqrtcoth, corner=SMOOTH, size=POWER, emitted="_sqrtcoth", array=_sqrtcoth_of_array, at_zero="1",
+        corner=SMOOTH, size=POWER, emitted="_sqrtcoth", array=_sqrtcoth_of_array, at_zero="1",
         increasing=True,
     ),
     Elementwise(
-        name="reciprocal", words="1/x where x > 0, else not a number", scalar=_reciprocal, slope="-x**(-2)",
+        name="reciprocal", words="1/x where x > 0, else not a number", slope="-x**(-2)",
         corner=SMOOTH, size=POWER, emitted="_reciprocal", array=_reciprocal_of_array, positive=True, tame=True,
     ),
     Elementwise(
@@ -360,12 +289,12 @@ _ROWS = (
         size=EXPONENTIAL, emitted="math.sinh", ufunc="sinh", at_zero="0", parity=ODD, total=True, increasing=True,
     ),
     Elementwise(
-        name="softplus", words="log(1 + exp(x))", scalar=_softplus, slope="sigmoid(x)", corner=SMOOTH, size=POWER,
+        name="softplus", words="log(1 + exp(x))", slope="sigmoid(x)", corner=SMOOTH, size=POWER,
         emitted="_softplus", array=_softplus_of_array, at_zero="log(2)", total=True, positive=True, increasing=True,
         ends=(0, 1),
     ),
     Elementwise(
-        name="sigmoid", words="1/(1 + exp(-x))", scalar=_sigmoid, slope="sigmoid(x) - sigmoid(x)**2",
+        name="sigmoid", words="1/(1 + exp(-x))", slope="sigmoid(x) - sigmoid(x)**2",
         stated_slope="sigmoid(x)*sigmoid(-x)", corner=SMOOTH, size=POWER, emitted="_sigmoid",
         array=_sigmoid_of_array, at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
     ),
@@ -374,17 +303,17 @@ _ROWS = (
         size=POWER, emitted="math.erf", at_zero="0", parity=ODD, total=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="ndtr", words="P(z <= x), z of N(0, 1)", latex=r"\Phi", scalar=_ndtr,
+        name="ndtr", words="P(z <= x), z of N(0, 1)", latex=r"\Phi",
         slope="(2*pi)**(-1/2)*exp(-x**2/2)", corner=SMOOTH, size=POWER, emitted="_ndtr", array=_ndtr_of_array,
         at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="log_ndtr", words="log P(z <= x), z of N(0, 1)", latex=r"\log\Phi", scalar=_log_ndtr,
+        name="log_ndtr", words="log P(z <= x), z of N(0, 1)", latex=r"\log\Phi",
         slope="inverse_mills(x)", corner=SMOOTH, size=POWER, emitted="_log_ndtr", array=_log_ndtr_of_array,
         at_zero="-log(2)", total=True, increasing=True, logarithm_of="ndtr(x)",
     ),
     Elementwise(
-        name="inverse_mills", words="phi(x)/P(z <= x), z of N(0, 1) and phi its density", scalar=_inverse_mills,
+        name="inverse_mills", words="phi(x)/P(z <= x), z of N(0, 1) and phi its density",
         slope="-x*inverse_mills(x) - inverse_mills(x)**2", corner=SMOOTH, size=POWER, emitted="_inverse_mills",
         array=_inverse_mills_of_array, at_zero="2**(1/2)*pi**(-1/2)", total=True, positive=True, ends=(-1, 0),
     ),

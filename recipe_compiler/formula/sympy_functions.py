@@ -21,6 +21,8 @@ import sympy
 from mpmath.libmp import prec_to_dps
 from sympy import Expr
 
+from recipe_compiler.formula.elementwise import Elementwise
+
 
 class Phi(sympy.Function):
     """P(z <= x) for z of N(0, 1)."""
@@ -76,6 +78,41 @@ class SqrtCoth(sympy.Function):
     def _imp_(q: Any) -> Any:
         """Compute it where an expression is made a function of numbers."""
         return _sqrtcoth_of_number(q)
+
+
+def scalar(row: Elementwise) -> Callable[..., Any]:
+    """Return a function of the language as one of SymPy scalars: SymPy's, or one of those below."""
+    return getattr(sympy, row.sympy) if row.sympy else globals()[row.name]
+
+
+def log1p(x: Expr) -> Expr:
+    """Return log(1 + x) of a scalar."""
+    return sympy.log(1 + x)
+
+
+def expm1(x: Expr) -> Expr:
+    """Return exp(x) - 1 of a scalar."""
+    return sympy.exp(x) - 1
+
+
+def exprel(x: Expr) -> Expr:
+    """Return (exp(x) - 1)/x of a scalar."""
+    return expm1(x) / x
+
+
+def reciprocal(x: Expr) -> Expr:
+    """Return 1/x of a scalar."""
+    return 1 / x
+
+
+def softplus(x: Expr) -> Expr:
+    """Return log(1 + exp(x)) of a scalar."""
+    return sympy.log(1 + sympy.exp(x))
+
+
+def sigmoid(x: Expr) -> Expr:
+    """Return 1/(1 + exp(-x)) of a scalar."""
+    return 1 / (1 + sympy.exp(-x))
 
 
 def ndtr(x: Expr) -> Expr:

@@ -16,6 +16,7 @@ from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.sympy_functions import scalar
 from recipe_compiler.tensor.atoms import Factor, indices, moved
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -228,8 +229,7 @@ def function(fn: str, *args: Scalar) -> Scalar:
         case "maximum":
             return sympy.Max(*args)
         case _:
-            row = FUNCTIONS[fn]
-            return row.scalar(*args) if row.scalar else getattr(sympy, row.sympy)(*args)
+            return scalar(FUNCTIONS[fn])(*args)
 
 
 def added(parts: Sequence[Scalar]) -> Scalar:

@@ -62,7 +62,7 @@ def same(a: Any, b: Any) -> bool:
 
 def wrong(row: Elementwise) -> Iterator[str]:
     """Yield every fact of a row that numbers contradict."""
-    meaning = row.scalar(X) if row.scalar else getattr(sympy, row.sympy)(X)
+    meaning = function(row.name, X)
     f, at = numbers(meaning), domain(row.name)
     if row.slope and not all(same(numbers(rule(row.slope))(x), slope_at(f, x)) for x in at if x != 0):
         yield "slope"
@@ -180,5 +180,3 @@ def test_what_a_row_lacks_is_said_by_name() -> None:
     facts: dict[str, Any] = {"name": "foo", "words": "foo", "corner": Corner.NONE, "size": Size.POWER}
     with pytest.raises(CompilerError, match="the row of foo lacks `array`: neither NumPy nor math has it"):
         Elementwise(**facts, emitted="_foo", sympy="erfc")
-    with pytest.raises(CompilerError, match="the row of foo lacks `scalar`: SymPy does not have it"):
-        Elementwise(**facts, emitted="math.erfc")
