@@ -24,16 +24,19 @@ from recipe_compiler.formula.names import (
     resolve_name,
 )
 from recipe_compiler.formula.operators import ARITY
-from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.spelled import JOINTS
 from recipe_compiler.formula.spellings import spelled_out
 from recipe_compiler.formula.type_calls import (
+    Factor,
     apply_calculus,
     apply_function,
     gradient_estimate,
+    join_factors,
     normal_draw,
+    raise_power,
+    reciprocal,
     updated_block,
 )
 

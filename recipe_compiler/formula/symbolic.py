@@ -22,10 +22,9 @@ from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.python_declaration import PYTHON, Declared, exact, literal, merged, refusal
 from recipe_compiler.formula.shapes import MAX_SIZE
-from recipe_compiler.formula.sympy_names import sympy_names
-from recipe_compiler.formula.sympy_tree import sympy_tree
+from recipe_compiler.formula.sympy_tree import sympy_names, sympy_tree
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree_text import written
+from recipe_compiler.formula.tree import written
 
 MOST_NUMBERS = 1000
 """Numbers of an array that stands in a formula."""

@@ -16,8 +16,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR
-from recipe_compiler.formula.tree import Tree
-from recipe_compiler.formula.tree_text import written
+from recipe_compiler.formula.tree import Tree, written
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.let import in_order, names_in
 from recipe_compiler.spec.model import MadeColumn

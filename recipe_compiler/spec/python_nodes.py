@@ -20,7 +20,7 @@ from recipe_compiler.errors import DocumentError, Fault, Place, SpecError, shown
 from recipe_compiler.formula.python_declaration import PYTHON, REAL, Declared, exact, merged
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
-from recipe_compiler.formula.tree_text import written
+from recipe_compiler.formula.tree import written
 from recipe_compiler.spec import yaml_nodes
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.yaml_nodes import Node, Scalar

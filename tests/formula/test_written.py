@@ -17,7 +17,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.symbolic import tree_of
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree_text import written
+from recipe_compiler.formula.tree import written
 from recipe_compiler.spec.yaml_nodes import plain
 from recipe_compiler.spec.yaml_reader import read_yaml
 
