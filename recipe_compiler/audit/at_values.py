@@ -18,7 +18,7 @@ from recipe_compiler.readback.mean import values as entries
 from recipe_compiler.readback.names import Names
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
-from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.flow import find_degree
 from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
 
 

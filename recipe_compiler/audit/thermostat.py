@@ -20,7 +20,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Noise, Program, Shift, Statement
 from recipe_compiler.program.rebuild import with_tensors
-from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.flow import find_degree
 from recipe_compiler.tensor.terms import Atom, Coordinate
 
 SHARPNESS = 1e-5

@@ -55,6 +55,11 @@ class Derivation:
         """The calculus that the derivation was made by."""
         return calculus(self.dynamics.declarations, stated=self.stated)
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the state."""
+        return self.dynamics.declarations.blocks
+
 
 def row_index(size: int | str) -> Index:
     """Return the free index `i` of a vector over z, and of the rows of a matrix."""
@@ -159,6 +164,16 @@ def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, *, settle
         ]
         rows.append(c.add(c.zero(*row_slots(block)), *parts))
     return tuple(map(c.settled, rows) if settle else rows)
+
+
+def zero_vector(c: Calculus, blocks: Sequence[Block]) -> Vector:
+    """Return the vector 0 over z, [n]."""
+    return tuple(c.zero(*row_slots(block)) for block in blocks)
+
+
+def zero_matrix(c: Calculus, blocks: Sequence[Block]) -> Matrix:
+    """Return the matrix 0 over z, [n, n]."""
+    return tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)
 
 
 def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector: Vector) -> Vector:

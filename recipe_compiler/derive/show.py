@@ -122,14 +122,14 @@ def _calculus_of_derivation(derivation: Derivation) -> Calculus:
 
 
 def _vector_rows(derivation: Derivation, style: Style, vector: Sequence[Tensor]) -> list[tuple[str, Tensor, str]]:
-    c, blocks = _calculus_of_derivation(derivation), derivation.dynamics.declarations.blocks
+    c, blocks = _calculus_of_derivation(derivation), derivation.blocks
     return [row for block, entry in zip(blocks, vector, strict=True) for row in _block_rows(c, style, block, entry)]
 
 
 def row_texts(derivation: Derivation, vector: Sequence[Tensor], block: int) -> list[tuple[str, str]]:
     """Return one block of a vector over z as text, with its left side: one pair, or one for each position."""
     c = calculus(derivation.dynamics.declarations)
-    rows = _block_rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], vector[block])
+    rows = _block_rows(c, PLAIN, derivation.blocks[block], vector[block])
     return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
 
 
@@ -173,7 +173,7 @@ def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]
     """
     c, found = _calculus_of_derivation(derivation), list[tuple[str, str]]()
     dt = " dt" if style is PLAIN else r" \, \mathrm{d}t"
-    for n, block in enumerate(derivation.dynamics.declarations.blocks):
+    for n, block in enumerate(derivation.blocks):
         noise = _noise_term(c, style, derivation, n)
         for name, drift, place in _block_rows(c, style, block, derivation.drift[n]):
             parts = [_parenthesise(style, drift, matrix_form(c, style, drift)) + dt] if drift.terms else []
@@ -187,7 +187,7 @@ def _noise_term(c: Calculus, style: Style, derivation: Derivation, n: int) -> st
     row = derivation.D[n]
     if all(entry.is_zero for entry in row):
         return ""
-    name = style.symbol(derivation.dynamics.declarations.blocks[n].name)
+    name = style.symbol(derivation.blocks[n].name)
     if any(entry.terms for m, entry in enumerate(row) if m != n):
         if style is PLAIN:
             return f"(sqrt(2 D) dW)_{name}"

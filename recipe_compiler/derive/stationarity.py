@@ -25,7 +25,7 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool =
     -theta and R = -(-1 + theta**2) = 1 - theta**2, which is not zero. In two dimensions, H = |z|**2/2, D = 0 and f =
     (z_2, -z_1): J = f, div J = 0 and grad H . J = z_1 z_2 - z_2 z_1 = 0, so R = 0.
     """
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.blocks
     c = calculus(derivation.dynamics.declarations)
     flux = current(derivation, drift, D, settle=settle)
     parts = [
@@ -42,7 +42,7 @@ def current(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool = 
     The Fokker-Planck equation is dp/dt = -div(J p). A recipe has J = div Q - Q grad H, for which div(J p) = 0 since Q
     is skew (Ma, Chen, Fox 2015, Theorem 1).
     """
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.blocks
     c = calculus(derivation.dynamics.declarations)
     pushed = apply_matrix(c, blocks, D, derivation.grad_H)
     spread = divergence(c, blocks, D)
@@ -56,7 +56,7 @@ def symmetry_defect(derivation: Derivation) -> Matrix:
     It is zero in every place if D is symmetric for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
     c = calculus(derivation.dynamics.declarations)
-    return _transpose_defect(c, derivation.dynamics.declarations.blocks, derivation.D, -1)
+    return _transpose_defect(c, derivation.blocks, derivation.D, -1)
 
 
 def skewness_defect(derivation: Derivation) -> Matrix:
@@ -65,7 +65,7 @@ def skewness_defect(derivation: Derivation) -> Matrix:
     It is zero in every place if Q is skew for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
     c = calculus(derivation.dynamics.declarations)
-    return _transpose_defect(c, derivation.dynamics.declarations.blocks, derivation.Q, 1)
+    return _transpose_defect(c, derivation.blocks, derivation.Q, 1)
 
 
 def transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:

@@ -19,7 +19,7 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
-from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import (
     Along,
@@ -34,6 +34,7 @@ from recipe_compiler.program.program import (
     Refresh,
     Trajectory,
 )
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.involution import reflected
 from recipe_compiler.scheme.joined_kicks import join_kicks
@@ -45,7 +46,7 @@ from recipe_compiler.spec.model import Involution as StatedInvolution
 from recipe_compiler.spec.model import Refresh as StatedRefresh
 from recipe_compiler.spec.moves import every_of
 from recipe_compiler.spec.read_moves import visible
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Component, Tensor
 
 
 def with_cycle(
@@ -246,11 +247,7 @@ def _refresh(
     derivation: Derivation, name: str, kept: Fraction, newest: Mapping[str, str], declared: frozenset[str]
 ) -> Refresh:
     """Return b' = c b + N(0, (1 - c^2) S), with N(0, S) the law of b given all others (Horowitz 1991)."""
-
-    def rule(atom: Atom) -> Atom:
-        return Coordinate(newest[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
-
-    block = next(item for item in derivation.dynamics.declarations.blocks if item.name == name)
+    block = next(item for item in derivation.blocks if item.name == name)
     law = conditional_law(derive(derivation.dynamics), name)
     if law is None:
         problem = f"found `refresh: {name}`, whose conditional distribution is not shown to be N(0, S)"
@@ -258,7 +255,7 @@ def _refresh(
         raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)])
     old = newest[name]
     new = fresh(f"{name}_drawn" if old == name else f"{old}_drawn", declared)
-    covariance = replace_atoms(derivation.calculus.scale(law.covariance, 1 - kept**2), rule)
+    covariance = renamed(derivation.calculus.scale(law.covariance, 1 - kept**2), newest)
     noise = Noise(fresh(f"w_{new}", declared), (block,), ((covariance,),), None, at_once=True)
     return Refresh(block, old, new, kept, noise)
 
@@ -279,15 +276,8 @@ def rest_of(derivation: Derivation, potential: Potential) -> Tensor:
             case _:
                 return False
 
-    def value(atom: Atom) -> Atom:
-        match atom:
-            case Component(name, (), ()) if name in values:
-                return replace(atom, name=values[name])
-            case _:
-                return atom
-
     terms = tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1))
-    rest = replace_atoms(Tensor(H.free, terms), value)
+    rest = renamed(Tensor(H.free, terms), values)
     if len(terms) != len(H.terms) - 1 or not names_of(rest).isdisjoint({U, *values}):
         raise unsupported(f"acceptance by an H that is not {U} and a rest without it", "state H as such a sum")
     return rest

@@ -16,11 +16,10 @@ from recipe_compiler.program.program import Energies, Gradient, Part, Potential,
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
-from recipe_compiler.scheme.euler import euler, sequential_euler
+from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import length, stacked_sizes, target_gradient, target_potential
-from recipe_compiler.scheme.setting import SchemeSetting
-from recipe_compiler.scheme.shifts_and_noise import fresh
+from recipe_compiler.scheme.shifts_and_noise import SchemeSetting, fresh
 from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
@@ -152,10 +151,8 @@ def _program(build: Build, derivation: Derivation, setting: SchemeSetting) -> Pr
         with placed(build.source, "scheme"):
             return split(derivation, setting, build.scheme)
     match build.scheme.name:
-        case "euler":
-            return euler(derivation, setting)
-        case "sequential_euler":
-            return sequential_euler(derivation, setting, build.scheme.order)
+        case "euler" | "sequential_euler":
+            return euler(derivation, setting, build.scheme.order)
         case name:
             raise CompilerError(f"found the scheme {name} without a word, expected {' or '.join(EULER)}")
 

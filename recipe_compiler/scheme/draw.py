@@ -8,11 +8,12 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.by_datum import ByDatum, by_datum
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.program import SLICES, Draw, Gradient
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.laws import of_all_data
@@ -22,7 +23,7 @@ from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.transform import value
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Index, Tensor
 
 
 def draw(target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str]) -> Draw:
@@ -58,9 +59,6 @@ def draw(target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, s
         parameters = parameters if slices is None else _sliced(target, parameters[0], slices, stated[own])
         estimated = _estimated(target, move, parameters[0]) if gradient.minibatch else None
 
-    def rule(atom: Atom) -> Atom:
-        return Coordinate(names[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
-
     old = newest[theta.name]
     if estimated is not None:
         parameters = (estimated.fixed, *parameters[1:])
@@ -72,10 +70,10 @@ def draw(target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, s
         places[own][0],
         name,
         own_name,
-        tuple(replace_atoms(parameter, rule) for parameter in parameters),
+        tuple(renamed(parameter, names) for parameter in parameters),
         by_precision,
         via,
-        None if estimated is None else replace_atoms(estimated.datum, rule),
+        None if estimated is None else renamed(estimated.datum, names),
         None if estimated is None else target.declarations.data[0].size,
         told=fresh(f"too_few_{name}", declared) if slices is not None and slices.left is not None else "",
     )

@@ -6,12 +6,12 @@ from recipe_compiler.derive.involution import JacobianError, Mapped, mapped
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.program import Auxiliary, Image, Involution, Noise, Program
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Involution as Stated
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Tensor
 
 InNewest = Callable[[Tensor], Tensor]
 
@@ -43,11 +43,8 @@ def reflected(
     drawn = {own.block.name: fresh(f"{own.block.name}_drawn", taken) for own in move.draws}
     values = {**newest, **drawn}
 
-    def rule(atom: Atom) -> Atom:
-        return Coordinate(values[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
-
     def in_newest(tensor: Tensor) -> Tensor:
-        return replace_atoms(tensor, rule)
+        return renamed(tensor, values)
 
     images = tuple(_image(of, block, newest[block.name], taken, in_newest) for block in program.blocks
                    if block.name in move.moved)  # fmt: skip

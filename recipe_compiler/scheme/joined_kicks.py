@@ -12,9 +12,10 @@ Pendleton and Roweth 1987 write them so). One multiplication less stands between
 
 from dataclasses import replace
 
-from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import Evaluate, Kick, Program, Shift, Statement
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor, Term
+from recipe_compiler.program.rename import renamed
+from recipe_compiler.tensor.terms import Tensor, Term
 
 
 def join_kicks(program: Program) -> tuple[Program, Kick | None]:
@@ -38,8 +39,9 @@ def join_kicks(program: Program) -> tuple[Program, Kick | None]:
         return program, None
     if kick != _kick(program, last, program.evaluations[-1].new):
         return program, None
-    whole = replace(_begun(last, first), rate=_twice(last.rate))
-    return replace(program, statements=(*(_begun(one, first) for one in inner), whole)), kick
+    from_start = {first.new: first.old}
+    whole = replace(renamed(last, from_start), rate=_twice(last.rate))
+    return replace(program, statements=(*(renamed(one, from_start) for one in inner), whole)), kick
 
 
 def _kick(program: Program, shift: Shift, evaluated: str) -> Kick | None:
@@ -49,24 +51,7 @@ def _kick(program: Program, shift: Shift, evaluated: str) -> Kick | None:
     own = program.gradient.name
     if not names_of(shift.rate) <= {evaluated, *(parameter.name for parameter in program.parameters)}:
         return None
-
-    def rule(atom: Atom) -> Atom:
-        return replace(atom, name=own) if isinstance(atom, Component) and atom.name == evaluated else atom
-
-    return Kick(shift.block, replace_atoms(shift.rate, rule))
-
-
-def _begun(statement: Statement, first: Shift) -> Statement:
-    """Return a statement with what the first kick was made from in the place of what it made."""
-
-    def rule(atom: Atom) -> Atom:
-        return replace(atom, block=first.old) if isinstance(atom, Coordinate) and atom.block == first.new else atom
-
-    match statement:
-        case Shift(old=old, rate=rate):
-            return replace(statement, old=first.old if old == first.new else old, rate=replace_atoms(rate, rule))
-        case _:
-            return statement
+    return Kick(shift.block, renamed(shift.rate, {evaluated: own}))
 
 
 def _twice(rate: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ def _inside(derivation: Derivation) -> tuple[Block, ...]:
 
     A function of another block may have a generator whose mean is not 0: what flows over the end of a domain.
     """
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.blocks
     ends = [b for b, block in enumerate(blocks) if block.domain.name is not DomainName.REAL]
     return tuple(
         block

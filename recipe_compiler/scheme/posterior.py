@@ -9,10 +9,10 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.extents import after, extent
 from recipe_compiler.formula.shapes import DISCRETE, Size
-from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.program.rebuild import with_tensors
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -22,7 +22,7 @@ from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 
 def target_gradient(
@@ -61,10 +61,10 @@ def target_gradient(
         start = after(start, length(own.sampled, sizes, target) if stacked else 0)
     if not stacked:
         parts = [replace(parts[0], block=block)]
-    renamed = with_tensors(tuple(parts), lambda tensor: _renamed(tensor, names))
-    count = target.declarations.data[0].size if renamed[0].datum is not None else None
-    recursion = None if adjoint is None else with_tensors(adjoint.recursion, lambda tensor: _renamed(tensor, names))
-    return Gradient(name, block, renamed, count, minibatch, recursion=recursion)
+    named = with_tensors(tuple(parts), lambda tensor: renamed(tensor, names))
+    count = target.declarations.data[0].size if named[0].datum is not None else None
+    recursion = None if adjoint is None else with_tensors(adjoint.recursion, lambda tensor: renamed(tensor, names))
+    return Gradient(name, block, named, count, minibatch, recursion=recursion)
 
 
 def _own_names(target: Target, potential: str, block: Block, declared: frozenset[str]) -> dict[str, str]:
@@ -115,7 +115,7 @@ def target_potential(
         fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), prior, datum, count,
         None if adjoint is None else adjoint.recursion,
     )  # fmt: skip
-    return with_tensors(found, lambda tensor: _renamed(tensor, names))
+    return with_tensors(found, lambda tensor: renamed(tensor, names))
 
 
 def _energies(target: Target) -> tuple[Tensor, Tensor | None, Size | None]:
@@ -196,14 +196,3 @@ def _slopes(target: Target, own: Block, adjoint: Adjoints | None, *, stated: boo
         starts = adjoint.with_starts(prior, coordinate, stated=stated)
         return starts, adjoint.with_rows(datum, coordinate, stated=stated)
     return prior, datum
-
-
-def _renamed(tensor: Tensor, names: Mapping[str, str]) -> Tensor:
-    def rule(atom: Atom) -> Atom:
-        match atom:
-            case Coordinate(block, at) if block in names:
-                return Coordinate(names[block], at)
-            case _:
-                return atom
-
-    return replace_atoms(tensor, rule)

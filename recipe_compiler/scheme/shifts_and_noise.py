@@ -1,15 +1,78 @@
-"""What Euler-Maruyama schemes share: drifts at old or updated blocks, and the noise of groups of blocks."""
+"""What all schemes share: names, gradients at the values that rates are taken at, the noise of groups of blocks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.recipe import Derivation, Matrix
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.program.atoms import names_of, replace_atoms
-from recipe_compiler.program.program import Evaluate, Gradient, Noise, Shift, Statement
+from recipe_compiler.program.program import Evaluate, Gradient, Noise, Program, Shift, Statement
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
-Matrix = tuple[tuple[Tensor, ...], ...]
+
+@dataclass(frozen=True, slots=True)
+class SchemeSetting:
+    """What a scheme needs besides the derivation: the target's gradient and how it is estimated."""
+
+    gradient: Gradient
+    V: Tensor | None
+    """Covariance of the minibatch gradient, free indices `i`, `j`; None where it is zero or the gradient exact."""
+    variant: str
+    replacement: bool
+    contiguous: bool
+    parameters: tuple[Parameter, ...]
+    data: tuple[Datum, ...]
+    declared: frozenset[str]
+    """Every name of the user's, for the compiler's own to stay clear of."""
+
+    def program(
+        self, scheme: str, derivation: Derivation, statements: Sequence[Statement], *, carried: bool = False
+    ) -> Program:
+        """Return the Program of one step: its statements, with each gradient evaluated before the first that needs it.
+
+        Args:
+            scheme: its name.
+            derivation: of the dynamics.
+            statements: with gradients at values of their block, as `with_gradient` names them.
+            carried: whether a step may leave the gradient at its end to the next one, which begins with it.
+        """
+        used = {block: values_used(statements, block, name) for block, name in self.gradient.places.items()}
+        ends = used[self.gradient.block.name]
+        own = [statement.new for statement in _shifts(statements) if statement.block == self.gradient.block]
+        newest = own[-1] if own else self.gradient.block.name
+        carried = carried and not self.gradient.others and {self.gradient.block.name, newest} <= {*ends}
+        return Program(
+            scheme=scheme,
+            variant=self.variant,
+            replacement=self.replacement,
+            contiguous=self.contiguous,
+            blocks=derivation.blocks,
+            parameters=self.parameters,
+            data=self.data,
+            gradient=self.gradient,
+            statements=tuple(self._evaluated(statements, used, carried=carried)),
+            carried=carried,
+        )
+
+    def _evaluated(
+        self, statements: Sequence[Statement], used: Mapping[str, Sequence[str]], *, carried: bool
+    ) -> Iterator[Statement]:
+        evaluations: dict[str, Evaluate] = {}
+        for block, gradient in self.gradient.places.items():
+            values = [value for value in used[block] if not (carried and value == block)]
+            for n, value in enumerate(values, 1):
+                ending = "_new" if carried and n == len(values) else f"_v{n}" if len(values) > 1 else ""
+                evaluations[at_value(gradient, block, value)] = Evaluate(value, fresh(gradient + ending, self.declared))
+        arrays, done = {name: own.new for name, own in evaluations.items()}, set[str]()
+        for statement in statements:
+            if isinstance(statement, Shift):
+                needed = names_of(statement.rate)
+                yield from (own for name, own in evaluations.items() if name in needed and name not in done)
+                done |= needed
+                statement = replace(statement, rate=renamed(statement.rate, arrays))
+            yield statement
 
 
 def fresh(name: str, declared: frozenset[str]) -> str:
@@ -19,34 +82,6 @@ def fresh(name: str, declared: frozenset[str]) -> str:
     return name
 
 
-def shifts(
-    derivation: Derivation,
-    gradient: Gradient,
-    order: tuple[str, ...],
-    declared: frozenset[str],
-    draws: tuple[Noise, ...],
-    *,
-    sequential: bool,
-) -> tuple[Shift, ...]:
-    """Return one shift b' = b + eps f_b + noise, [n_b], per block, in `order`; sequential ones read shifted blocks.
-
-    grad U in a drift becomes the component of `gradient`, the array that is computed for it.
-    """
-    declarations, gradients = derivation.dynamics.declarations, arrays_of(derivation, gradient)
-    drifts = {block.name: drift for block, drift in zip(declarations.blocks, derivation.drift, strict=True)}
-    blocks = {block.name: block for block in declarations.blocks}
-    noise = {block.name: draw.name for draw in draws for block in draw.blocks}
-    done: dict[str, str] = {}
-    found: list[Shift] = []
-    for name in order:
-        new = fresh(f"{name}_new", declared)
-        rate = with_gradient(drifts[name], gradients, done)
-        found.append(Shift(blocks[name], name, new, rate, noise.get(name, "")))
-        if sequential:
-            done[name] = new
-    return tuple(found)
-
-
 def arrays_of(derivation: Derivation, gradient: Gradient) -> Mapping[str, str]:
     """Return the names of the potential, and of it at other blocks, to those of the arrays of its gradients."""
     functions = derivation.dynamics.declarations.functions
@@ -54,8 +89,24 @@ def arrays_of(derivation: Derivation, gradient: Gradient) -> Mapping[str, str]:
     return {f.name: gradient.places[f.of[0]] for f in own}
 
 
-def with_gradient(drift: Tensor, gradients: Mapping[str, str], done: Mapping[str, str]) -> Tensor:
-    """Return a drift with grad U as the component of an array, and with the updated names of the blocks in `done`.
+def at_value(gradient: str, block: str, value: str) -> str:
+    """Return what the gradient by a block is called at one of its values, until it is known where it is evaluated."""
+    return gradient if value == block else f"{gradient}({value})"
+
+
+def values_used(statements: Sequence[Statement], block: str, gradient: str) -> list[str]:
+    """Return the values of a block at which statements take the gradient by it, in order."""
+    values = (block, *(own.new for own in _shifts(statements) if own.block.name == block))
+    needed = {name for own in _shifts(statements) for name in names_of(own.rate)}
+    return [value for value in values if at_value(gradient, block, value) in needed]
+
+
+def _shifts(statements: Sequence[Statement]) -> list[Shift]:
+    return [statement for statement in statements if isinstance(statement, Shift)]
+
+
+def with_gradient(drift: Tensor, gradients: Mapping[str, str], newest: Mapping[str, str]) -> Tensor:
+    """Return a drift at the newest values of blocks, with grad U as the component of an array (`at_value`).
 
     `gradients` are the arrays of U, and of U at other blocks, by these names.
 
@@ -65,12 +116,12 @@ def with_gradient(drift: Tensor, gradients: Mapping[str, str], done: Mapping[str
 
     def rule(atom: Atom) -> Atom:
         match atom:
-            case Component(name, (), (Coordinate(_, at),)) if name in gradients:
-                return Component(gradients[name], at)
+            case Component(name, (), (Coordinate(block, at),)) if name in gradients:
+                return Component(at_value(gradients[name], block, newest.get(block, block)), at)
             case Component(name, _, by) if name in gradients:
                 raise _needs(name, len(by))
             case Coordinate(block, at):
-                return Coordinate(done.get(block, block), at)
+                return Coordinate(newest.get(block, block), at)
             case _:
                 return atom
 
@@ -83,39 +134,25 @@ def _needs(potential: str, order: int) -> ModelError:
     return ModelError([Fault(Place(""), "drift", problem, "supported are dynamics whose drift holds grad U alone")])
 
 
-def evaluated(moves: tuple[Shift, ...], gradients: Mapping[str, str], *, sequential: bool) -> tuple[Statement, ...]:
-    """Return the shifts with each gradient, by its block, evaluated before the first that needs it, where it does.
+def noises(blocks: Sequence[Block], names: Mapping[str, str], two_D: Matrix, B_hat: Matrix | None) -> tuple[Noise, ...]:
+    """Return the noise N(0, eps (two_D - eps B_hat)) of each group of blocks that it correlates, `w_` and their names.
 
-    Raises:
-        ModelError: one shift needs it at the old value of its block, another at the new one.
+    Blocks a and b are in one group where two_D[a][b] or B_hat[a][b] is not zero (Ma, Chen, Fox 2015, Eq. 9).
     """
-    found: list[Statement] = list(moves)
-    for block, gradient in gradients.items():
-        now, places = block, list[str]()
-        for move in moves:
-            if gradient in names_of(move.rate):
-                places.append(now)
-            if sequential and move.block.name == block:
-                now = move.new
-        if len(set(places)) > 1:
-            problem = f"found an order that needs {gradient} at both the old and the new {block}"
-            hint = f"put {block} last, or use the scheme euler"
-            raise ModelError([Fault(Place(""), "scheme.order", problem, hint)])
-        if places:
-            first = next(move for move in moves if gradient in names_of(move.rate))
-            found.insert(found.index(first), Evaluate(places[0], gradient))
-    return tuple(found)
 
+    def part(matrix: Matrix | None, group: list[int]) -> Matrix | None:
+        own = tuple(tuple(matrix[a][b] for b in group) for a in group) if matrix else ()
+        return own if any(not entry.is_zero for row in own for entry in row) else None
 
-def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
-    """Return the groups of blocks whose noise is correlated, with the blocks of 2D and B_hat of each group.
-
-    Blocks a and b are in one group where D[a][b] or B_hat[a][b] is not zero; the draw is N(0, eps (2D - eps B_hat))
-    over the group (Ma, Chen, Fox 2015, Eq. 9).
-    """
-    blocks = derivation.dynamics.declarations.blocks
-    groups = correlated(derivation.D, *(() if B_hat is None else (B_hat,)))
-    return tuple(_noise(derivation, B_hat, blocks, group) for group in groups)
+    return tuple(
+        Noise(
+            "_".join(("w", *(names[blocks[a].name] for a in group))),
+            tuple(blocks[a] for a in group),
+            tuple(tuple(two_D[a][b] for b in group) for a in group),
+            part(B_hat, group),
+        )
+        for group in correlated(two_D, *((B_hat,) if B_hat else ()))
+    )
 
 
 def correlated(*matrices: Matrix) -> list[list[int]]:
@@ -133,13 +170,3 @@ def correlated(*matrices: Matrix) -> list[list[int]]:
         merged = sorted([a, *(b for group in touching for b in group)])
         groups = [group for group in groups if group not in touching] + [merged]
     return sorted(group for group in groups if any(linked(a, b) for a in group for b in group))
-
-
-def _noise(derivation: Derivation, B_hat: Matrix | None, blocks: tuple[Block, ...], group: list[int]) -> Noise:
-    rules = derivation.calculus
-    two_D = tuple(tuple(rules.scale(derivation.D[a][b], 2) for b in group) for a in group)
-    part = None if B_hat is None else tuple(tuple(B_hat[a][b] for b in group) for a in group)
-    if part is not None and all(entry.is_zero for row in part for entry in row):
-        part = None
-    own = tuple(blocks[a] for a in group)
-    return Noise("_".join(("w", *(block.name for block in own))), own, two_D, part)

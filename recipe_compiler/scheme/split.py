@@ -1,26 +1,23 @@
 """A step by splitting: the flows of the pieces of a recipe, one after the other, in the order of a word."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from types import MappingProxyType
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, derive
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Evaluate, Heat, Noise, Program, Shift, Statement
-from recipe_compiler.scheme.setting import SchemeSetting
-from recipe_compiler.scheme.shifts_and_noise import arrays_of, correlated, fresh, with_gradient
+from recipe_compiler.program.program import Heat, Program, Shift, Statement
+from recipe_compiler.scheme.shifts_and_noise import SchemeSetting, arrays_of, fresh, noises, with_gradient
 from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
 from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.splitting.split_by import list_selections, split_by
 from recipe_compiler.splitting.subtraction import Subtraction, find_subtraction
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Tensor
 
 
 def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Program:
@@ -54,13 +51,10 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
             made = made.then(change)
         if piece.is_noisy and is_accepted(scheme):
             made = made.heated(before, piece)
-    carried = _is_carried(made.statements, setting)
     needed = [own for own in (less.propagators if less else ()) if own not in made.statements]
-    statements = (*needed, *made.statements)
-    for block, gradient in setting.gradient.places.items():
-        statements = tuple(_evaluated(statements, block, gradient, setting.declared, carried=carried))
-    _check_batches(scheme, setting, statements)
-    return setting.program(scheme.name, derivation, statements, carried=carried)
+    program = setting.program(scheme.name, derivation, (*needed, *made.statements), carried=True)
+    _check_batches(scheme, program)
+    return program
 
 
 def is_accepted(scheme: Scheme) -> bool:
@@ -68,10 +62,10 @@ def is_accepted(scheme: Scheme) -> bool:
     return any(isinstance(move, Metropolis) for move in scheme.cycle)
 
 
-def _check_batches(scheme: Scheme, setting: SchemeSetting, statements: tuple[Statement, ...]) -> None:
+def _check_batches(scheme: Scheme, program: Program) -> None:
     """Raise ModelError where a step with minibatches evaluates the gradient more than once."""
-    count = sum(isinstance(statement, Evaluate) for statement in statements)
-    if setting.variant == "minibatch" and count > 1:
+    count = len(program.evaluations)
+    if program.variant == "minibatch" and count > 1:
         problem = f"found {word_text(scheme.split)}, which evaluates the gradient {count} times a step, expected once"
         hint = (
             f"{count} minibatches have at best 1/{count} of the noise for {count} times the rows, and nothing is won; "
@@ -107,18 +101,13 @@ class _Made:
 
     def _shifted(self, change: Change, begun: Mapping[str, str] | None = None) -> "_Made":
         """Return the statements with the shifts of a change, from the newest values, or again from those begun with."""
-        blocks = self.derivation.dynamics.declarations.blocks
+        blocks = self.derivation.blocks
         own = change.propagator
         known = () if own is None or own in self.statements else (own,)
         new = {block.name: self._name(block) for block in blocks if block.name in change.moved}
-        noise: dict[str, str] = {}
-        draws: list[Statement] = []
-        for group in correlated(change.two_D):
-            drawn = tuple(blocks[a] for a in group)
-            name = "_".join(("w", *(new[block.name] for block in drawn)))
-            two_D = tuple(tuple(self._at_newest(change.two_D[a][b]) for b in group) for a in group)
-            draws.append(Noise(name, drawn, two_D, None if change.B_hat is None else ((change.B_hat,),)))
-            noise |= {block.name: name for block in drawn}
+        two_D = tuple(tuple(map(self._at_newest, row)) for row in change.two_D)
+        draws = noises(blocks, new, two_D, change.B_hat)
+        noise = {block.name: draw.name for draw in draws for block in draw.blocks}
         moves = [
             Shift(
                 block,
@@ -138,7 +127,7 @@ class _Made:
 
     def heated(self, before: "_Made", piece: Piece) -> "_Made":
         """Return the statements with the heat of a letter, which is accepted with the others by their work."""
-        blocks = self.derivation.dynamics.declarations.blocks
+        blocks = self.derivation.blocks
         if self.setting.gradient.block.name in piece.moved:
             name = self.setting.gradient.block.name
             hint = f"leave letters with noise that move {name} out, or the acceptance"
@@ -152,7 +141,7 @@ class _Made:
         It is for an iteration: where it is not defined any value may take its place.
         """
         c = self.derivation.calculus
-        for block, rate in zip(self.derivation.dynamics.declarations.blocks, change.rate, strict=True):
+        for block, rate in zip(self.derivation.blocks, change.rate, strict=True):
             z = Coordinate(block.name, col_slots(block))
             slope = c.diff(rate, z, almost_everywhere=True) if change.implicit else None
             yield slope if slope is not None and slope.terms else None
@@ -168,67 +157,3 @@ class _Made:
         done = sum(isinstance(s, Shift) and s.block == block for s in self.statements)
         ending = "new" if done + 1 == self.shifts[block.name] else f"v{done + 1}"  # `r_1` is an entry of r
         return fresh(f"{block.name}_{ending}", self.setting.declared)
-
-
-def _is_carried(statements: tuple[Statement, ...], setting: SchemeSetting) -> bool:
-    """Whether a step ends with the gradient at the state that it leaves behind, and the next begins with it.
-
-    One gradient alone is carried on.
-    """
-    own = setting.gradient
-    roles = [role for statement in statements if (role := _role(statement, own.block.name, own.name))]
-    return bool(roles) and roles[0] is roles[-1] is GradientUse.NEEDS and not own.others
-
-
-class GradientUse(StrEnum):
-    """How a statement is related to the gradient; no flow moves the block at which its own rate takes the gradient."""
-
-    NEEDS = "takes the gradient"
-    MOVES = "moves the block that it depends on"
-
-
-def _role(statement: Statement, block: str, gradient: str) -> GradientUse | None:
-    match statement:
-        case Shift(rate=own) if gradient in names_of(own):
-            return GradientUse.NEEDS
-        case Shift(block=moved) if moved.name == block:
-            return GradientUse.MOVES
-        case _:
-            return None
-
-
-def _evaluated(
-    statements: tuple[Statement, ...], block: str, gradient: str, declared: frozenset[str], *, carried: bool
-) -> Iterator[Statement]:
-    """Yield the statements with the gradient by a block evaluated before each that needs a value which is not known."""
-    roles = [_role(statement, block, gradient) for statement in statements]
-    count = sum(known is False for known, _ in _known(roles, carried=carried))
-    at, value, done = block, gradient, 0
-    for statement, (known, role) in zip(statements, _known(roles, carried=carried), strict=True):
-        if known is False:
-            done += 1
-            ending = "_new" if carried and done == count else f"_v{done}" if count > 1 else ""
-            value = fresh(f"{gradient}{ending}", declared)
-            yield Evaluate(at, value)
-        yield _with_value(statement, gradient, value)
-        if role is GradientUse.MOVES and isinstance(statement, Shift):
-            at = statement.new
-
-
-def _known(roles: Sequence[GradientUse | None], *, carried: bool) -> Iterator[tuple[bool | None, GradientUse | None]]:
-    """Yield for every statement whether the gradient that it needs is known, None where it needs none; and its role."""
-    known = carried
-    for role in roles:
-        yield (known if role is GradientUse.NEEDS else None), role
-        known = role is not GradientUse.MOVES and (known or role is GradientUse.NEEDS)
-
-
-def _with_value(statement: Statement, gradient: str, value: str) -> Statement:
-    """Return a shift that takes the gradient under the name of one of its values."""
-    if not isinstance(statement, Shift) or value == gradient:
-        return statement
-
-    def rule(atom: Atom) -> Atom:
-        return replace(atom, name=value) if isinstance(atom, Component) and atom.name == gradient else atom
-
-    return replace(statement, rate=replace_atoms(statement.rate, rule))

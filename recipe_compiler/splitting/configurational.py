@@ -13,48 +13,20 @@ so if and only if a = d and v = -b/c. theta then has the covariance of exp(-U) w
 the last O to there take diag(v, 1) to a variance of x that is 1: identities of polynomials in h^2, for every step size.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from math import lcm
 
+from flint import fmpq, fmpq_mat, fmpq_poly
+
+from recipe_compiler.algebra.scalars.rational_matrices import fraction
 from recipe_compiler.spec.words import Letter, Word, letters
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 
-Polynomial = tuple[Fraction, ...]
-"""Coefficients of 1, h^2, h^4, ... without zeros at the end."""
-ZERO, ONE = Fraction(0), Fraction(1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """The linear map of letters without O on a pair: x' = a x + h b y, y' = h c x + d y."""
-
-    a: Polynomial = (ONE,)
-    b: Polynomial = ()
-    c: Polynomial = ()
-    d: Polynomial = (ONE,)
-
-    def then(self, role: NoiseRole, share: Fraction) -> "_Stretch":
-        """Return the map with one more letter at the end."""
-        s, h2 = (share,), (ZERO, ONE)
-        if role is NoiseRole.DRIFT:
-            a, b = (
-                _add_polynomials(self.a, _multiply_polynomials(s, h2, self.c)),
-                _add_polynomials(self.b, _multiply_polynomials(s, self.d)),
-            )
-            return _Stretch(a, b, self.c, self.d)
-        c, d = (
-            _add_polynomials(self.c, _multiply_polynomials((-share,), self.a)),
-            _add_polynomials(self.d, _multiply_polynomials((-share,), h2, self.b)),
-        )
-        return _Stretch(self.a, self.b, c, d)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether it is the identity."""
-        return self == _Stretch()
+H2 = fmpq_poly([0, 1])
+"""h^2."""
+IDENTITY = (fmpq_poly([1]), fmpq_poly(), fmpq_poly(), fmpq_poly([1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +55,16 @@ def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
         word: with positive shares of O.
         roles: of every piece in it: a kick, a drift, or a piece that moves the momentum alone and preserves its law.
     """
-    written = tuple(letters(word))
-    stretches = tuple(_list_stretches(written, roles))
-    if len(stretches) < 2:
+    first, *others = _list_stretches(letters(word), roles)
+    if not others:
         return False
-    first, *inner, last = stretches
-    cycle = [one for one in (_join_ends(last, first), *(_compose_letters(own) for own in inner)) if not one.is_nothing]
-    if not cycle or any(one.a != one.d for one in cycle):
+    *inner, last = others
+    cycle = [one for own in ([*last, *first], *inner) if (one := _compose_letters(own)) != IDENTITY]
+    if not cycle or any(a != d for a, _, _, d in cycle):
         return False
-    b, c = cycle[0].b, cycle[0].c
-    if any(_multiply_polynomials(one.b, c) != _multiply_polynomials(one.c, b) for one in cycle):
-        return False
-    tail = _compose_letters(last)
-    squares = _multiply_polynomials((-ONE,), tail.a, tail.a, b), _multiply_polynomials((ZERO, ONE), tail.b, tail.b, c)
-    return bool(c) and _add_polynomials(*squares) == c
+    (_, b, c, _), (tail_a, tail_b, _, _) = cycle[0], _compose_letters(last)
+    same = all(own_b * c == own_c * b for _, own_b, own_c, _ in cycle)
+    return same and c != 0 and H2 * tail_b * tail_b * c - tail_a * tail_a * b == c
 
 
 def find_counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
@@ -113,7 +81,7 @@ def find_counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | 
     """
     written = tuple(letters(word))
     n = lcm(*(letter.share.denominator for letter in written if roles[letter.piece] is NoiseRole.DECAY))
-    for h in (ONE, Fraction(1, 2), Fraction(1, 4), Fraction(1, 16)):
+    for h in (Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 16)):
         for decay in (Fraction(1, 2), Fraction(1, 3)):
             variance = _compute_variance(written, roles, h, decay, n)
             if variance is not None and variance != 1:
@@ -121,19 +89,23 @@ def find_counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | 
     return None
 
 
-def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = ONE) -> Fraction | None:
+def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = Fraction(1)) -> Fraction | None:
     """Return the variance of theta over that of r in the laws that a word without O keeps, t diag(v, 1) for every t.
 
     In units of those of exp(-H); None if the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3, the
     1/(1 - h^2/4) of leapfrog (cf. Leimkuhler, Matthews 2013).
     """
-    own = _compose_letters([(roles[letter.piece], letter.share) for letter in letters(word)])
-    b, c = (sum((k * h ** (2 * n) for n, k in enumerate(p)), ZERO) for p in (own.b, own.c))
-    return -b / c if own.a == own.d and c else None
+    a, b, c, d = _compose_letters((roles[letter.piece], letter.share) for letter in letters(word))
+    over, under = (polynomial(_rational(h * h)) for polynomial in (-b, c))
+    return fraction(over / under) if a == d and under else None
+
+
+def _rational(number: Fraction) -> fmpq:
+    return fmpq(number.numerator, number.denominator)
 
 
 def _list_stretches(
-    written: Sequence[Letter], roles: Mapping[str, NoiseRole]
+    written: Iterable[Letter], roles: Mapping[str, NoiseRole]
 ) -> Iterator[list[tuple[NoiseRole, Fraction]]]:
     """Yield the letters before the first O, those between one and the next, and those after the last."""
     found: list[tuple[NoiseRole, Fraction]] = []
@@ -146,68 +118,37 @@ def _list_stretches(
     yield found
 
 
-def _compose_letters(own: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
-    return reduce(lambda made, letter: made.then(*letter), own, _Stretch())
-
-
-def _join_ends(last: Sequence[tuple[NoiseRole, Fraction]], first: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
-    """Return the map of the letters around the end of a step, from its last O to the first O of the next."""
-    return _compose_letters([*last, *first])
+def _compose_letters(own: Iterable[tuple[NoiseRole, Fraction]]) -> tuple[fmpq_poly, ...]:
+    """Return the linear map of letters without O on a pair: x' = a x + h b y, y' = h c x + d y."""
+    a, b, c, d = IDENTITY
+    for role, share in own:
+        s = _rational(share)
+        if role is NoiseRole.DRIFT:
+            a, b = a + s * H2 * c, b + s * d
+        else:
+            c, d = c - s * a, d - s * H2 * b
+    return a, b, c, d
 
 
 def _compute_variance(
     written: Sequence[Letter], roles: Mapping[str, NoiseRole], h: Fraction, decay: Fraction, n: int
 ) -> Fraction | None:
     """Return the stationary variance of x for a chain of steps on the line; None without one."""
-    a, b, c, d = ONE, ZERO, ZERO, ONE
-    p, q, r = ZERO, ZERO, ZERO  # what the noise adds to Var x, Cov(x, y) and Var y
+    F, noise = fmpq_mat(2, 2, [1, 0, 0, 1]), fmpq_mat(2, 2)
     for letter in written:
-        s = letter.share * h
+        s, e = _rational(letter.share * h), fmpq(1)
         match roles[letter.piece]:
             case NoiseRole.DRIFT:
-                a, b = a + s * c, b + s * d
-                p, q = p + 2 * s * q + s * s * r, q + s * r
+                G = fmpq_mat(2, 2, [1, s, 0, 1])
             case NoiseRole.KICK:
-                c, d = c - s * a, d - s * b
-                q, r = q - s * p, r - 2 * s * q + s * s * p
+                G = fmpq_mat(2, 2, [1, 0, -s, 1])
             case _:
-                e = decay ** int(letter.share * n)
-                c, d = e * c, e * d
-                q, r = e * q, e * e * r + 1 - e * e
-    trace, det = a + d, a * d - b * c
-    if not abs(trace) < 1 + det < 2:
+                e = _rational(decay ** int(letter.share * n))
+                G = fmpq_mat(2, 2, [1, 0, 0, e])
+        F, noise = G * F, G * noise * G.transpose() + fmpq_mat(2, 2, [0, 0, 0, 1 - e * e])
+    a, b, c, d = F.entries()
+    if not abs(a + d) < 1 + F.det() < 2:
         return None
-    rows = (
-        (1 - a * a, -2 * a * b, -b * b, p),
-        (-a * c, 1 - a * d - b * c, -b * d, q),
-        (-c * c, -2 * c * d, 1 - d * d, r),
-    )
-    return _compute_determinant([(row[3], row[1], row[2]) for row in rows]) / _compute_determinant(
-        [row[:3] for row in rows]
-    )
-
-
-def _compute_determinant(rows: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Fraction:
-    (a, b, c), (d, e, f), (g, h, i) = rows
-    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-
-
-def _add_polynomials(*polynomials: Polynomial) -> Polynomial:
-    found = [ZERO] * max(map(len, polynomials))
-    for polynomial in polynomials:
-        for n, coefficient in enumerate(polynomial):
-            found[n] += coefficient
-    while found and not found[-1]:
-        found.pop()
-    return tuple(found)
-
-
-def _multiply_polynomials(*factors: Polynomial) -> Polynomial:
-    found: Polynomial = (ONE,)
-    for factor in factors:
-        made = [ZERO] * max(len(found) + len(factor) - 1, 0)
-        for n, one in enumerate(found):
-            for m, other in enumerate(factor):
-                made[n + m] += one * other
-        found = _add_polynomials(tuple(made))
-    return found
+    rows = [1 - a * a, -2 * a * b, -b * b, -a * c, 1 - a * d - b * c, -b * d, -c * c, -2 * c * d, 1 - d * d]
+    p, q, _, r = noise.entries()
+    return fraction(fmpq_mat(3, 3, rows).solve(fmpq_mat(3, 1, [p, q, r]))[0, 0])

@@ -13,15 +13,24 @@ Worked example: the O of SGHMC, dr = -C inv(M) r dt + sqrt(2C) dW, has F = C inv
 = exp(-tF) r + N(0, M - exp(-tF) M exp(-tF)^T): it keeps N(0, M), since F M + M F^T = 2C.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, apply_matrix, col_slots, row_slots
+from recipe_compiler.derive.recipe import (
+    Derivation,
+    Matrix,
+    Vector,
+    apply_matrix,
+    col_slots,
+    row_slots,
+    zero_matrix,
+    zero_vector,
+)
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import Names, Propagator
-from recipe_compiler.splitting.flow import Change, NoRow, find_affine_degree
+from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_affine_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -30,53 +39,13 @@ from recipe_compiler.tensor.terms import Component, Coordinate, Index, Slot, Ten
 CONSTANT_MATRICES = "linear or Ornstein-Uhlenbeck, constant matrices"
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantMatrices:
-    """A flow that is affine with constant matrices, over the blocks that its piece moves."""
-
-    F: Matrix
-    """n x n over the whole state, block by block: -df/dz of the blocks that are moved, and zero elsewhere."""
-    b: Vector
-    """f + F z, a vector over the state, free of the blocks that are moved."""
-    as_stated: bool = False
-    may_end: bool = False
-    row: str = CONSTANT_MATRICES
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        return (
-            "exp(-tF) z + int_0^t exp(-uF) du b + N(0, int_0^t exp(-uF) 2D exp(-uF)^T du), f = b - F z with F, D"
-            " constant, b frozen"
-        )
-
-    @property
-    def order(self) -> None:
-        """It is exact."""
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return ((exp(-tF) - 1) z + int_0^t exp(-uF) du b)/eps and the covariance over eps, at t = share eps."""
-        c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
-        moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
-        own = _write_propagator(c, self, piece, moved, share, blocks)
-        rate = [c.zero(*row_slots(block)) for block in blocks]
-        noisy = _find_noisy_blocks(self.F, piece.D, moved)
-        two_D = [[c.zero(*row_slots(a), *col_slots(b)) for b in blocks] for a in blocks]
-        for (i, n), (j, m) in product(enumerate(moved), enumerate(moved)):
-            z = c.coordinate(blocks[m].name, *col_slots(blocks[m]))
-            for name, vector in (
-                (own.change[i][j], z),
-                (own.integral[i][j], _turn_to_columns(c, self.b[m], blocks[m])),
-            ):
-                if not vector.is_zero:
-                    product_ = c.multiply(c.atom(_name_entry(name, blocks[n], blocks[m])), vector)
-                    rate[n] = c.add(rate[n], c.total(product_, *col_slots(blocks[m])))
-            if n in noisy and m in noisy:
-                two_D[n][m] = c.atom(_name_entry(own.covariance[i][j], blocks[n], blocks[m]))
-        return (Change(piece.moved, tuple(rate), tuple(map(tuple, two_D)), own),)
+_SAYS = (
+    "exp(-tF) z + int_0^t exp(-uF) du b + N(0, int_0^t exp(-uF) 2D exp(-uF)^T du), f = b - F z with F, D"
+    " constant, b frozen"
+)
 
 
-def find_constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices | NoRow:
+def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else the reason.
 
     f = b - F z with F = -df/dz: [n, n] and b = f + F z: [n] over the n coordinates that the piece moves:
@@ -94,12 +63,12 @@ def find_constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatr
     moved = {n for n, block in enumerate(blocks) if block.name in piece.moved}
     F = tuple(
         tuple(
-            c.settled(c.scale(c.diff(piece.drift[n], Coordinate(b.name, col_slots(b))), -1))
+            c.settled(c.scale(c.diff(piece.drift[n], Coordinate(blocks[m].name, col_slots(blocks[m]))), -1))
             if {n, m} <= moved
-            else c.zero(*row_slots(a), *col_slots(b))
-            for m, b in enumerate(blocks)
+            else zero
+            for m, zero in enumerate(row)
         )
-        for n, a in enumerate(blocks)
+        for n, row in enumerate(zero_matrix(c, blocks))
     )
     for word, matrix in (("drift", F), ("noise", piece.D)):
         for entry in (entry for row in matrix for entry in row):
@@ -108,10 +77,34 @@ def find_constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatr
     z = tuple(c.coordinate(block.name, *row_slots(block)) for block in blocks)
     linear = apply_matrix(c, blocks, F, z)
     b = tuple(
-        c.settled(c.add(f, own)) if n in moved else c.zero(*row_slots(blocks[n]))
-        for n, (f, own) in enumerate(zip(piece.drift, linear, strict=True))
+        c.settled(c.add(f, own)) if n in moved else zero
+        for n, (f, own, zero) in enumerate(zip(piece.drift, linear, zero_vector(c, blocks), strict=True))
     )
-    return ConstantMatrices(F, b)
+    return Flow(CONSTANT_MATRICES, _SAYS, partial(_change_by_propagator, F, b))
+
+
+def _change_by_propagator(
+    F: Matrix, b: Vector, derivation: Derivation, piece: Piece, share: Fraction
+) -> tuple[Change, ...]:
+    """Return ((exp(-tF) - 1) z + int_0^t exp(-uF) du b)/eps and the covariance over eps, at t = share eps.
+
+    F, [n, n], and b, [n], over the whole state, are zero where nothing moves.
+    """
+    c, blocks = derivation.calculus, derivation.blocks
+    moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
+    own = _write_propagator(c, F, piece, moved, share, blocks)
+    rate = [*zero_vector(c, blocks)]
+    noisy = _find_noisy_blocks(F, piece.D, moved)
+    two_D = [[*row] for row in zero_matrix(c, blocks)]
+    for (i, n), (j, m) in product(enumerate(moved), enumerate(moved)):
+        z = c.coordinate(blocks[m].name, *col_slots(blocks[m]))
+        for name, vector in ((own.change[i][j], z), (own.integral[i][j], _turn_to_columns(c, b[m], blocks[m]))):
+            if not vector.is_zero:
+                product_ = c.multiply(c.atom(_name_entry(name, blocks[n], blocks[m])), vector)
+                rate[n] = c.add(rate[n], c.total(product_, *col_slots(blocks[m])))
+        if n in noisy and m in noisy:
+            two_D[n][m] = c.atom(_name_entry(own.covariance[i][j], blocks[n], blocks[m]))
+    return (Change(piece.moved, tuple(rate), tuple(map(tuple, two_D)), own),)
 
 
 def _is_constant(tensor: Tensor, declarations: Declarations) -> bool:
@@ -128,7 +121,7 @@ def _find_noisy_blocks(F: Matrix, D: Matrix, moved: list[int]) -> set[int]:
 
 
 def _write_propagator(
-    c: Calculus, flow: ConstantMatrices, piece: Piece, moved: list[int], share: Fraction, blocks: tuple[Block, ...]
+    c: Calculus, F: Matrix, piece: Piece, moved: list[int], share: Fraction, blocks: tuple[Block, ...]
 ) -> Propagator:
     own = tuple(blocks[n] for n in moved)
     ending = piece.name if share == 1 else f"{piece.name}_{str(share).replace('/', '_').replace('-', 'minus_')}"
@@ -139,7 +132,7 @@ def _write_propagator(
 
     return Propagator(
         own,
-        tuple(tuple(flow.F[n][m] for m in moved) for n in moved),
+        tuple(tuple(F[n][m] for m in moved) for n in moved),
         tuple(tuple(c.scale(piece.D[n][m], 2) for m in moved) for n in moved),
         share,
         named("change"),

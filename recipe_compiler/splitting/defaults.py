@@ -14,7 +14,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.spec.words import Pair
-from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.flow import find_degree
 from recipe_compiler.splitting.pieces import Selections, make_piece
 from recipe_compiler.splitting.select import Summand, choose_summands, list_summands
 
@@ -63,7 +63,7 @@ def choose_default_selections(derivation: Derivation) -> Selections:
 
 def _list_moving_parts(derivation: Derivation) -> Iterator[_Part]:
     """Yield every pair of Q with every summand of H that move anything together, pairs in the order of the state."""
-    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    blocks = [block.name for block in derivation.blocks]
     every = {_name_summand(summand): summand for summand in list_summands(derivation.dynamics)}
     for a, one in enumerate(blocks):
         for b, other in enumerate(blocks[a:], a):

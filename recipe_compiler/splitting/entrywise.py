@@ -17,16 +17,15 @@ Worked example: SGNHT's dr = -xi r dt + sqrt(2A) dW with xi frozen has a = xi an
 N(0, A (1 - exp(-2 xi t))/xi), which at xi = 0 is r + N(0, 2 A t): phi has no pole there, and xi may have any sign.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.program.program import EPS
-from recipe_compiler.splitting.degree import find_degree
-from recipe_compiler.splitting.flow import Change, NoRow, find_affine_degree
+from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_affine_degree, find_degree, find_diagonal
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
 
@@ -41,61 +40,15 @@ _SAYS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Entrywise:
-    """A flow that is affine entry by entry: z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D), phi(y) = (exp(y) - 1)/y.
-
-    f, a: [n] over the state, D: [n, n] diagonal, f = b - a z with b and a frozen; a = 0 is a shift, D != 0
-    Ornstein-Uhlenbeck's process (Uhlenbeck, Ornstein 1930). The derivative of the mean by t is f at the mean, as 1 - a
-    t phi(-a t) = exp(-a t).
-    """
-
-    row: str
-    decay: tuple[Tensor, ...]
-    """a of f = b - a z by block of the state, with its free index; zero where nothing decays."""
-    may_end: bool = False
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        return _SAYS[self.row]
-
-    @property
-    def as_stated(self) -> bool:
-        """A shift is computed as its formulas are stated, what is linear multiplied out: `A - (A - xi)` is xi."""
-        return self.row == SHIFT
-
-    @property
-    def order(self) -> None:
-        """It is exact."""
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return the rate s phi(-s eps a) f and the noise 2 s phi(-2 s eps a) D, block by block, as one change.
-
-        D is diagonal where a is not zero, so the index of a may be that of the row.
-        """
-        c = derivation.calculus
-        change = Change(
-            piece.moved,
-            tuple(
-                c.scale(c.multiply(f, _write_phi(c, a, share)), share)
-                for f, a in zip(piece.drift, self.decay, strict=True)
-            ),
-            tuple(
-                tuple(c.scale(c.multiply(entry, _write_phi(c, a, 2 * share)), 2 * share) for entry in line)
-                for line, a in zip(piece.D, self.decay, strict=True)
-            ),
-        )
-        return (change,)
-
-
-def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
+def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the flow of a piece whose entries move each by itself, with frozen coefficients; else the reason.
 
-    The matrix df/dz, [n, n], has to be diagonal and free of z, and so has D, if there is noise.
+    z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D), phi(y) = (exp(y) - 1)/y, f, a: [n], f = b - a z with b and a
+    frozen; a = 0 is a shift, D != 0 Ornstein-Uhlenbeck's process (Uhlenbeck, Ornstein 1930). The derivative of the mean
+    by t is f at the mean, as 1 - a t phi(-a t) = exp(-a t). The matrix df/dz, [n, n], has to be diagonal and free of z,
+    and so has D, if there is noise.
     """
     declarations = derivation.dynamics.declarations
-    moved = frozenset(piece.moved)
     highest = find_affine_degree(piece, declarations)
     if isinstance(highest, NoRow):
         return highest
@@ -106,14 +59,38 @@ def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Entrywise | NoR
             return own
         decay.append(own)
     if not piece.is_noisy:
-        return Entrywise(LINEAR if highest else SHIFT, tuple(decay))
+        return entrywise_flow(LINEAR if highest else SHIFT, decay)
     for a, line in enumerate(piece.D):
         for b, entry in enumerate(line):
-            if find_degree(entry, moved, declarations) != 0:
+            if find_degree(entry, frozenset(piece.moved), declarations) != 0:
                 return NoRow(f"its noise depends on {', '.join(piece.moved)}")
             if not entry.is_zero and (a != b or find_diagonal(derivation, a, entry) is None):
                 return NoRow(f"its noise is correlated: {text(entry)} is not diagonal")
-    return Entrywise(ORNSTEIN_UHLENBECK, tuple(decay))
+    return entrywise_flow(ORNSTEIN_UHLENBECK, decay)
+
+
+def entrywise_flow(row: str, decay: Sequence[Tensor]) -> Flow:
+    """Return the flow of f = b - a z by a, [n]; what is linear is multiplied out: `A - (A - xi)` is xi."""
+    return Flow(row, _SAYS[row], partial(_change_entries, decay), as_stated=row == SHIFT)
+
+
+def _change_entries(
+    decay: Sequence[Tensor], derivation: Derivation, piece: Piece, share: Fraction
+) -> tuple[Change, ...]:
+    """Return the rate s phi(-s eps a) f and the noise 2 s phi(-2 s eps a) D, block by block, as one change.
+
+    D is diagonal where a is not zero, so the index of a may be that of the row.
+    """
+    c = derivation.calculus
+    change = Change(
+        piece.moved,
+        tuple(c.scale(c.multiply(f, _write_phi(c, a, share)), share) for f, a in zip(piece.drift, decay, strict=True)),
+        tuple(
+            tuple(c.scale(c.multiply(entry, _write_phi(c, a, 2 * share)), 2 * share) for entry in line)
+            for line, a in zip(piece.D, decay, strict=True)
+        ),
+    )
+    return (change,)
 
 
 def _write_phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
@@ -125,7 +102,7 @@ def _write_phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
 
 def _find_decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
     """Return a of f = b - a z for block n, or the reason that entries depend on each other."""
-    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+    c, blocks = derivation.calculus, derivation.blocks
     own = c.zero(*row_slots(blocks[n]))
     for m, block in enumerate(blocks):
         if block.name not in piece.moved or blocks[n].name not in piece.moved:
@@ -138,9 +115,3 @@ def _find_decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
             return NoRow(f"entries of {blocks[n].name} drift by others of {block.name}")
         own = found
     return own
-
-
-def find_diagonal(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
-    """Return the diagonal of a matrix over block n, None if it is not diagonal by its form; a scalar is its own."""
-    block = derivation.dynamics.declarations.blocks[n]
-    return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix

@@ -1,17 +1,17 @@
 """The interface of flows: the table gives one for a piece, and a word becomes statements by its changes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, Vector
+from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.transforms import Transform
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import Propagator
-from recipe_compiler.splitting.degree import find_degree
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.tensor.diagonal import diagonal
+from recipe_compiler.tensor.terms import Coordinate, Tensor, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Change:
     two_D: Matrix
     propagator: Propagator | None = None
     """Arrays that are computed for them before the chain."""
-    B_hat: Tensor | None = None
+    B_hat: Matrix | None = None
     """The covariance that its noise gives up for that of the gradient: N(0, eps (two_D - eps B_hat))."""
     implicit: bool = False
     """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
@@ -40,43 +40,31 @@ class Change:
     """T by block."""
 
 
-class Flow(Protocol):
+@dataclass(frozen=True, slots=True)
+class Flow:
     """The flow of a piece over a time t = s eps, everything that the piece does not move being frozen meanwhile."""
 
-    @property
-    def row(self) -> str:
-        """The row of the table, as reports name it."""
-        ...
+    row: str
+    """The row of the table, as reports name it."""
+    says: str
+    """The flow after a time t as a formula, with its assumptions."""
+    changes: Callable[[Derivation, Piece, Fraction], tuple[Change, ...]]
+    """Its changes in a share s of the step, stage by stage; an exact flow has one.
 
-    @property
-    def says(self) -> str:
-        """The flow after a time t as a formula, with its assumptions."""
-        ...
-
-    @property
-    def as_stated(self) -> bool:
-        """Whether it is computed from the formulas as they are stated, not multiplied out."""
-        ...
-
-    @property
-    def order(self) -> int | None:
-        """The weak order of a numerical flow; None of an exact one."""
-        ...
-
-    @property
-    def may_end(self) -> bool:
-        """Whether a solution may leave its domain, or the finite numbers, within a step: it is not a number then."""
-        ...
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return its changes in a share of the step, stage by stage; an exact flow has one.
-
-        Args:
-            derivation: of the dynamics.
-            piece: whose flow it is; where `as_stated`, made of the formulas as they are stated.
-            share: s, of the step.
-        """
-        ...
+    The derivation and its piece are made of the formulas as they are stated where the flow is `as_stated`.
+    """
+    as_stated: bool = False
+    """Whether it is computed from the formulas as they are stated, not multiplied out."""
+    order: int | None = None
+    """The weak order of a numerical flow; None of an exact one."""
+    is_iterated: bool = False
+    """Whether a step solves its equations by iteration, to a tolerance."""
+    ends_beyond: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """The blocks that it never leads to a value outside their domain, and whether it may lead to no number instead."""
+    may_end: bool = False
+    """Whether a solution may leave its domain, or the finite numbers, within a step: it is not a number then."""
+    momentum: str = ""
+    """The momentum that it turns where it reflects the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +85,34 @@ def find_affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
         return NoRow(f"its drift is not a polynomial in {', '.join(piece.moved)}")
     highest = max((n for n in degrees if n is not None), default=0)
     return NoRow(f"its drift is of degree {highest} in {', '.join(piece.moved)}") if highest > 1 else highest
+
+
+def find_degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
+    """Return the degree in the coordinates of `blocks` jointly; None if it is not a polynomial in them.
+
+    -xi r has degree 1 in {r} and 2 in {r, xi}; exp(r) and U(r) are no polynomials in r. A tensor in canonical form is
+    read term by term: a degree is never too small, and may be too large where terms cancel that do not look alike.
+    """
+    held = blocks | {function.name for function in declarations.functions if set(function.of) & blocks}
+    degrees = [_find_degree_of_term(term, blocks, held) for term in tensor.terms]
+    return None if None in degrees else max((n for n in degrees if n is not None), default=0)
+
+
+def _find_degree_of_term(term: Term, blocks: frozenset[str], held: frozenset[str]) -> int | None:
+    found = 0
+    for atom, exponent in term.factors:
+        if isinstance(atom, Coordinate):
+            if atom.block not in blocks:
+                continue
+            if exponent.denominator != 1 or exponent < 0:
+                return None
+            found += int(exponent)
+        elif not held.isdisjoint(names_of(Tensor((), (Term(Fraction(1), ((atom, exponent),)),)))):
+            return None
+    return found
+
+
+def find_diagonal(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
+    """Return the diagonal of a matrix over block n, None if it is not diagonal by its form; a scalar is its own."""
+    block = derivation.blocks[n]
+    return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix

@@ -55,7 +55,7 @@ def find_flow(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
         reasons.append(found.why)
     drifts = "; ".join(
         f"{block.name}: {text(f)}"
-        for block, f in zip(derivation.dynamics.declarations.blocks, piece.drift, strict=True)
+        for block, f in zip(derivation.blocks, piece.drift, strict=True)
         if block.name in piece.moved
     )
     kind = f"the flow {named}" if named else "an exact flow"

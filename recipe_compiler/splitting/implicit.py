@@ -16,14 +16,13 @@ Worked example, why N(0, S) is kept, on the line with D = S = 1: (1 + t/2) z' = 
 right side has the variance (1 - t/2)^2 + 2 t = (1 + t/2)^2.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, zero_matrix, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.splitting.degree import find_degree
-from recipe_compiler.splitting.flow import Change, Flow, NoRow
+from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.substitution import count_substitutions
 
@@ -35,101 +34,11 @@ MIDPOINT = "midpoint"
 GENERALISED = "generalised"
 
 
-@dataclass(frozen=True, slots=True)
-class Midpoint:
-    """The implicit midpoint z' = z + t f((z + z')/2) + N(0, 2 D t), z: [n], of a piece that moves one block.
-
-    Of order 2, and its own inverse backward in time; without noise it keeps every constant Q that the field keeps
-    (Hairer, Lubich, Wanner 2006, Sec. VI.4). With f = -D inv(S) z it keeps N(0, S), whatever t is.
-    """
-
-    noisy: bool
-    turns: int = 0
-    """Substitutions that solve its equation; 0 where it is iterated."""
-    as_stated: bool = True
-    may_end: bool = False
-    row: str = MIDPOINT
-    order: int = ORDER
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        noise = " + N(0, 2 D t)" if self.noisy else ""
-        return f"z' = z + t f((z + z')/2){noise}, solved by {_describe_solution(self.turns)}; of order 2"
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return a half step that is solved for, and one that is not: first, where it draws the noise."""
-        c = derivation.calculus
-        half = tuple(c.scale(f, share / 2) for f in piece.drift)
-        two_D = tuple(tuple(c.scale(entry, 2 * share) for entry in row) for row in piece.D)
-        explicit = Change(piece.moved, half, two_D)
-        implicit = Change(piece.moved, half, _make_zero_matrix(derivation), implicit=True, turns=self.turns)
-        return (explicit, implicit) if self.noisy else (implicit, explicit)
-
-
-@dataclass(frozen=True, slots=True)
-class GeneralisedLeapfrog:
-    """The generalised leapfrog of a piece that moves two blocks q and p, scalars or vectors.
-
-        p1 = p + t/2 f_p(q, p1),   q' = q + t/2 (f_q(q, p1) + f_q(q', p1)),   p' = p1 + t/2 f_p(q', p1)
-
-    (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011.)
-    """
-
-    position: str
-    momentum: str
-    turns: tuple[int, int] = (0, 0)
-    """Substitutions that solve for the position and for the momentum; 0 for one that is solved by iteration."""
-    as_stated: bool = True
-    may_end: bool = False
-    row: str = GENERALISED
-    order: int = ORDER
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        found = "p1 = p + t/2 f_p(q, p1), q' = q + t/2 (f_q(q, p1) + f_q(q', p1)), p' = p1 + t/2 f_p(q', p1)"
-        names = ((self.position, self.turns[0]), (self.momentum, self.turns[1]))
-        solved = "".join(f"; {name} by {_describe_solution(turns)}" for name, turns in names if turns > 1)
-        return f"{found}{solved}; of order 2"
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return the half steps of p, q, q and p: the first of p and the second of q are solved for."""
-        c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
-
-        def half(name: str, *, implicit: bool, turns: int = 0) -> Change:
-            rate: Vector = tuple(
-                c.scale(f, share / 2) if block.name == name else c.zero(*row_slots(block))
-                for block, f in zip(blocks, piece.drift, strict=True)
-            )
-            return Change((name,), rate, _make_zero_matrix(derivation), implicit=implicit, turns=turns)
-
-        q, p = self.position, self.momentum
-        for_q, for_p = self.turns
-        return (
-            half(p, implicit=True, turns=for_p),
-            half(q, implicit=False),
-            half(q, implicit=True, turns=for_q),
-            half(p, implicit=False),
-        )
-
-
-def is_iterated(flow: Flow) -> bool:
-    """Whether a step solves the equations of a flow by iteration, to a tolerance."""
-    match flow:
-        case Midpoint(turns=turns):
-            return not turns
-        case GeneralisedLeapfrog(turns=turns):
-            return not all(turns)
-        case _:
-            return False
-
-
 def _describe_solution(turns: int) -> str:
     return f"{turns} substitutions" if turns > 1 else "a substitution" if turns else "iteration"
 
 
-def find_midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
+def find_midpoint(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the implicit midpoint of a piece that moves one block, [n]; else why a step cannot solve for it.
 
     It has none if the equation would evaluate the gradient of U, or if there is noise and f is not affine or D not
@@ -148,10 +57,23 @@ def find_midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
         degrees = [find_degree(f, moved, declarations) for f in piece.drift]
         if any(n is None or n > 1 for n in degrees):
             return NoRow(f"it has noise, and its drift is not linear in {block.name}")
-    return Midpoint(piece.is_noisy, count_substitutions(derivation, block, piece.drift))
+    turns = count_substitutions(derivation, block, piece.drift)
+    noise = " + N(0, 2 D t)" if piece.is_noisy else ""
+    says = f"z' = z + t f((z + z')/2){noise}, solved by {_describe_solution(turns)}; of order 2"
+    return Flow(MIDPOINT, says, partial(_change_halves, turns), as_stated=True, order=ORDER, is_iterated=not turns)
 
 
-def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | NoRow:
+def _change_halves(turns: int, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+    """Return a half step that is solved for, and one that is not: first, where it draws the noise."""
+    c = derivation.calculus
+    half = tuple(c.scale(f, share / 2) for f in piece.drift)
+    two_D = tuple(tuple(c.scale(entry, 2 * share) for entry in row) for row in piece.D)
+    explicit = Change(piece.moved, half, two_D)
+    implicit = Change(piece.moved, half, zero_matrix(c, derivation.blocks), implicit=True, turns=turns)
+    return (explicit, implicit) if piece.is_noisy else (implicit, explicit)
+
+
+def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the generalised leapfrog of a piece that moves two blocks without noise; else the reason.
 
     The position is the block that the potential depends on, if the piece moves it. Its drift must not use grad U, which
@@ -171,7 +93,42 @@ def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Generalis
             f"the drift of {position} takes the gradient of the potential at the {position} that is solved for"
         )
     turns = (count_substitutions(derivation, block, piece.drift), count_substitutions(derivation, other, piece.drift))
-    return GeneralisedLeapfrog(position, momentum, turns)
+    solved = "".join(
+        f"; {name} by {_describe_solution(count)}"
+        for name, count in zip((position, momentum), turns, strict=True)
+        if count > 1
+    )
+    says = f"p1 = p + t/2 f_p(q, p1), q' = q + t/2 (f_q(q, p1) + f_q(q', p1)), p' = p1 + t/2 f_p(q', p1){solved}"
+    return Flow(
+        GENERALISED,
+        f"{says}; of order 2",
+        partial(_change_in_turn, position, momentum, turns),
+        as_stated=True,
+        order=ORDER,
+        is_iterated=not all(turns),
+    )
+
+
+def _change_in_turn(
+    q: str, p: str, turns: tuple[int, int], derivation: Derivation, piece: Piece, share: Fraction
+) -> tuple[Change, ...]:
+    """Return the half steps of p, q, q and p: the first of p and the second of q are solved for."""
+    c, blocks = derivation.calculus, derivation.blocks
+
+    def half(name: str, *, implicit: bool, turns: int = 0) -> Change:
+        rate = tuple(
+            c.scale(f, share / 2) if block.name == name else zero
+            for block, f, zero in zip(blocks, piece.drift, zero_vector(c, blocks), strict=True)
+        )
+        return Change((name,), rate, zero_matrix(c, blocks), implicit=implicit, turns=turns)
+
+    for_q, for_p = turns
+    return (
+        half(p, implicit=True, turns=for_p),
+        half(q, implicit=False),
+        half(q, implicit=True, turns=for_q),
+        half(p, implicit=False),
+    )
 
 
 def _has_gradient_drift(derivation: Derivation, piece: Piece, block: Block) -> bool:
@@ -179,8 +136,3 @@ def _has_gradient_drift(derivation: Derivation, piece: Piece, block: Block) -> b
     declarations, potential = derivation.dynamics.declarations, derivation.dynamics.potential
     of = [f.name for f in declarations.functions if f.value.declared == potential and block.name in f.of]
     return not names_of(piece.drift[declarations.blocks.index(block)]).isdisjoint(of)
-
-
-def _make_zero_matrix(derivation: Derivation) -> Matrix:
-    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
-    return tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)

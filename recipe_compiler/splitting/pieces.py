@@ -20,7 +20,8 @@ from recipe_compiler.derive.recipe import (
     apply_matrix,
     col_slots,
     derive,
-    row_slots,
+    zero_matrix,
+    zero_vector,
 )
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Dynamics, Selection
@@ -94,9 +95,9 @@ def find_share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
 
     The shares of a add up to Gamma_a (Ma, Chen, Fox 2015, Eq. 3). The result has the free indices `row_slots(a)`.
     """
-    blocks = {block.name: n for n, block in enumerate(derivation.dynamics.declarations.blocks)}
+    blocks = {block.name: n for n, block in enumerate(derivation.blocks)}
     a, b = (blocks[name] for name in place)
-    c, block = derivation.calculus, derivation.dynamics.declarations.blocks[b]
+    c, block = derivation.calculus, derivation.blocks[b]
     entry = c.add(derivation.D[a][b], derivation.Q[a][b])
     return c.settled(c.total(c.diff(entry, Coordinate(block.name, col_slots(block))), *col_slots(block)))
 
@@ -112,9 +113,8 @@ def make_piece(derivation: Derivation, name: str, own: tuple[Selection, ...], ga
         ModelError: a selection names what there is not.
     """
     parts = tuple(select_part(derivation.dynamics, selection) for selection in own)
-    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
-    drift: Vector = tuple(c.zero(*row_slots(block)) for block in blocks)
-    diffusion: Matrix = tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)
+    c, blocks = derivation.calculus, derivation.blocks
+    drift, diffusion = zero_vector(c, blocks), zero_matrix(c, blocks)
     for part in parts:
         of = derive(part, stated=derivation.stated)
         pushed = apply_matrix(c, blocks, add_matrices(c, of.D, of.Q), of.grad_H)
@@ -130,10 +130,10 @@ def make_piece(derivation: Derivation, name: str, own: tuple[Selection, ...], ga
 def find_owners_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair, tuple[str, ...]]:
     """Return the pieces that claim each nonzero share of Gamma: those that state it, else those that contain it."""
     found: dict[Pair, tuple[str, ...]] = {}
-    for a, row in enumerate(derivation.dynamics.declarations.blocks):
+    for a, row in enumerate(derivation.blocks):
         if derivation.Gamma[a].is_zero:
             continue
-        for b in derivation.dynamics.declarations.blocks:
+        for b in derivation.blocks:
             place = (row.name, b.name)
             if not find_share_of_gamma(derivation, place).is_zero:
                 found[place] = _find_owners(derivation, selections, place)
@@ -157,7 +157,7 @@ def _report_no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...
 
 def _has_share(derivation: Derivation, selection: Selection, place: Pair) -> bool:
     """Whether a selection holds a place (a, b) that is not zero, and every summand of H that depends on block b."""
-    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    blocks = [block.name for block in derivation.blocks]
     a, b = (blocks.index(name) for name in place)
     pair = {place, (place[1], place[0])}
     held = any(

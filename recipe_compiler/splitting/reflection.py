@@ -13,67 +13,24 @@ Worked: theta = 1, r = -3, a = 1, t = 1 gives y = -2, so theta' = 2 and r' = 3. 
 and r = 3 = -(-3).
 """
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, row_slots
+from recipe_compiler.derive.recipe import Derivation, row_slots, zero_matrix, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.program.atoms import names_of, replace_atoms
-from recipe_compiler.splitting.degree import find_degree
-from recipe_compiler.splitting.entrywise import SHIFT, Entrywise, find_entrywise_flow
-from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program.rename import renamed
+from recipe_compiler.splitting.entrywise import SHIFT, find_entrywise_flow
+from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Tensor
 
 REFLECTED = "reflected"
 
 
-@dataclass(frozen=True, slots=True)
-class Reflected:
-    """The flow of a positive block, moved by a momentum of its shape and reflected at 0 (Neal 2011, Sec. 5.5.1.5).
-
-    Entry by entry: y = theta + t f, theta' = |y|, and r' = -r where y < 0.
-    """
-
-    position: str
-    momentum: str
-    shift: Entrywise
-    """The flow away from the boundary."""
-    as_stated: bool = True
-    may_end: bool = False
-    row: str = REFLECTED
-    order: None = None
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        return f"y = {self.position} + t f, |y|; {self.momentum} turned in the entries with y < 0"
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return the shift, and what reflects: positions that it led outside, with their momenta."""
-        c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
-        named = {block.name: block for block in blocks}
-        outside = f"{self.position}'"  # of what the shift makes nothing is known: not that it is positive
-        y = c.coordinate(outside, *row_slots(named[self.position]))
-        r = c.coordinate(self.momentum, *row_slots(named[self.momentum]))
-        back, turned = (c.applied("where <", y, c.constant(0), c.scale(x, -1), x) for x in (y, r))
-        images = {self.position: back, self.momentum: turned}  # `where` is read back on both sides, abs at a point
-        found = (images.get(block.name, c.zero(*row_slots(block))) for block in blocks)
-        rate: Vector = tuple(
-            replace_atoms(image, lambda atom: _rename_block(atom, outside, self.position)) for image in found
-        )
-        none: Matrix = tuple(tuple(c.scale(entry, 0) for entry in row) for row in piece.D)
-        reflection = Change((self.position, self.momentum), rate, none, image=True)
-        return (*self.shift.changes(derivation, piece, share), reflection)
-
-    def keeps_inside(self, block: Block) -> bool:
-        """Whether it maps a block to values of its domain only: the position's, since |y| >= 0."""
-        return block.name == self.position
-
-
-def find_reflected_flow(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
+def find_reflected_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the flow that is reflected at 0; else the reason why a piece has none.
 
     The piece has to move one positive block with a velocity that is linear in one momentum of the same shape. Whether
@@ -98,11 +55,31 @@ def find_reflected_flow(derivation: Derivation, piece: Piece) -> Reflected | NoR
         return NoRow(f"{moved.name} is not moved by one momentum of its shape, over all real numbers")
     if find_degree(f, frozenset({carried[0].name}), declarations) != 1:
         return NoRow(f"its drift is not linear in {carried[0].name}")
-    return Reflected(moved.name, carried[0].name, shift)
+    return Flow(
+        REFLECTED,
+        f"y = {moved.name} + t f, |y|; {carried[0].name} turned in the entries with y < 0",
+        partial(_shift_and_reflect, shift, moved, carried[0]),
+        as_stated=True,
+        ends_beyond={moved.name: False},
+        momentum=carried[0].name,
+    )
 
 
-def _rename_block(atom: Atom, old: str, new: str) -> Atom:
-    return replace(atom, block=new) if isinstance(atom, Coordinate) and atom.block == old else atom
+def _shift_and_reflect(
+    shift: Flow, position: Block, momentum: Block, derivation: Derivation, piece: Piece, share: Fraction
+) -> tuple[Change, ...]:
+    """Return the shift, and what reflects: positions that it led outside, with their momenta."""
+    c = derivation.calculus
+    outside = f"{position.name}'"  # of what the shift makes nothing is known: not that it is positive
+    y, r = c.coordinate(outside, *row_slots(position)), c.coordinate(momentum.name, *row_slots(momentum))
+    back, turned = (c.applied("where <", y, c.constant(0), c.scale(x, -1), x) for x in (y, r))
+    images = {position.name: back, momentum.name: turned}  # `where` is read back on both sides, abs at a point
+    rate = tuple(
+        renamed(images.get(block.name, zero), {outside: position.name})
+        for block, zero in zip(derivation.blocks, zero_vector(c, derivation.blocks), strict=True)
+    )
+    reflection = Change((position.name, momentum.name), rate, zero_matrix(c, derivation.blocks), image=True)
+    return (*shift.changes(derivation, piece, share), reflection)
 
 
 def take_off_diagonal(c: Calculus, slope: Tensor) -> Tensor:

@@ -15,14 +15,13 @@ Worked example: x' = x**2 has a = b = 0, c = 1, f = z**2, g = 2 z, Delta = 0 and
 z/(1 - t z), which is not a number from t z = 1 on.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.program.program import EPS
-from recipe_compiler.splitting.degree import find_degree
-from recipe_compiler.splitting.entrywise import find_diagonal
-from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree, find_diagonal
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
@@ -34,46 +33,7 @@ _SAYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Riccati:
-    """A flow of degree 2 entry by entry: x' = a + b x + c x**2 with frozen coefficients, vectors over the state.
-
-    z' = z + t f/(h(q) - s) with f = a + b z + c z**2, q = t**2 (b**2 - 4 a c)/4, s = t (b + 2 c z)/2 and h(q) = sqrt(q)
-    coth(sqrt(q)); it is not a number from the time on at which the solution is infinite.
-    """
-
-    slope: tuple[Tensor, ...]
-    """g = b + 2 c z by block of the state, with its free index; zero for blocks that do not move."""
-    discriminant: tuple[Tensor, ...]
-    """b**2 - 4 a c."""
-    as_stated: bool = False
-    may_end: bool = True
-
-    @property
-    def row(self) -> str:
-        """The row of the table."""
-        return RICCATI
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        return _SAYS
-
-    @property
-    def order(self) -> None:
-        """It is exact."""
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return s f rho by block, t = s eps."""
-        c = derivation.calculus
-        rate = tuple(
-            f if f.is_zero else c.scale(c.multiply(f, _write_rho(c, g, Delta, share)), share)
-            for f, g, Delta in zip(piece.drift, self.slope, self.discriminant, strict=True)
-        )
-        return (Change(piece.moved, rate, piece.D),)
-
-
-def find_riccati_flow(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
+def find_riccati_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise; else the reason.
 
     f = a + b z + c z**2 entry by entry, [n], with a, b, c free of what moves. x' = x**2 has z' = z/(1 - t z).
@@ -88,7 +48,28 @@ def find_riccati_flow(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
             return own
         slopes.append(own[0])
         discriminants.append(own[1])
-    return Riccati(tuple(slopes), tuple(discriminants))
+    return riccati_flow(slopes, discriminants)
+
+
+def riccati_flow(slopes: Sequence[Tensor], discriminants: Sequence[Tensor]) -> Flow:
+    """Return the flow of f = a + b z + c z**2 by b + 2 c z and b**2 - 4 a c, [n]; zero for blocks that do not move.
+
+    z' = z + t f/(h(q) - s), q = t**2 (b**2 - 4 a c)/4, s = t (b + 2 c z)/2 and h(q) = sqrt(q) coth(sqrt(q)); it is not
+    a number from the time on at which the solution is infinite.
+    """
+    return Flow(RICCATI, _SAYS, partial(_change_entries, slopes, discriminants), may_end=True)
+
+
+def _change_entries(
+    slopes: Sequence[Tensor], discriminants: Sequence[Tensor], derivation: Derivation, piece: Piece, share: Fraction
+) -> tuple[Change, ...]:
+    """Return s f rho by block, t = s eps."""
+    c = derivation.calculus
+    rate = tuple(
+        f if f.is_zero else c.scale(c.multiply(f, _write_rho(c, g, Delta, share)), share)
+        for f, g, Delta in zip(piece.drift, slopes, discriminants, strict=True)
+    )
+    return (Change(piece.moved, rate, piece.D),)
 
 
 def _write_rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction) -> Tensor:
@@ -101,7 +82,7 @@ def _write_rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction
 
 def _find_coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor] | NoRow:
     """Return b + 2 c z and b**2 - 4 a c of block n, or the reason that there are none."""
-    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+    c, blocks = derivation.calculus, derivation.blocks
     f, block, moved = piece.drift[n], blocks[n], frozenset(piece.moved)
     for other in blocks:
         if other.name not in moved or other.name == block.name:

@@ -12,8 +12,6 @@ from recipe_compiler.splitting.defaults import choose_default_selections
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece, Selections, list_pieces, subtract_pieces
-from recipe_compiler.splitting.reflection import Reflected
-from recipe_compiler.splitting.transformed import Transformed
 from recipe_compiler.splitting.words import sum_shares
 from recipe_compiler.tensor.show import text as tensor_text
 
@@ -54,16 +52,13 @@ def list_leaving_blocks(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Fl
         blocks: of the state.
         moves: pieces with their flows.
     """
-    bounded = [block for block in blocks if block.domain.name not in WITHOUT_BOUNDARY]
-    moving = [(block, flow) for piece, flow in moves for block in bounded if block.name in piece.moved]
-    inside = [block for block, flow in moving if isinstance(flow, Transformed | Reflected) and flow.keeps_inside(block)]
-    ending = [block for block, flow in moving if isinstance(flow, Transformed) and flow.ends_outside(block)]
-    every = [block for block, _ in moving]
-    return {
-        block.name: ending.count(block) == every.count(block)
-        for block in bounded
-        if inside.count(block) < every.count(block)
+    every = tuple(moves)
+    found = {
+        block.name: [flow.ends_beyond.get(block.name) for piece, flow in every if block.name in piece.moved]
+        for block in blocks
+        if block.domain.name not in WITHOUT_BOUNDARY
     }
+    return {name: None not in ends for name, ends in found.items() if any(end is not False for end in ends)}
 
 
 def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:

@@ -16,9 +16,9 @@ from recipe_compiler.derive.recipe import Derivation, Vector, col_slots, row_slo
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.program.rename import renamed
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 MOST_TURNS = 3
 """Substitutions that are tried. A longer chain of entries is solved by iteration."""
@@ -38,7 +38,7 @@ def count_substitutions(derivation: Derivation, block: Block, drift: Vector) -> 
     if block.domain.name is not DomainName.REAL:
         return 0
     c = derivation.calculus.plain
-    rate = drift[derivation.dynamics.declarations.blocks.index(block)]
+    rate = drift[derivation.blocks.index(block)]
     try:
         slope = c.diff(rate, Coordinate(block.name, col_slots(block)))
         products = slope
@@ -67,15 +67,6 @@ def _add_free_indices(c: Calculus, tensor: Tensor, indices: tuple[Index, ...]) -
 
 def _move_to_point(c: Calculus, block: Block, slope: Tensor, turn: int) -> Tensor:
     """Return slopes at another point, with renamed coordinates and functions."""
-
-    def moved(atom: Atom) -> Atom:
-        match atom:
-            case Coordinate(name) if name == block.name:
-                return replace(atom, block=f"{name}'{turn}")
-            case Component(name) if (name, block.name) in c.rules.depends:
-                return replace(atom, name=f"{name}'{turn}")
-            case _:
-                return atom
-
-    there = replace_atoms(slope, moved)
+    names = {block.name, *(function for function, of in c.rules.depends if of == block.name)}
+    there = renamed(slope, {name: f"{name}'{turn}" for name in names})
     return c.collect(there.terms, there.free)

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.derive.noise import noise_covariance, sandwich
-from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, row_slots, zero_matrix
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import EPS, Propagator
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letter_text, letters
-from recipe_compiler.splitting.constant_matrices import ConstantMatrices
-from recipe_compiler.splitting.entrywise import SHIFT, Entrywise
-from recipe_compiler.splitting.flow import Flow
+from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES
+from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT
+from recipe_compiler.splitting.flow import Flow, find_diagonal
 from recipe_compiler.splitting.gradient_noise import GivenUp, NoiseRole, find_given_up, format_powers
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import split_by
@@ -48,7 +47,7 @@ class Subtraction:
     """D of the noise of O, N(0, int_0^t exp(-u F) 2D exp(-u F)^T du) over a time t."""
     B: Tensor
     """W V W^T: a kick of the share s adds s^2 eps^2 B."""
-    B_hat: Tensor
+    B_hat: Matrix
     """The letter adds that noise less eps^2 B_hat. It depends on eps."""
     propagators: tuple[Propagator, ...]
     """Arrays that are computed for B_hat before the chain."""
@@ -95,11 +94,10 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
     found = find_given_up(scheme.split, roles)
     if found is None:
         return NothingGivenUp(f"{drift.name} stands on either side of more than one letter of {decay.name}")
-    powers = _FlowPowers(derivation, decay, pieces[decay.name][1], momentum)
-    B_hat, propagators = _compute_given_up(powers, found, B)
-    return Subtraction(
-        decay.name, momentum, found, powers.F, decay.D[powers.place][powers.place], B, B_hat, propagators
-    )
+    place = next(n for n, block in enumerate(derivation.blocks) if block.name == momentum)
+    B_hat, propagators = _compute_given_up(derivation, decay, pieces[decay.name][1], place, found, B)
+    F = _compute_friction(derivation, decay, place)
+    return Subtraction(decay.name, momentum, found, F, decay.D[place][place], B, B_hat, propagators)
 
 
 def _find_langevin_pieces(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Piece]:
@@ -135,17 +133,14 @@ def _require_constants(
     derivation: Derivation, kick: Piece, drift: Piece, decay: Piece, pieces: Pieces, V: Tensor
 ) -> Tensor:
     """Return B = W V W^T; it, friction, noise and velocity are free of the state."""
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.blocks
     r = next(n for n, block in enumerate(blocks) if block.name == kick.moved[0])
     q = next(n for n, block in enumerate(blocks) if block.name == drift.moved[0])
-    flow = pieces[decay.name][1]
-    match flow:
-        case Entrywise(decay=friction):
-            _check_friction(derivation, decay, friction[r])
-        case ConstantMatrices():
-            pass
-        case _:
-            raise _OtherFormError(f"the flow of {decay.name} is {flow.row}")
+    row = pieces[decay.name][1].row
+    if row == ORNSTEIN_UHLENBECK:
+        _check_friction(derivation, decay, r)
+    elif row != CONSTANT_MATRICES:
+        raise _OtherFormError(f"the flow of {decay.name} is {row}")
     B = noise_covariance(derivation, blocks[q].name, V)[r][r]
     P = derivation.calculus.diff(drift.drift[q], Coordinate(blocks[r].name, col_slots(blocks[r])))
     places = {"V, or what the gradient is multiplied by,": B, f"the noise of {decay.name}": decay.D[r][r],
@@ -158,10 +153,18 @@ def _require_constants(
     return B
 
 
-def _check_friction(derivation: Derivation, decay: Piece, a: Tensor) -> None:
+def _compute_friction(derivation: Derivation, decay: Piece, place: int) -> Tensor:
+    """Return F of the decay dr = (b - F r) dt of the block at a place, n x n."""
+    c, block = derivation.calculus, derivation.blocks[place]
+    return c.settled(c.scale(c.diff(decay.drift[place], Coordinate(block.name, col_slots(block))), -1))
+
+
+def _check_friction(derivation: Derivation, decay: Piece, place: int) -> None:
     """Raise _OtherFormError if the friction depends on the state; as a thermostat it absorbs noise itself."""
+    F = _compute_friction(derivation, decay, place)
+    a = find_diagonal(derivation, place, F) or F
     held = _name_state_in(derivation, a)
-    thermostats = [b.name for b in derivation.dynamics.declarations.blocks if not b.shape.sizes]
+    thermostats = [b.name for b in derivation.blocks if not b.shape.sizes]
     if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:
         takes = f"absorbs noise of covariance v I by itself (with noise A I in {decay.name}, its mean is A + eps"
         raise _OtherFormError(
@@ -180,70 +183,39 @@ def _name_state_in(derivation: Derivation, tensor: Tensor) -> str:
     return ", ".join(sorted(names_of(tensor) & _list_state_names(derivation)))
 
 
-@dataclass(frozen=True, slots=True)
-class _FlowPowers:
-    """E(o) = exp(-o eps F) of the flow of O, over the momentum."""
-
-    derivation: Derivation
-    piece: Piece
-    flow: Flow
-    momentum: str
-
-    @property
-    def place(self) -> int:
-        """The place of the momentum among the blocks."""
-        return next(n for n, b in enumerate(self.derivation.dynamics.declarations.blocks) if b.name == self.momentum)
-
-    @property
-    def block(self) -> Block:
-        """The momentum."""
-        return self.derivation.dynamics.declarations.blocks[self.place]
-
-    @property
-    def one(self) -> Tensor:
-        """The identity."""
-        c, block = self.derivation.calculus, self.block
-        return c.delta(*row_slots(block), *col_slots(block)) if block.shape.sizes else c.constant(1)
-
-    @property
-    def F(self) -> Tensor:
-        """Friction, n x n."""
-        match self.flow:
-            case Entrywise(decay=decay):
-                return self.derivation.calculus.multiply(self.one, decay[self.place])
-            case ConstantMatrices(F=F):
-                return F[self.place][self.place]
-            case _:
-                raise CompilerError(f"no friction of a flow that is {self.flow.row}")
-
-    def power(self, o: Fraction) -> tuple[Tensor, tuple[Propagator, ...]]:
-        """Return exp(-o eps F), n x n, and what has to be computed for it before the chain."""
-        c, eps = self.derivation.calculus, self.derivation.calculus.atom(Component(EPS))
-        match self.flow:
-            case _ if not o:
-                return self.one, ()
-            case Entrywise(decay=decay):
-                exponent = c.scale(c.multiply(decay[self.place], eps), -o)
-                return c.multiply(self.one, c.applied("exp", exponent)), ()
-            case _:
-                own = self.flow.changes(self.derivation, self.piece, o)[0].propagator
-                if own is None:
-                    raise CompilerError(f"no matrix of a flow that is {self.flow.row}")
-                at = (*(row_slots(self.block) or (0,)), *(col_slots(self.block) or (0,)))
-                change = c.atom(Component(own.change[0][0], at))
-                return c.add(self.one, c.multiply(eps, change)), (own,)
+def _write_power(
+    derivation: Derivation, decay: Piece, flow: Flow, place: int, o: Fraction
+) -> tuple[Tensor, tuple[Propagator, ...]]:
+    """Return E(o) = exp(-o eps F) of the flow of O, n x n, and what has to be computed for it before the chain."""
+    c, block = derivation.calculus, derivation.blocks[place]
+    eps = c.atom(Component(EPS))
+    one = c.delta(*row_slots(block), *col_slots(block)) if block.shape.sizes else c.constant(1)
+    if not o:
+        return one, ()
+    own = flow.changes(derivation, decay, o)[0].propagator
+    if own is not None:
+        at = (*(row_slots(block) or (0,)), *(col_slots(block) or (0,)))
+        return c.add(one, c.multiply(eps, c.atom(Component(own.change[0][0], at)))), (own,)
+    a = find_diagonal(derivation, place, _compute_friction(derivation, decay, place))
+    if a is None:
+        raise CompilerError(f"no friction, entry by entry, of a flow that is {flow.row}")
+    return c.multiply(one, c.applied("exp", c.scale(c.multiply(a, eps), -o))), ()
 
 
-def _compute_given_up(powers: _FlowPowers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple[Propagator, ...]]:
+def _compute_given_up(
+    derivation: Derivation, decay: Piece, flow: Flow, place: int, own: GivenUp, B: Tensor
+) -> tuple[Matrix, tuple[Propagator, ...]]:
     """Return sum_K K B K^T, K = sum_o c_o E(o), with the arrays that its powers use."""
-    c, block = powers.derivation.calculus, powers.block
-    known = {o: powers.power(o) for response in own.responses for o in response}
+    c, block = derivation.calculus, derivation.blocks[place]
+    known = {o: _write_power(derivation, decay, flow, place, o) for response in own.responses for o in response}
     needed = dict.fromkeys(propagator for _, needs in known.values() for propagator in needs)
     every = [
-        c.add(c.zero(*powers.one.free), *(c.scale(known[o][0], coefficient) for o, coefficient in response.items()))
+        c.add(c.zero(*B.free), *(c.scale(known[o][0], coefficient) for o, coefficient in response.items()))
         for response in own.responses
     ]
-    return c.add(c.zero(*B.free), *(sandwich(c, block, K, B) for K in every)), tuple(needed)
+    B_hat = [[*row] for row in zero_matrix(c, derivation.blocks)]
+    B_hat[place][place] = c.add(c.zero(*B.free), *(sandwich(c, block, K, B) for K in every))
+    return tuple(map(tuple, B_hat)), tuple(needed)
 
 
 def format_given_up(scheme: Scheme, found: Subtraction) -> str:

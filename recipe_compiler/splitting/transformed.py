@@ -19,14 +19,14 @@ N(0, 1) of log z.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, row_slots, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.transforms import Family, Transform
-from recipe_compiler.splitting.degree import find_degree
-from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, Entrywise, find_diagonal
-from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, entrywise_flow
+from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree, find_diagonal
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -41,71 +41,13 @@ _SAYS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Transformed:
-    """A flow that is affine entry by entry in transforms T of its blocks: T(z') = T(z) + t phi(-a t) g + noise.
-
-    g = T' f + T'' D = b - a T(z), a vector over the state, by Ito's formula; the noise is N(0, t phi(-2 a t) 2 T'^2 D).
-    """
-
-    transforms: Mapping[str, Transform]
-    """T by block."""
-    piece: Piece
-    """What moves T(z): its drift and its noise."""
-    flow: Entrywise
-    """The flow of the transformed piece."""
-    as_stated: bool = False
-
-    @property
-    def row(self) -> str:
-        """The row of the table: that of T(z), with T."""
-        return f"{self.flow.row}, of {self._name_transforms}"
-
-    @property
-    def says(self) -> str:
-        """The flow after a time t."""
-        onto = all(own.onto for own in self.transforms.values())
-        kept = ", which keeps z in its domain" if onto else "; z' is not a number where T(z') would be no value of T"
-        return f"{_SAYS[self.flow.row]}; T(z) is {self._name_transforms}{kept}"
-
-    @property
-    def order(self) -> None:
-        """It is exact."""
-
-    @property
-    def may_end(self) -> bool:
-        """Whether an affine equation may lead T(z) out of the range of T."""
-        return not all(own.onto for own in self.transforms.values())
-
-    def keeps_inside(self, block: Block) -> bool:
-        """Whether it maps a block to values of its domain only, from every one of them."""
-        return self.ends_outside(block) and self.transforms[block.name].onto
-
-    def ends_outside(self, block: Block) -> bool:
-        """Whether it maps a block to values of its domain, or to what is not a number where it would leave it."""
-        own = self.transforms.get(block.name)
-        return own is not None and own.of_positive and block.domain.name is DomainName.POSITIVE
-
-    @property
-    def _name_transforms(self) -> str:
-        return " and ".join(dict.fromkeys(own.says(name) for name, own in self.transforms.items()))
-
-    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return the change of T(z) in a share of the step.
-
-        It is made of the piece that the flow was found for, which `piece` is.
-        """
-        (change,) = self.flow.changes(derivation, self.piece, share)
-        return (replace(change, transforms=self.transforms),)
-
-
-def find_transformed_flow(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
+def find_transformed_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """Return the flow of a piece that is affine entry by entry in transforms T of its blocks; else the reason.
 
     T is log z or z**c of a positive block, exp(c z) of a real one, the first for which T' f + T'' D = b - a T(z), [n],
     and T'**2 D have frozen a, b and are free of z (Ito's formula: Arnold 1974).
     """
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.blocks
     moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
     if any(not entry.is_zero for a, row in enumerate(piece.D) for b, entry in enumerate(row) if a != b):
         return NoRow("its noise is correlated across blocks")
@@ -115,21 +57,34 @@ def find_transformed_flow(derivation: Derivation, piece: Piece) -> Transformed |
         if isinstance(own, NoRow):
             return own
         found[n] = own
-    decays = [found[n].a for n in moved]
-    row = ORNSTEIN_UHLENBECK if piece.is_noisy else SHIFT if all(a.is_zero for a in decays) else LINEAR
-    decay = tuple(found[n].a if n in found else zero for n, zero in enumerate(_make_zero_vector(derivation)))
-    drift = tuple(found[n].drift if n in found else zero for n, zero in enumerate(_make_zero_vector(derivation)))
+    row = ORNSTEIN_UHLENBECK if piece.is_noisy else SHIFT if all(own.a.is_zero for own in found.values()) else LINEAR
+    zero = zero_vector(derivation.calculus, blocks)
+    decay = tuple(found[n].a if n in found else none for n, none in enumerate(zero))
+    drift = tuple(found[n].drift if n in found else none for n, none in enumerate(zero))
     D: Matrix = tuple(
         tuple(found[a].D if a == b and a in found else entry for b, entry in enumerate(line))
         for a, line in enumerate(piece.D)
     )
     transforms = {blocks[n].name: own.transform for n, own in found.items()}
-    return Transformed(transforms, replace(piece, drift=drift, D=D), Entrywise(row, decay))
+    names = " and ".join(dict.fromkeys(own.says(name) for name, own in transforms.items()))
+    ends = {name: not own.onto for name, own in transforms.items()}
+    may_end = any(ends.values())
+    kept = "; z' is not a number where T(z') would be no value of T" if may_end else ", which keeps z in its domain"
+    return Flow(
+        f"{row}, of {names}",
+        f"{_SAYS[row]}; T(z) is {names}{kept}",
+        partial(_change_transforms, transforms, replace(piece, drift=drift, D=D), entrywise_flow(row, decay)),
+        ends_beyond=ends,
+        may_end=may_end,
+    )
 
 
-def _make_zero_vector(derivation: Derivation) -> Vector:
-    blocks = derivation.dynamics.declarations.blocks
-    return tuple(derivation.calculus.zero(*row_slots(block)) for block in blocks)
+def _change_transforms(
+    transforms: Mapping[str, Transform], own: Piece, flow: Flow, derivation: Derivation, piece: Piece, share: Fraction
+) -> tuple[Change, ...]:
+    """Return the change of T(z) in a share of the step: of `own`, which moves T(z) as `piece` moves z."""
+    (change,) = flow.changes(derivation, own, share)
+    return (replace(change, transforms=transforms),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +101,7 @@ class _TransformedBlock:
 
 def _find_first_transform(derivation: Derivation, piece: Piece, n: int) -> _TransformedBlock | NoRow:
     """Return the affine equation of block n under the first transform that gives one; else why none does."""
-    block = derivation.dynamics.declarations.blocks[n]
+    block = derivation.blocks[n]
     reasons = [f"it has no transform of {block.name}, whose domain is {block.domain.name.value}"]
     for transform in _list_transforms(block, piece.drift[n]):
         own = _transform_block(derivation, piece, n, transform)
@@ -179,7 +134,7 @@ def _read_rate(atom: Atom, block: Block) -> Fraction | None:
 
 def _transform_block(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _TransformedBlock | NoRow:
     """Return the equation of block n under a transform if its drift is affine and its noise frozen, entry by entry."""
-    c, block, moved = derivation.calculus, derivation.dynamics.declarations.blocks[n], frozenset(piece.moved)
+    c, block, moved = derivation.calculus, derivation.blocks[n], frozenset(piece.moved)
     z = c.coordinate(block.name, *row_slots(block))
     T, first, second = _write_slopes(c, transform, z)
     name = transform.says(block.name)

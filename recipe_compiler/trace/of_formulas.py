@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.recipe import col_slots, row_slots, zero_matrix, zero_vector
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts, rebuild
 from recipe_compiler.formula.declaration import Block
@@ -73,8 +73,8 @@ def tensor_moments(step: Step, only: Sequence[int] = (), top: Fraction = TOP) ->
         mean=tuple(S.mapped(c.settled, x) for x in found.mean),
         covariance=tuple(tuple(S.mapped(c.settled, x) for x in row) for row in found.covariance),
         zeros=Coefficients(
-            tuple(c.zero(*row_slots(a)) for a in blocks),
-            tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks),
+            zero_vector(c, blocks),
+            zero_matrix(c, blocks),
         ),
     )
 

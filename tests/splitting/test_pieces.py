@@ -7,7 +7,7 @@ from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.splitting.defaults import choose_default_selections
-from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.flow import find_degree
 from recipe_compiler.splitting.pieces import Piece, list_pieces, subtract_pieces
 from recipe_compiler.splitting.select import list_summands
 from recipe_compiler.tensor.show import text

@@ -29,7 +29,7 @@ from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.read_moves import names_of
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import find_flow
-from recipe_compiler.splitting.implicit import EXACTLY, is_iterated
+from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.splitting.split_by import list_leaving_blocks
@@ -146,7 +146,7 @@ def _write_proof(split: Split, under: Flip, obligations: Sequence[Obligation], f
         forgotten: blocks that a refused move leaves otherwise, and that are drawn anew before they are read.
     """
     noisy = ", ".join(piece.name for piece in split.used if piece.is_noisy)
-    is_exact = not any(is_iterated(flow) for _, flow in _list_flows(split))
+    is_exact = not any(flow.is_iterated for _, flow in _list_flows(split))
     heat = f"; {noisy} in detailed balance" if noisy else ""
     says = f"a palindrome of pieces that preserve volume and are reversible under {under.says}{heat}"
     names = ", ".join(forgotten)

@@ -11,7 +11,7 @@ from sympy import Expr
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.reflection import REFLECTED, Reflected, take_off_diagonal
+from recipe_compiler.splitting.reflection import REFLECTED, take_off_diagonal
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.sizes import Sizes
@@ -29,9 +29,8 @@ def decide_reflection(split: Split, piece: Piece) -> Answer:
         flow = find_flow(split.derivation, piece, REFLECTED)
     except ModelError as error:
         return Answer(Undecided(list_faults(error)))
-    if not isinstance(flow, Reflected):
-        return Answer(Undecided((f"{piece.name} is not reflected",)))
-    n, m = (split.subject.names.index(name) for name in (flow.position, flow.momentum))
+    (position,), momentum_name = piece.moved, flow.momentum
+    n, m = (split.subject.names.index(name) for name in (position, momentum_name))
     f, momentum = drift_quantities(split, piece)[n], split.blocks[m]
     along = f.slope(momentum)
 
@@ -39,6 +38,6 @@ def decide_reflection(split: Split, piece: Piece) -> Answer:
         return [x for i, row in enumerate(along.rows(sizes)) for j, x in enumerate(row) if i != j]
 
     apart = replace(along, tensor=take_off_diagonal(split.derivation.calculus, along.tensor), entries=others)
-    says = f"the velocity of an entry of {flow.position} by the {flow.momentum} of another"
-    still = f"what moves {flow.position} where {flow.momentum} = 0"
+    says = f"the velocity of an entry of {position} by the {momentum_name} of another"
+    still = f"what moves {position} where {momentum_name} = 0"
     return decide_identities(split, [apart.vanishes(says), f.minus(along.times(momentum)).vanishes(still)])

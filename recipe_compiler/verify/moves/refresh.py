@@ -54,7 +54,7 @@ def law_given_others(split: Split, block: str) -> Answer:
     inv(M), S = M.
     """
     derivation = split.derivation
-    own = next(item for item in derivation.dynamics.declarations.blocks if item.name == block)
+    own = next(item for item in derivation.blocks if item.name == block)
     refused = _unsupported_block_reason(split, own)
     if refused:
         return Answer(Undecided((refused,)))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.splitting.degree import find_degree
+from recipe_compiler.splitting.flow import find_degree
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided

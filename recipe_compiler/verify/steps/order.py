@@ -29,7 +29,6 @@ from recipe_compiler.kernel.words import coefficient
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow_table import find_flow
-from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.split_by import list_leaving_blocks
 from recipe_compiler.splitting.words import Order, find_order
 from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
@@ -157,7 +156,7 @@ def bound_order(split: Split) -> Least | Undecided:
     try:
         known = [piece for piece in split.pieces if bounded or piece.name in split.numerical]
         flows = [(piece, find_flow(split.derivation, piece, split.numerical.get(piece.name, ""))) for piece in known]
-        if any(isinstance(flow, Reflected) for _, flow in flows):
+        if any(flow.momentum for _, flow in flows):
             return Undecided(("a reflected step is not a smooth function of its start",))
         numbers = [flow.order for _, flow in flows if flow.order is not None]
         leaving = tuple(list_leaving_blocks(bounded, flows))

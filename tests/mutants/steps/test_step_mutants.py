@@ -14,13 +14,9 @@ from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.splitting import riccati, transformed
-from recipe_compiler.splitting.entrywise import Entrywise
-from recipe_compiler.splitting.flow import Change
+from recipe_compiler.splitting.flow import Change, Flow
 from recipe_compiler.splitting.flow_table import find_flow
-from recipe_compiler.splitting.implicit import Midpoint
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.riccati import Riccati
-from recipe_compiler.splitting.transformed import Transformed
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Component, Tensor
 from recipe_compiler.verify.steps import flow as claim
@@ -78,19 +74,20 @@ class Right:
 Wrong = Callable[[Right], Sequence[Change]]
 
 
-def plant(monkeypatch: pytest.MonkeyPatch, flow: type, letter: str, wrong: Wrong) -> None:
+def plant(monkeypatch: pytest.MonkeyPatch, letter: str, wrong: Wrong) -> None:
     """Let the flow of a piece be a wrong one; what the wrong one is made of is right."""
-    changes = flow.changes
 
-    def planted(self: Any, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        found = changes(self, derivation, piece, share)
-        if piece.name != letter:
-            return found
-        inner = getattr(self, "piece", piece)
-        at = lambda s: changes(self, derivation, piece, s)  # noqa: E731
-        return tuple(wrong(Right(found, at, derivation.calculus, piece, share, inner)))
+    def planted(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
+        flow = find_flow(derivation, piece, named)
+        inner = next((own for own in getattr(flow.changes, "args", ()) if isinstance(own, Piece)), piece)
 
-    monkeypatch.setattr(flow, "changes", planted)
+        def changes(derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+            at = lambda s: flow.changes(derivation, piece, s)  # noqa: E731
+            return tuple(wrong(Right(at(share), at, derivation.calculus, piece, share, inner)))
+
+        return replace(flow, changes=changes) if piece.name == letter else flow
+
+    monkeypatch.setattr(claim, "find_flow", planted)
 
 
 def half_a_rate(of: Right) -> Sequence[Change]:
@@ -109,29 +106,29 @@ OF_THE_NOISE: dict[str, tuple[Wrong, str]] = {
 }  # fmt: skip
 MEAN = {"x": "d E[z']/d eps", "T": "d E[T(z)']/d eps"}
 NOT_LINEAR = "the part that is not linear in the moved blocks"
-WRONG: list[tuple[Any, type, str, str, Wrong, str]] = [
-    *((BAOAB, Entrywise, "O", fault, wrong, f"d {of}[z']/d eps") for fault, (wrong, of) in OF_THE_NOISE.items()),
-    (BADODAB, Entrywise, "O", "the change of twice the time", TWICE_THE_TIME, MEAN["x"]),
-    (BAOAB, Entrywise, "B", "half a kick", half_a_rate, MEAN["x"]),
-    *((FRICTION, Transformed, "X", fault, wrong, f"d {of}[T(z)']/d eps")
+WRONG: list[tuple[Any, str, str, Wrong, str]] = [
+    *((BAOAB, "O", fault, wrong, f"d {of}[z']/d eps") for fault, (wrong, of) in OF_THE_NOISE.items()),
+    (BADODAB, "O", "the change of twice the time", TWICE_THE_TIME, MEAN["x"]),
+    (BAOAB, "B", "half a kick", half_a_rate, MEAN["x"]),
+    *((FRICTION, "X", fault, wrong, f"d {of}[T(z)']/d eps")
       for fault, (wrong, of) in OF_THE_NOISE.items()),
-    (FRICTION, Transformed, "X", "the noise of x", lambda of: of.noise(of.piece.D, 2 * of.share), "d Cov[T(z)']/d"),
-    (FRICTION, Transformed, "X", "half a drift", half_a_rate, MEAN["T"]),
-    (FRICTION, Transformed, "X", "x for its logarithm", lambda of: of.transform(), NOT_LINEAR),
-    (FRICTION, Transformed, "X", "a root for it", lambda of: of.transform(x=power(2)), NOT_LINEAR),
-    (POWER, Transformed, "A", "half a drift", half_a_rate, MEAN["T"]),
-    (POWER, Transformed, "A", "the drift of theta",
+    (FRICTION, "X", "the noise of x", lambda of: of.noise(of.piece.D, 2 * of.share), "d Cov[T(z)']/d"),
+    (FRICTION, "X", "half a drift", half_a_rate, MEAN["T"]),
+    (FRICTION, "X", "x for its logarithm", lambda of: of.transform(), NOT_LINEAR),
+    (FRICTION, "X", "a root for it", lambda of: of.transform(x=power(2)), NOT_LINEAR),
+    (POWER, "A", "half a drift", half_a_rate, MEAN["T"]),
+    (POWER, "A", "the drift of theta",
      lambda of: [replace(of.changes[0], rate=tuple(of.c.scale(f, of.share) for f in of.piece.drift))], MEAN["T"]),
-    (POWER, Transformed, "A", "another power", lambda of: of.transform(theta=power(3)), NOT_LINEAR),
-    (POWER, Transformed, "A", "no root", lambda of: of.transform(), MEAN["x"]),
-    (METRIC, Midpoint, "O", "a whole step for a half",
+    (POWER, "A", "another power", lambda of: of.transform(theta=power(3)), NOT_LINEAR),
+    (POWER, "A", "no root", lambda of: of.transform(), MEAN["x"]),
+    (METRIC, "O", "a whole step for a half",
      lambda of: of.second(rate=tuple(of.c.scale(f, 2) for f in of.changes[1].rate)), "the halves of the drift"),
-    (METRIC, Midpoint, "O", "one half alone", lambda of: of.changes[:1], "the halves of the drift"),
-    (METRIC, Midpoint, "O", "noise twice", lambda of: of.second(two_D=of.changes[0].two_D), "the noise"),
-    (None, Riccati, "A", "half of f", half_a_rate, MEAN["x"]),
-    (None, Riccati, "A", "f at twice x",
+    (METRIC, "O", "one half alone", lambda of: of.changes[:1], "the halves of the drift"),
+    (METRIC, "O", "noise twice", lambda of: of.second(two_D=of.changes[0].two_D), "the noise"),
+    (None, "A", "half of f", half_a_rate, MEAN["x"]),
+    (None, "A", "f at twice x",
      lambda of: of.rate(lambda f: of.c.add(f, of.c.multiply(f, of.c.coordinate("x", *f.free)))), MEAN["x"]),
-    (None, Riccati, "A", "something at once",
+    (None, "A", "something at once",
      lambda of: of.rate(lambda f: of.c.add(f, of.c.power(of.c.atom(Component("eps")), -1))), "z' - z at eps = 0"),
 ]  # fmt: skip
 
@@ -149,17 +146,17 @@ def refuted(asked: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("build", "flow", "letter", "wrong", "fails"), [(*row[:3], *row[4:]) for row in WRONG],
-    ids=[f"{getattr(row[0], 'stem', 'quadratic')}, {row[2]}: {row[3]}" for row in WRONG],
+    ("build", "letter", "wrong", "fails"), [(*row[:2], *row[3:]) for row in WRONG],
+    ids=[f"{getattr(row[0], 'stem', 'quadratic')}, {row[1]}: {row[2]}" for row in WRONG],
 )  # fmt: skip
 def test_a_flow_that_is_none_is_refuted(
-    build: Any, flow: type, letter: str, wrong: Wrong, fails: str, monkeypatch: pytest.MonkeyPatch
+    build: Any, letter: str, wrong: Wrong, fails: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = build or of_a_piece()
-    plant(monkeypatch, flow, letter, wrong)
+    plant(monkeypatch, letter, wrong)
     label = refuted(asked)
     assert label.startswith(fails)
-    if flow is not Midpoint:
+    if build is not METRIC:
         assert label.rpartition(" of ")[2].partition("/")[0] == letter
 
 
@@ -250,10 +247,10 @@ def test_what_is_not_riccati_has_no_flow_and_is_refuted_where_a_row_takes_it(
         return
     c = asked.derivation.calculus
 
-    def taken(derivation: Derivation, own: Piece, named: str = "") -> Riccati:
+    def taken(derivation: Derivation, own: Piece, named: str = "") -> Flow:
         slope = c.settled(c.diff(own.drift[0], c.coordinate("x", *own.drift[0].free).terms[0].factors[0][0]))
         zero = c.zero(*slope.free)
-        return Riccati((slope, zero), (c.multiply(slope, slope), zero))
+        return riccati.riccati_flow((slope, zero), (c.multiply(slope, slope), zero))
 
     monkeypatch.setattr(claim, "find_flow", taken)
     assert refuted(asked).startswith(NOT_LINEAR if name == "noise" else "d E[z']/d eps - f(E[z'])")
