@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.atoms import everywhere, slots
+from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -42,13 +43,17 @@ def noise_is_steady(program: Program, held: Iterable[str] = ()) -> bool:
 def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:
     """Return the tensor with every coordinate, component and size replaced by `rule`, inside arguments too.
 
-    The rule must keep the slots of what it replaces, so the terms need no new canonical form to keep their meaning.
+    The rule must keep the slots of what it replaces, so the terms need no new canonical form to keep their meaning; it
+    may add free indices.
     """
     terms = tuple(
         Term(term.coefficient, tuple((_replace(atom, rule), exponent) for atom, exponent in term.factors))
         for term in tensor.terms
     )
-    return Tensor(tensor.free, terms)
+    before, now = (
+        {index for term in own for atom, _ in term.factors for index in indices(atom)} for own in (tensor.terms, terms)
+    )
+    return Tensor(sorted_indices((*tensor.free, *(now - before))) if now - before else tensor.free, terms)
 
 
 def _replace(atom: Atom, rule: Callable[[Atom], Atom]) -> Atom:

@@ -14,10 +14,11 @@ a_2 = s_2 - y_2 and a_1 = s_1 - y_1 + phi a_2, so dU/dphi = s_0 a_1 + s_1 a_2 = 
 """
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.program import Recursion, RowState
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -25,23 +26,9 @@ from recipe_compiler.spec.model import RowState as StatedState
 from recipe_compiler.spec.model import Target
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.recursion import entry_of, of_rows
-from recipe_compiler.tensor.atoms import occurring
-from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.order import sorted_indices
-from recipe_compiler.tensor.terms import (
-    Applied,
-    Atom,
-    Base,
-    Component,
-    Coordinate,
-    Determinant,
-    Grid,
-    Index,
-    Inverse,
-    Tensor,
-    Term,
-)
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
 
 STATE = "s"
 """The label of the index of a column that is a state, where it is summed over."""
@@ -54,39 +41,80 @@ class Adjoints:
     States and adjoints are scalars or vectors, kept in arrays over the rows (Griewank, Walther 2008, Ch. 3).
     """
 
-    recursion: Recursion
     target: Target
     n: Index
     """The row."""
+    names: tuple[tuple[str, str, str, str], ...]
+    """Those of each state, of what a row passes on of it, of its adjoint, and of dU/ds before a row."""
 
     def on_rows(self, tensor: Tensor) -> Tensor:
         """Return what is stated of row n with its states as components of arrays over the rows: `s[n,i]`."""
-        names = {own.block.name: state.name for own, state in zip(self.target.recursion, self.states, strict=True)}
-        return _on_rows(tensor, names, self.n)
+        arrays = {own.block.name: name for own, (name, *_) in zip(self.target.recursion, self.names, strict=True)}
 
-    @property
-    def states(self) -> tuple[RowState, ...]:
-        """The states."""
-        return self.recursion.states
+        def rule(atom: Atom) -> Atom:
+            match atom:
+                case Coordinate(name, at) if name in arrays:
+                    return Component(arrays[name], (self.n, *at))
+                case _:
+                    return atom
 
-    def with_starts(self, slope: Tensor, by: Coordinate, *, stated: bool) -> Tensor:
-        """Return dV/db + sum (dg/db)^T a_0, the sum over the states, with the free indices of the slope."""
+        return replace_atoms(tensor, rule)
+
+    def chained(self, slope: Tensor, by: Coordinate, *, stated: bool, rows: bool = False) -> Tensor:
+        """Return dV/db + sum (dg/db)^T a_0 with the free indices of the slope, the sum over the states.
+
+        With `rows` de/db + sum (df/db)^T a_(n+1) of row n, and its index n. As stated it is fit to be computed, term by
+        term, which no rule reads any more.
+        """
         c = calculus(of_rows(self.target), stated=stated)
         parts = [slope]
-        for own, state in zip(self.target.recursion, self.states, strict=True):
-            slots = _slots(own.block)
-            value = _converted(self.target, own, "start", None, stated=stated)
-            parts.append(_pulled(c, value, by, state.first, slots, ()))
-        return c.add(*parts)
-
-    def with_rows(self, slope: Tensor, by: Coordinate, *, stated: bool) -> Tensor:
-        """Return de/db + sum (df/db)^T a_(n+1) of row n, with the free indices of the slope and n."""
-        c = calculus(of_rows(self.target), stated=stated)
-        parts = [slope]
-        for own, state in zip(self.target.recursion, self.states, strict=True):
-            value = _converted(self.target, own, "next", self.n, stated=stated)
-            parts.append(_pulled(c, value, by, state.adjoint, _slots(own.block), (self.n,)))
+        for own, (_, _, adjoint, first) in zip(self.target.recursion, self.names, strict=True):
+            part, array, row = ("next", adjoint, (self.n,)) if rows else ("start", first, ())
+            slots, value = _slots(own.block), self._converted(own, part, stated=stated)
+            pulled = c.total(c.distribute(c.component(array, *row, *slots), c.diff(value, by)), *slots)
+            parts.append(without_overflow(c, pulled) if stated else pulled)
         return self.on_rows(c.add(*parts))
+
+    def recursion(self) -> Recursion:
+        """Return the states with their formulas, starts and slopes, and V and e, which they are of."""
+        states = (self._state(own, *names) for own, names in zip(self.target.recursion, self.names, strict=True))
+        prior = self._energy("log_prior", self.target.log_prior)
+        term = self._energy("log_likelihood", self.target.log_likelihood, self.n)
+        return Recursion(tuple(states), prior, self.on_rows(term))
+
+    def _energy(
+        self, entry: str, formula: Formula | None, datum: Index | None = None, *, stated: bool = False
+    ) -> Tensor:
+        """Return minus a formula of the log posterior."""
+        if formula is None:
+            return Tensor((), ())
+        declared = of_rows(self.target)
+        with placed(self.target.source, entry):
+            value = convert(formula, declared, datum=datum, stated=stated)
+            return calculus(declared, stated=stated).scale(value, -1)
+
+    def _state(self, own: StatedState, name: str, passed: str, adjoint: str, first: str) -> RowState:
+        """Return a state with its formulas as tensors, its slope fit to be computed."""
+        i = tuple(Index(size, "i") for size in own.block.shape.sizes)
+        moves = dict(zip(_slots(own.block), i, strict=True))
+        c = calculus(of_rows(self.target), stated=True)
+
+        def value(part: str, *, stated: bool) -> Tensor:
+            rules = calculus(of_rows(self.target), stated=stated)
+            return self.on_rows(rules.rename(self._converted(own, part, stated=stated), moves))
+
+        row = self._energy("log_likelihood", self.target.log_likelihood, self.n, stated=True)
+        by = Coordinate(own.block.name, i)
+        with placed(self.target.source, "log_likelihood"):
+            slope = self.chained(without_overflow(c, c.diff(row, by)), by, stated=True, rows=True)
+        values = [value(part, stated=stated) for stated in (False, True) for part in ("start", "next")]
+        return RowState(name, passed, own.block.shape, *values, adjoint, first, slope)
+
+    def _converted(self, own: StatedState, part: str, *, stated: bool) -> Tensor:
+        """Return a formula of a state, with the free index `s` of a column."""
+        formula, datum = (own.start, None) if part == "start" else (own.next, self.n)
+        with placed(self.target.source, entry_of(own.block.name, part)):
+            return convert(formula, of_rows(self.target), *_slots(own.block), datum=datum, stated=stated)
 
 
 def adjoints(target: Target, taken: Set[str]) -> Adjoints | None:
@@ -101,101 +129,14 @@ def adjoints(target: Target, taken: Set[str]) -> Adjoints | None:
     """
     if not target.recursion or target.log_likelihood is None:
         return None
-    declared = of_rows(target)
-    n = Index(declared.data[0].size, "n")
-    named = frozenset(taken)
-    bare: list[RowState] = []
-    nothing = Tensor((), ())
+    named, found = frozenset(taken), list[tuple[str, str, str, str]]()
     for own in target.recursion:
         name = fresh(own.block.name, named)
-        others = [fresh(word.format(name), named) for word in ("{}_passed", "adjoint_{}", "slope_{}")]
-        named |= {name, *others}
-        passed, adjoint, first = others
-        bare.append(
-            RowState(name, passed, own.block.shape, nothing, nothing, nothing, nothing, adjoint, first, nothing)
-        )
-    plain = Adjoints(Recursion(tuple(bare), nothing, nothing), target, n)
-    prior = nothing if target.log_prior is None else _energy(target, declared, "log_prior", target.log_prior, None)
-    term = plain.on_rows(_energy(target, declared, "log_likelihood", target.log_likelihood, n))
-    states = tuple(_with_tensors(plain, own, state) for own, state in zip(target.recursion, bare, strict=True))
-    return replace(plain, recursion=Recursion(states, prior, term))
-
-
-def _energy(target: Target, declared: Declarations, entry: str, formula: Formula, datum: Index | None) -> Tensor:
-    """Return minus a formula of the log posterior, multiplied out."""
-    with placed(target.source, entry):
-        return calculus(declared).scale(convert(formula, declared, datum=datum), -1)
-
-
-def _with_tensors(plain: Adjoints, own: StatedState, state: RowState) -> RowState:
-    """Return a state with its formulas as tensors, its slope fit to be computed."""
-    target, n = plain.target, plain.n
-    declared = of_rows(target)
-    c = calculus(declared, stated=True)
-    i = tuple(Index(size, "i") for size in own.block.shape.sizes)
-    moves = dict(zip(_slots(own.block), i, strict=True))
-
-    def value(part: str, datum: Index | None, *, stated: bool) -> Tensor:
-        rules = calculus(declared, stated=stated)
-        return plain.on_rows(rules.rename(_converted(target, own, part, datum, stated=stated), moves))
-
-    by = Coordinate(own.block.name, i)
-    with placed(target.source, "log_likelihood"):
-        formula = target.log_likelihood
-        row = c.zero(n) if formula is None else c.scale(convert(formula, declared, datum=n, stated=True), -1)
-        slope = plain.with_rows(without_overflow(c, c.diff(row, by)), by, stated=True)
-    return replace(
-        state,
-        start=value("start", None, stated=False),
-        next=value("next", n, stated=False),
-        stated_start=value("start", None, stated=True),
-        stated_next=value("next", n, stated=True),
-        slope=slope,
-    )
+        passed, adjoint, first = (fresh(word.format(name), named) for word in ("{}_passed", "adjoint_{}", "slope_{}"))
+        found.append((name, passed, adjoint, first))
+        named |= {*found[-1]}
+    return Adjoints(target, Index(of_rows(target).data[0].size, "n"), tuple(found))
 
 
 def _slots(block: Block) -> tuple[Index, ...]:
     return tuple(Index(size, STATE) for size in block.shape.sizes)
-
-
-def _converted(target: Target, own: StatedState, part: str, datum: Index | None, *, stated: bool) -> Tensor:
-    """Return a formula of a state, with the free index `s` of a column."""
-    formula = own.start if part == "start" else own.next
-    with placed(target.source, entry_of(own.block.name, part)):
-        return convert(formula, of_rows(target), *_slots(own.block), datum=datum, stated=stated)
-
-
-def _pulled(
-    c: Calculus, value: Tensor, by: Coordinate, adjoint: str, slots: tuple[Index, ...], row: tuple[Index, ...]
-) -> Tensor:
-    """Return sum_s a_s dvalue_s/db; as stated fit to be computed, term by term, which no rule reads any more."""
-    pulled = c.total(c.distribute(c.component(adjoint, *row, *slots), c.diff(value, by)), *slots)
-    return without_overflow(c, pulled) if c.rules.stated else pulled
-
-
-def _on_rows(tensor: Tensor, names: dict[str, str], n: Index) -> Tensor:
-    """Return a tensor with coordinates of states as components of arrays over the rows; n is then free in it."""
-    terms = tuple(
-        Term(term.coefficient, tuple((_on_row(atom, names, n), exponent) for atom, exponent in term.factors))
-        for term in tensor.terms
-    )
-    free = tensor.free
-    if any(n in occurring(Tensor((n,), (term,))).free for term in terms):
-        free = sorted_indices((*free, n))
-    return Tensor(free, terms)
-
-
-def _on_row(atom: Atom, names: dict[str, str], n: Index) -> Atom:
-    match atom:
-        case Coordinate(name, at) if name in names:
-            return Component(names[name], (n, *at))
-        case Applied(fn, args):
-            return Applied(fn, tuple(_on_rows(arg, names, n) for arg in args))
-        case Base(arg):
-            return Base(_on_rows(arg, names, n))
-        case Inverse(of, at):
-            return Inverse(Grid(of.row, of.col, _on_rows(of.entry, names, n)), at)
-        case Determinant(of, log):
-            return Determinant(Grid(of.row, of.col, _on_rows(of.entry, names, n)), log)
-        case _:
-            return atom

@@ -12,14 +12,14 @@ from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Energies, Gradient, Part, Potential, Program
+from recipe_compiler.program.program import Energies, Gradient, Part, Program
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
-from recipe_compiler.scheme.posterior import length, stacked_sizes, target_gradient, target_potential
-from recipe_compiler.scheme.shifts_and_noise import SchemeSetting, fresh
+from recipe_compiler.scheme.posterior import SampledTarget, length, stacked_sizes
+from recipe_compiler.scheme.shifts_and_noise import SchemeSetting
 from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
@@ -114,15 +114,18 @@ def discretise(
     _require_bound(derivation.dynamics)
     stated = dict(build.sizes) if sizes is None else sizes
     known = None if for_every_size else stated
-    setting = _setting(build, derivation, known)
+    sampled = _sampled(build, derivation, known)
+    setting = _setting(build, derivation, sampled)
     program = _program(build, derivation, setting)
     if build.scheme.cycle:
-        program = with_cycle(program, derivation, build, _potential(build, setting, known), setting.declared)
+        accepts = any(isinstance(move, Metropolis | Involution) for move in build.scheme.cycle)
+        potential = sampled.energy() if accepts else None
+        program = with_cycle(program, derivation, build, potential, setting.declared)
     one_name = _one_name_each(build, setting.gradient, known)
     generator = None
     told = bool(program.statements) or (program.cycle is not None and bool(program.cycle.codes))
     if not setting.gradient.code and told:  # of exact moves alone there is nothing to be told
-        exact = _exact_gradient(build, setting.gradient.block, setting.declared, known)
+        exact = sampled.gradient(minibatch=False)
         shipped = dict(build.sizes)  # at small sizes too the polynomials are those of the module that is shipped
         numbers = {**_one_name_each(build, setting.gradient, shipped), **shipped}
         generator = moments(derivation, exact, setting.declared, numbers)
@@ -130,7 +133,7 @@ def discretise(
         replace(
             program,
             infinitesimal_generator=generator,
-            energies=_energies(build, derivation, setting, known),
+            energies=_energies(derivation, sampled),
             narrow=_narrow(build),
             mapped=build.data is not None and bool(build.data.arrays),
             heads=tuple(
@@ -263,65 +266,47 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | 
     return found
 
 
-def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None) -> SchemeSetting:
-    block = _potential_block(build)
-    parameters = _parameters(build, derivation)
-    data = build.target.declarations.data
-    items = (*derivation.dynamics.declarations.blocks, *parameters, *data)
+def _sampled(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None) -> SampledTarget:
+    items = (*derivation.blocks, *_parameters(build, derivation), *build.target.declarations.data)
+    functions = (f for f in build.dynamics.declarations.functions if f.home)
+    others = tuple(f.of[0] for f in functions if f.value.declared == build.dynamics.potential)
     declared = frozenset(item.name for item in items)
-    minibatch = build.variant == "minibatch"
     potential = build.dynamics.potential or "U"
-    gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
-    gradient = replace(gradient, others=_others(gradient.name, build, declared))
+    return SampledTarget(build.target, potential, _potential_block(build), declared, sizes, others)
+
+
+def _setting(build: Build, derivation: Derivation, sampled: SampledTarget) -> SchemeSetting:
+    minibatch = build.variant == "minibatch"
+    gradient = sampled.gradient(minibatch=minibatch)
     if gradient.others and minibatch:
-        problem = (
-            f"found {potential} at {', '.join(gradient.places)}, expected it at one block: a batch makes noise of all"
-        )
+        found = f"found {sampled.potential} at {', '.join(gradient.places)}, expected it at one block"
+        problem = f"{found}: a batch makes noise of all"
         raise ModelError([Fault(build.source.place("variant"), "variant", problem, "write `variant: full`")])
     if build.control:
         with placed(build.source, "minibatch"):
             gradient = with_control_variates(gradient, build.control)
-    V = gradient_covariance(derivation, build.V) if minibatch else None
-    return SchemeSetting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
+    return SchemeSetting(
+        gradient,
+        gradient_covariance(derivation, build.V) if minibatch else None,
+        build.variant,
+        build.replacement,
+        build.contiguous,
+        _parameters(build, derivation),
+        build.target.declarations.data,
+        sampled.declared,
+    )
 
 
-def _potential(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | None) -> Potential | None:
-    """Return U of the target, where a move is accepted by it."""
-    accepts = any(isinstance(move, Metropolis | Involution) for move in build.scheme.cycle)
-    return _of_target(build, setting, sizes) if accepts else None
-
-
-def _energies(
-    build: Build, derivation: Derivation, setting: SchemeSetting, sizes: Mapping[str, int] | None
-) -> Energies | None:
+def _energies(derivation: Derivation, sampled: SampledTarget) -> Energies | None:
     """Return what tells of draws; None where the gradient is code, which tells no U."""
-    if setting.gradient.code:
+    if sampled.target.gradient is not None:
         return None
-    potential = _of_target(build, setting, sizes)
+    potential = sampled.energy()
     try:
         rest = None if potential.others else rest_of(derivation, potential)
     except ModelError:  # U is no summand of H
         rest = None
     return Energies(potential, rest)
-
-
-def _of_target(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | None) -> Potential:
-    name = build.dynamics.potential or "U"
-    found = target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
-    return replace(found, others=_others(found.name, build, setting.declared))
-
-
-def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None) -> Gradient:
-    """Return grad U of all data, whatever the steps take."""
-    exact = target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
-    return replace(exact, others=_others(exact.name, build, declared))
-
-
-def _others(name: str, build: Build, declared: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    """Return the other blocks that the dynamics have U at, with names for what is computed of it there."""
-    functions = (f for f in build.dynamics.declarations.functions if f.home)
-    blocks = [f.of[0] for f in functions if f.value.declared == build.dynamics.potential]
-    return tuple((block, fresh(f"{name}_{block}", declared)) for block in blocks)
 
 
 def _potential_block(build: Build) -> Block:

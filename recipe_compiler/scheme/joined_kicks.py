@@ -13,7 +13,7 @@ Pendleton and Roweth 1987 write them so). One multiplication less stands between
 from dataclasses import replace
 
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.program.program import Evaluate, Kick, Program, Shift, Statement
+from recipe_compiler.program.program import Evaluate, Kick, Program, Shift
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.tensor.terms import Tensor, Term
 

@@ -40,9 +40,9 @@ def moments(
     if not blocks:
         return None
     families = [
-        *(_coordinate(c, block) for block in blocks),
-        *(_all_products(c, *pair) for pair in pairs if small),
-        *(_products(c, *pair) for pair in pairs if not small and pair[0].shape == pair[1].shape),
+        *(_family(c, (block,), "k", "i") for block in blocks),
+        *(_family(c, pair, "kl", "ij" if pair[0].shape.sizes else "ii") for pair in pairs if small),
+        *(_family(c, pair, "kk", "ii") for pair in pairs if not small and pair[0].shape == pair[1].shape),
     ]
     taken = set(declared)
     found: list[Moment] = []
@@ -77,27 +77,15 @@ def _slots(block: Block, label: str) -> tuple[Index, ...]:
     return tuple(Index(size, label) for size in block.shape.sizes)
 
 
-def _entry(block: Block, label: str) -> str:
-    return f"{block.name}[{label}]" if block.shape.sizes else block.name
-
-
-def _coordinate(c: Calculus, block: Block) -> Family:
-    at = _slots(block, "k")
-    return block.name, _entry(block, "i"), c.coordinate(block.name, *at), dict(zip(at, _slots(block, "i"), strict=True))
-
-
-def _all_products(c: Calculus, left: Block, right: Block) -> Family:
-    """Return the products of every entry of one block with every entry of another."""
-    one, other = _slots(left, "k"), _slots(right, "l")
-    label = "j" if one else "i"
-    moves = dict(zip((*one, *other), (*_slots(left, "i"), *_slots(right, label)), strict=True))
-    phi = c.multiply(c.coordinate(left.name, *one), c.coordinate(right.name, *other))
-    return f"{left.name}_{right.name}", f"{_entry(left, 'i')}*{_entry(right, label)}", phi, dict(moves)
-
-
-def _products(c: Calculus, left: Block, right: Block) -> Family:
-    """Return the products of the entries of two blocks that stand at the same place."""
-    at = _slots(left, "k")
-    phi = c.multiply(c.coordinate(left.name, *at), c.coordinate(right.name, *at))
-    says = f"{_entry(left, 'i')}*{_entry(right, 'i')}"
-    return f"{left.name}_{right.name}", says, phi, dict(zip(at, _slots(left, "i"), strict=True))
+def _family(c: Calculus, blocks: tuple[Block, ...], labels: str, renamed: str) -> Family:
+    """Return the products of entries of blocks: at one place with one label, of every two places with two."""
+    at = [_slots(block, label) for block, label in zip(blocks, labels, strict=True)]
+    ends = [_slots(block, label) for block, label in zip(blocks, renamed, strict=True)]
+    says = "*".join(
+        f"{block.name}[{to}]" if own else block.name for block, own, to in zip(blocks, at, renamed, strict=True)
+    )
+    phi = c.multiply(*(c.coordinate(block.name, *own) for block, own in zip(blocks, at, strict=True)))
+    moves: dict[Index, Slot] = {}
+    for own, end in zip(at, ends, strict=True):
+        moves |= dict(zip(own, end, strict=True))
+    return "_".join(block.name for block in blocks), says, phi, moves

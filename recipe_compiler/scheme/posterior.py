@@ -1,7 +1,7 @@
 """The gradient of a target, in index notation, at the block that the dynamics' potential depends on."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from recipe_compiler.errors import Fault, ModelError
@@ -17,7 +17,7 @@ from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.build_checks import is_stacked
-from recipe_compiler.spec.model import Code, Target
+from recipe_compiler.spec.model import Target
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.tensor.calculus import calculus
@@ -25,126 +25,140 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 
-def target_gradient(
-    target: Target,
-    potential: str,
-    block: Block,
-    declared: frozenset[str],
-    sizes: Mapping[str, int] | None,
-    *,
-    minibatch: bool,
-) -> Gradient:
-    """Return grad U of a target in the dynamics' own names, block by block, a vector over the potential's block.
+@dataclass(frozen=True, slots=True)
+class SampledTarget:
+    """A target in the dynamics' own names: U, a function of one of their blocks, and its gradient."""
 
-        U(theta) = -log_prior - sum_n log_likelihood_n
-        grad U~  = -grad log_prior - (N/n) sum_batch grad log_likelihood_n          (Ma, Chen, Fox 2015, Eq. 7)
+    target: Target
+    potential: str
+    """What the dynamics call U."""
+    block: Block
+    """The block that U depends on."""
+    declared: frozenset[str]
+    """Every name of the user's."""
+    sizes: Mapping[str, int] | None
+    """Those of a stacked target; None leaves them open."""
+    others: tuple[str, ...] = ()
+    """Other blocks that the dynamics have U at."""
 
-    E[grad U~] = grad U for a batch of n of N data drawn uniformly; the prior is not scaled. A target without data
-    states U itself. Of discrete blocks, which are drawn by their laws alone, it is 0. `sizes` are those of a stacked
-    target, None leaves them open.
+    def gradient(self, *, minibatch: bool) -> Gradient:
+        """Return grad U of the target, block by block, a vector over the potential's block.
 
-    Raises:
-        ModelError: a size of a stacked target is not known.
-    """
-    computed = _gradient_names(potential, declared)
-    name = computed[minibatch]
-    if target.gradient is not None:
-        return _by_code(target, target.gradient, name, block, minibatch=minibatch)
-    parts: list[Part] = []
-    stacked = is_stacked(target, block)
-    start: Size = 0
-    names = _own_names(target, potential, block, declared)
-    adjoint = adjoints(target, {*declared, *computed, *names.values(), *_sizes(target, block)})
-    for own in target.declarations.blocks:
-        slopes = (*_slopes(target, own, adjoint, stated=False), *_slopes(target, own, adjoint, stated=True))
-        parts.append(Part(replace(own, name=names[own.name]), start, *slopes))
-        start = after(start, length(own.sampled, sizes, target) if stacked else 0)
-    if not stacked:
-        parts = [replace(parts[0], block=block)]
-    named = with_tensors(tuple(parts), lambda tensor: renamed(tensor, names))
-    count = target.declarations.data[0].size if named[0].datum is not None else None
-    recursion = None if adjoint is None else with_tensors(adjoint.recursion, lambda tensor: renamed(tensor, names))
-    return Gradient(name, block, named, count, minibatch, recursion=recursion)
+            U(theta) = -log_prior - sum_n log_likelihood_n
+            grad U~  = -grad log_prior - (N/n) sum_batch grad log_likelihood_n          (Ma, Chen, Fox 2015, Eq. 7)
 
+        E[grad U~] = grad U for a batch of n of N data drawn uniformly; the prior is not scaled. A target without data
+        states U itself. Of discrete blocks, which are drawn by their laws alone, it is 0.
 
-def _own_names(target: Target, potential: str, block: Block, declared: frozenset[str]) -> dict[str, str]:
-    """Return what the blocks of a target are called in the dynamics' own names."""
-    taken = declared | {*_gradient_names(potential, declared)}
-    stacked = is_stacked(target, block)
-    return {own.name: fresh(own.name, taken) if stacked else block.name for own in target.declarations.blocks}
+        Raises:
+            ModelError: a size of a stacked target is not known.
+        """
+        name, declared = self._arrays[minibatch], self.target.declarations
+        count = declared.data[0].size if declared.data else None
+        if self.target.gradient is not None:
+            items = (self.block, *declared.parameters, *declared.data)
+            given = (*(item.name for item in items), *(("batch",) if minibatch else ()))
+            code = str(self.target.gradient)
+            return Gradient(name, self.block, (), count, minibatch, code, given, others=self._name_others(name))
+        adjoint = self._adjoint()
+        parts = tuple(
+            Part(place, start, *self._terms(adjoint, own, stated=False), *self._terms(adjoint, own, stated=True))
+            for own, (place, start) in zip(declared.blocks, self._places(), strict=True)
+        )
+        recursion = None if adjoint is None else adjoint.recursion()
+        count = None if parts[0].datum is None else count
+        others = self._name_others(name)
+        found = Gradient(name, self.block, parts, count, minibatch, recursion=recursion, others=others)
+        return with_tensors(found, self._renamed)
 
+    def energy(self) -> Potential:
+        """Return U of the target, a scalar, at the block that U depends on.
 
-def _sizes(target: Target, block: Block) -> Iterator[str]:
-    """Yield the names of sizes."""
-    yield from target.declarations.sizes
-    yield from (size for size in block.shape.sizes if isinstance(size, str))
+        U(theta) = -log_prior - sum_n log_likelihood_n, of all data, as the target states it (Ma, Chen, Fox 2015, Eq. 7,
+        with all data); a target without data states U itself.
 
+        Raises:
+            ModelError: a gradient that is code, from which U is not known; a size of a stacked target that is not
+                known.
+        """
+        if self.target.gradient is not None:
+            hint = "state the log posterior by formulas, or leave out `metropolis`"
+            raise unsupported("acceptance by H of a target whose gradient is code, which tells no U", hint)
+        adjoint, name = self._adjoint(), fresh(self.potential, self.declared)
+        prior, datum = self._terms(adjoint, None, stated=True)
+        count = None if datum is None else self.target.declarations.data[0].size
+        recursion = None if adjoint is None else adjoint.recursion()
+        found = Potential(name, self.block, tuple(self._places()), prior, datum, count, recursion)
+        return replace(with_tensors(found, self._renamed), others=self._name_others(name))
 
-def _gradient_names(potential: str, declared: frozenset[str]) -> tuple[str, str]:
-    """Return what grad U and its estimate are called: parts of the potential's block keep clear of both."""
-    return fresh(f"grad_{potential}", declared), fresh(f"grad_{potential}_tilde", declared)
+    @property
+    def _arrays(self) -> tuple[str, str]:
+        """What grad U and its estimate are called: parts of the potential's block keep clear of both."""
+        name = f"grad_{self.potential}"
+        return fresh(name, self.declared), fresh(f"{name}_tilde", self.declared)
 
+    @property
+    def _names(self) -> dict[str, str]:
+        """What the blocks of the target are called in the dynamics' own names."""
+        blocks, taken = self.target.declarations.blocks, self.declared | {*self._arrays}
+        stacked = is_stacked(self.target, self.block)
+        return {own.name: fresh(own.name, taken) if stacked else self.block.name for own in blocks}
 
-def target_potential(
-    target: Target, potential: str, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None
-) -> Potential:
-    """Return U of a target, a scalar, in the dynamics' own names, at the block that U depends on.
+    def _renamed(self, tensor: Tensor) -> Tensor:
+        return renamed(tensor, self._names)
 
-    U(theta) = -log_prior - sum_n log_likelihood_n, of all data, as the target states it (Ma, Chen, Fox 2015, Eq. 7,
-    with all data); a target without data states U itself.
+    def _name_others(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the other blocks that U is at, with names for what is computed of it there."""
+        return tuple((block, fresh(f"{name}_{block}", self.declared)) for block in self.others)
 
-    Raises:
-        ModelError: a gradient that is code, from which U is not known; a size of a stacked target that is not known.
-    """
-    if target.gradient is not None:
-        hint = "state the log posterior by formulas, or leave out `metropolis`"
-        raise unsupported("acceptance by H of a target whose gradient is code, which tells no U", hint)
-    stacked = is_stacked(target, block)
-    start: Size = 0
-    places: list[tuple[Block, Size]] = []
-    names = _own_names(target, potential, block, declared)
-    for own in target.declarations.blocks:
-        places.append((replace(own, name=names[own.name]), start))
-        start = after(start, length(own.sampled, sizes, target) if stacked else 0)
-    computed = _gradient_names(potential, declared)
-    adjoint = adjoints(target, {*declared, *computed, *names.values(), *_sizes(target, block)})
-    prior, datum, count = _energies(target)
-    if adjoint is not None and datum is not None:
-        datum = adjoint.on_rows(datum)
-    found = Potential(
-        fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), prior, datum, count,
-        None if adjoint is None else adjoint.recursion,
-    )  # fmt: skip
-    return with_tensors(found, lambda tensor: renamed(tensor, names))
+    def _places(self) -> Iterator[tuple[Block, Size]]:
+        """Yield the blocks of the target with the place of their first entry in the potential's block."""
+        if not is_stacked(self.target, self.block):
+            yield self.block, 0
+            return
+        start: Size = 0
+        for own in self.target.declarations.blocks:
+            yield replace(own, name=self._names[own.name]), start
+            start = after(start, length(own.sampled, self.sizes, self.target))
 
+    def _adjoint(self) -> Adjoints | None:
+        sizes = (size for size in self.block.shape.sizes if isinstance(size, str))
+        taken = {*self.declared, *self._arrays, *self._names.values(), *self.target.declarations.sizes, *sizes}
+        return adjoints(self.target, taken)
 
-def _energies(target: Target) -> tuple[Tensor, Tensor | None, Size | None]:
-    """Return -log prior, -log likelihood of datum n and the number of data, as they are stated, fit to be computed."""
-    declared, data = of_rows(target), target.declarations.data
-    rules = calculus(declared, stated=True)
+    def _terms(self, adjoint: Adjoints | None, by: Block | None, *, stated: bool) -> tuple[Tensor, Tensor | None]:
+        """Return -log prior and -log likelihood of datum n, or their gradients by a block, fit to be computed.
 
-    def energy(entry: str, formula: Formula | None, sign: int, datum: Index | None) -> Tensor:
-        if formula is None:
-            return Tensor((), ())
-        with placed(target.source, entry):
-            value = convert(formula, declared, datum=datum, stated=True)
-            return without_overflow(rules, rules.scale(value, sign))
+        They are as they are stated, or multiplied out. Of a recursion with what the starts of its states add to the
+        first, and what a row leaves to those after it to the second.
+        """
+        target, declared = self.target, of_rows(self.target)
+        rules = calculus(declared, stated=stated)
+        n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
+        sizes = by.shape.sizes if by is not None else ()
+        slots = tuple(Index(size, label) for size, label in zip(sizes, "ij", strict=False))
+        at = None if by is None else Coordinate(by.name, slots)
 
-    if target.potential is not None:
-        return energy("potential", target.potential, 1, None), None, None
-    prior = energy("log_prior", target.log_prior, -1, None)
-    if target.log_likelihood is None:
-        return prior, None, None
-    return prior, energy("log_likelihood", target.log_likelihood, -1, Index(data[0].size, "n")), data[0].size
+        def term(entry: str, formula: Formula, sign: int, datum: Index | None = None) -> Tensor:
+            with placed(target.source, entry):
+                value = convert(formula, declared, datum=datum, stated=stated)
+                value = value if at is None else rules.diff(value, at)
+                return without_overflow(rules, rules.scale(value, sign))
 
-
-def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: bool) -> Gradient:
-    """Return a gradient that the user's function writes: of U at the block, or its estimate from the rows `batch`."""
-    declared = target.declarations
-    count = declared.data[0].size if declared.data else None
-    given = (block.name, *(item.name for group in (declared.parameters, declared.data) for item in group))
-    batch = ("batch",) if minibatch else ()
-    return Gradient(name, block, (), count, minibatch, str(code), (*given, *batch))
+        if by is not None and by.domain.name in DISCRETE:
+            rows = None if target.log_likelihood is None or n is None else Tensor((*slots, n), ())
+            return Tensor(slots, ()), rows
+        if target.potential is not None:
+            return term("potential", target.potential, 1), None
+        prior = Tensor(slots, ()) if target.log_prior is None else term("log_prior", target.log_prior, -1)
+        if target.log_likelihood is None:
+            return prior, None
+        datum = term("log_likelihood", target.log_likelihood, -1, n)
+        if adjoint is None:
+            return prior, datum
+        if at is None:
+            return prior, adjoint.on_rows(datum)
+        return adjoint.chained(prior, at, stated=stated), adjoint.chained(datum, at, stated=stated, rows=True)
 
 
 def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:
@@ -167,32 +181,3 @@ def length(block: Block, sizes: Mapping[str, int] | None, target: Target) -> Siz
             hint = f"an axis of a field gives it, or positions along it; else state `sizes: {{{size}: 3}}`"
             raise ModelError([Fault(target.source.place("state"), "sizes", problem, hint)])
     return prod(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
-
-
-def _slopes(target: Target, own: Block, adjoint: Adjoints | None, *, stated: bool) -> tuple[Tensor, Tensor | None]:
-    """Return the gradients of -log prior and of -log likelihood of datum n by a block, fit to be computed.
-
-    By the chain rule, of the formulas as they are stated, or multiplied out. Of a recursion with what the starts of its
-    states add to the first, and what a row leaves to those after it to the second.
-    """
-    declared = of_rows(target)
-    rules = calculus(declared, stated=stated)
-    n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
-    slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
-    coordinate, none = Coordinate(own.name, slots), Tensor(slots, ())
-    if own.domain.name in DISCRETE:
-        return none, None if target.log_likelihood is None or n is None else Tensor((*slots, n), ())
-
-    def slope(entry: str, formula: Formula, sign: int, datum: Index | None) -> Tensor:
-        with placed(target.source, entry):
-            value = convert(formula, declared, datum=datum, stated=stated)
-            return without_overflow(rules, rules.scale(rules.diff(value, coordinate), sign))
-
-    if target.potential is not None:
-        return slope("potential", target.potential, 1, None), None
-    prior = none if target.log_prior is None else slope("log_prior", target.log_prior, -1, None)
-    datum = None if target.log_likelihood is None else slope("log_likelihood", target.log_likelihood, -1, n)
-    if adjoint is not None and datum is not None:
-        starts = adjoint.with_starts(prior, coordinate, stated=stated)
-        return starts, adjoint.with_rows(datum, coordinate, stated=stated)
-    return prior, datum

@@ -165,12 +165,12 @@ def test_a_fault_planted_in_the_generator_is_found_by_reading_it_back(name: str,
 def test_a_state_with_ends_has_no_generator_means() -> None:
     """What flows over the end of a domain makes the mean of L phi another number than 0."""
     from recipe_compiler.scheme.moments import moments
-    from recipe_compiler.scheme.posterior import target_gradient
+    from recipe_compiler.scheme.posterior import SampledTarget
 
     dynamics = load_dynamics(SPECS / "dynamics" / "cir.yaml")
     target = load_target(SPECS / "targets" / "gaussian.yaml")
     block = dynamics.declarations.blocks[0]
-    gradient = target_gradient(target, "U", block, frozenset(), {}, minibatch=False)
+    gradient = SampledTarget(target, "U", block, frozenset(), {}).gradient(minibatch=False)
     assert moments(derive(dynamics), gradient, frozenset(), {}) is None
 
 
