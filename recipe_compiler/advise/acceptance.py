@@ -19,8 +19,7 @@ from recipe_compiler.advise.averaging import Averaging
 from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
 from recipe_compiler.advise.measure import LEAST, WANTED
 from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats, shrunk
-from recipe_compiler.advise.moved import Moved, Moving
-from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.pilots import Moved, Moving, Pilots
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.search import matched
 from recipe_compiler.advise.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
@@ -369,7 +368,7 @@ def _apart(found: Moved) -> Iterator[str]:
 
 
 def _uneven(
-    slope: Slope | None, flat: Array, covariance: Array, entries: int, mass: Array | None, eps: float
+    slope: Slope | None, flat: Array, covariance: Array, entries: float, mass: Array | None, eps: float
 ) -> Iterator[str]:
     """Yield that one step size does not serve all of theta: too long where U is steepest, as far as a mass shows."""
     if slope is None:

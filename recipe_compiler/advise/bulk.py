@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.moments import shrunk
-from recipe_compiler.advise.pilot_chains import CHAINS, Settings, Walker
+from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.search import matched, slowest
 from recipe_compiler.advise.spread import decimals, times
@@ -116,7 +116,7 @@ def scattered(theta: Array) -> Bulk:
     return Bulk(theta.mean(axis=0), shrunk(theta, len(theta)), math.nan, math.nan, math.nan, 1, theta)
 
 
-def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, walker: Walker) -> Bulk:
+def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, walker: Pilots) -> Bulk:
     """Return the bulk from draws that are known to be of exp(-U); chain x draw x coordinate.
 
     Raises:
@@ -145,7 +145,7 @@ def _around(slope: Slope, theta: Array, hessian: Array) -> Array:
     return (vectors * (np.mean(np.square(ways), axis=1) / AWAY**2)) @ vectors.T
 
 
-def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bulk) -> Bulk:
+def learnt(slope: Slope, walker: Pilots, open_ones: tuple[Open, ...], guess: Bulk) -> Bulk:
     """Return the bulk, learnt from windows of chains.
 
     Each window steps with the covariance S of the draws before it, and with a step stable at the largest curvature they
@@ -175,7 +175,7 @@ def _demand_even(bulk: Bulk) -> None:
         )
 
 
-def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, draws: int, number: int) -> Bulk:
+def _window(slope: Slope, walker: Pilots, open_ones: tuple[Open, ...], bulk: Bulk, draws: int, number: int) -> Bulk:
     eps, thin = bulk.eps, bulk.thin
     for _ in range(HALVINGS):
         found = walker.walked(bulk.theta, settings_of(open_ones, bulk, eps, thin, walker.damping), draws, number)
@@ -194,7 +194,7 @@ def _ran_off(found: Array, before: Bulk) -> bool:
     return not near.all()
 
 
-def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, walker: Walker) -> Bulk | None:
+def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, walker: Pilots) -> Bulk | None:
     """Return the bulk by the draws of a window; None where the curvature of U is not finite at one of them."""
     flat = draws.reshape(-1, draws.shape[2])
     covariance = before.covariance

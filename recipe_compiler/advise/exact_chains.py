@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.acceptance import tuned
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.moments import AGREE, Moments, effective_shares, moments_of, r_hats
-from recipe_compiler.advise.moved import Moved
-from recipe_compiler.advise.pilot_chains import CHAINS
+from recipe_compiler.advise.pilots import CHAINS, Moved
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.declaration import Parameter

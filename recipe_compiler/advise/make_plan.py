@@ -7,8 +7,7 @@ from dataclasses import replace
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.diagonal import demand_statable, with_diagonals
-from recipe_compiler.advise.pilot_chains import Walker
-from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan import Bent, plan, plan_of_bulk, trial
 from recipe_compiler.advise.plan_draws import plan_of_draws
 from recipe_compiler.advise.plan_moves import plan_of_moves
@@ -63,13 +62,13 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
     if not isinstance(found, Bent):
         return replace(found, by_limit=not all(map(within_limits, of_noise)))
 
-    def walker_of(own: Plan | None) -> Walker:
+    def walker_of(own: Plan | None) -> Pilots:
         walked = tried if own is None else own.build
         if walked is tried and not tried.estimates:
-            return Walker(emitted, tried, data, budget=budget)
+            return Pilots.begun(emitted, tried, data, budget)
         known = report if own is None else check_once(walked, cache)
         run = prepare_run(walked, known, walked.run, allow_undecided=allow_undecided, cache=cache)
-        return Walker(run.module, run.build, data, 1.0 if own is None else own.damping, budget)
+        return Pilots.begun(run.module, run.build, data, budget, 1.0 if own is None else own.damping)
 
     found = plan_of_bulk(build, found, walker_of, names)
     return replace(found, by_limit=not all(map(within_limits, of_noise)))

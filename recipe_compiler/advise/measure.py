@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import Bulk, settings_of
 from recipe_compiler.advise.moments import AGREE, Moments, effective_shares, moments_of, r_hats
-from recipe_compiler.advise.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.advise.pilot_figures import PilotFigures
+from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.errors import RunError
@@ -93,7 +93,7 @@ class MeasuredSettings:
 
 
 def measure(
-    walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...],
+    walker: Pilots, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...],
     exact: Moments | None = None,
 ) -> MeasuredSettings:  # fmt: skip
     """Return a step size whose bias keeps to the share, and the thinning that its chains need.
@@ -156,7 +156,7 @@ class _Pace:
     """Moments of the few that showed it."""
 
 
-def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...], seed: int) -> _Pace | None:
+def _paced(walker: Pilots, bulk: Bulk, settings: Settings, names: tuple[str, ...], seed: int) -> _Pace | None:
     """Return settings with as many steps a draw as chains need; None where these leave the finite numbers.
 
     Raises:
@@ -193,7 +193,7 @@ def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...
     return _Pace(settings, spread, max(counts, 1.0 / DRAWS), moments_of(kept))
 
 
-def _started(walker: Walker, bulk: Bulk, settings: Settings, seed: int) -> float | None:
+def _started(walker: Pilots, bulk: Bulk, settings: Settings, seed: int) -> float | None:
     """Return how wide chains may start around the mean of the bulk, in its sds; None where they are lost anyhow."""
     for spread in WIDENINGS:
         if np.isfinite(walker.walked(_starts(bulk, spread, STARTS, seed), settings, TRIED, seed)).all():
@@ -207,7 +207,7 @@ def _starts(bulk: Bulk, spread: float, chains: int, seed: int) -> Array:
 
 
 def _compared(
-    walker: Walker, bulk: Bulk, pace: _Pace, share: float, warmup: int, seed: int, exact: Moments | None
+    walker: Pilots, bulk: Bulk, pace: _Pace, share: float, warmup: int, seed: int, exact: Moments | None
 ) -> tuple[PilotFigures | None, Moments]:
     """Return how far means and sds of one walk are from those of another with steps a quarter as long; and the first.
 
@@ -231,13 +231,13 @@ def _compared(
         asked = min(most, asked * min(MORE, (1.1 * known / aim) ** 2))
 
 
-def _walked(walker: Walker, bulk: Bulk, pace: _Pace, settings: Settings, warmup: int, draws: int, seed: int) -> Moments:
+def _walked(walker: Pilots, bulk: Bulk, pace: _Pace, settings: Settings, warmup: int, draws: int, seed: int) -> Moments:
     found = walker.walked(_starts(bulk, pace.spread, CHAINS, seed), settings, warmup + draws, seed)
     return moments_of(found[:, warmup:])
 
 
 def _beside_shorter(
-    walker: Walker, bulk: Bulk, pace: _Pace, warmup: int, draws: int, seed: int, found: Moments
+    walker: Pilots, bulk: Bulk, pace: _Pace, warmup: int, draws: int, seed: int, found: Moments
 ) -> PilotFigures:
     """Return how far a walk is from one with shorter steps."""
     settings = pace.settings

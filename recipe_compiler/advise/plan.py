@@ -25,7 +25,7 @@ from recipe_compiler.advise.linear_step import CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import MOST_COORDINATES
 from recipe_compiler.advise.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
-from recipe_compiler.advise.pilot_chains import LEAST_ENTRIES, Walker, value_of
+from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.search import Choice, choose, slowest
 from recipe_compiler.advise.spread import decimals
@@ -228,7 +228,7 @@ def _by_draws(
     return Bent(what, serves, slope, (), draws)
 
 
-def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], Walker], names: tuple[str, ...]) -> Plan:
+def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], Pilots], names: tuple[str, ...]) -> Plan:
     """Return the plan of a run by pilot chains, for a target that no step made linear at a mode describes.
 
     Where there are plans around its mode, chains are of the first of them whose gradient serves: V subtracted is that
@@ -252,14 +252,14 @@ def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], W
     return _by_pilots(stated, bent, walker_of(last), names)
 
 
-def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]) -> Plan:
+def _by_pilots(stated: Build, bent: Bent, walker: Pilots, names: tuple[str, ...]) -> Plan:
     open_ones = open_parameters(stated)
     try:
         if isinstance(bent.begun, ExactDraws):
             bulk = of_draws(bent.slope, open_ones, bent.begun.theta, walker)
             found = measure(walker, open_ones, bulk, stated.share, names, bent.begun.moments)
         else:
-            bulk = learnt(bent.slope, walker, open_ones, bent.begun or scattered(walker.begun))
+            bulk = learnt(bent.slope, walker, open_ones, bent.begun or scattered(walker.theta))
             found = measure(walker, open_ones, bulk, stated.share, names)
     except RunError as why:
         raise RunError(

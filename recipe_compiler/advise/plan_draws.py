@@ -14,7 +14,7 @@ from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.entries import states
 from recipe_compiler.advise.measure import LEAST, WANTED
 from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats
-from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan import WARMUP
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_build import OF_AUTO

@@ -11,8 +11,7 @@ from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measur
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.entries import ChosenEntries
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
-from recipe_compiler.advise.pilot_chains import CHAINS
-from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.pilots import CHAINS, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY

@@ -10,9 +10,10 @@ from typing import cast
 
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.forecast import Forecast
-from recipe_compiler.advise.summary import COLUMNS, Summary
+from recipe_compiler.advise.summary import Summary
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
+from recipe_compiler.run.posterior_numbers import COLUMNS
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Run
 from recipe_compiler.verdict import Report, Verdict

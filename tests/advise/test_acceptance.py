@@ -14,7 +14,7 @@ from recipe_compiler.advise.acceptance import _are_falling, _precision, tuned
 from recipe_compiler.advise.exact_chains import MASS
 from recipe_compiler.advise.missed_modes import mode_of
 from recipe_compiler.advise.moments import r_hats, shrunk
-from recipe_compiler.advise.moved import Moved
+from recipe_compiler.advise.pilots import Moved
 from recipe_compiler.advise.plan_moves import at_mode, starts_around
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.map_estimate import Mode, Start, minimum

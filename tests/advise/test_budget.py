@@ -9,7 +9,7 @@ from loaders import load_build
 from recipe_compiler import pipeline
 from recipe_compiler.advise.budget import Budget, OverBudgetError
 from recipe_compiler.advise.chosen import Plan
-from recipe_compiler.advise.pilot_moves import Pilots
+from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import ReadBackError, RunError

@@ -7,7 +7,7 @@ import pytest
 
 from recipe_compiler.advise.bulk import first_guess, learnt
 from recipe_compiler.advise.metric import MatchedMetric
-from recipe_compiler.advise.pilot_chains import Settings
+from recipe_compiler.advise.pilots import Settings
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.declaration import Parameter

@@ -9,7 +9,7 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.advise.acceptance import tuned
 from recipe_compiler.advise.diagonal import demand_statable, with_diagonals
-from recipe_compiler.advise.moved import Moved
+from recipe_compiler.advise.pilots import Moved
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
 from recipe_compiler.advise.search import matched
 from recipe_compiler.advise.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.advise import pilot_chains
+from recipe_compiler.advise import pilots
 from recipe_compiler.advise.bulk import Bulk
 from recipe_compiler.advise.measure import MOST, MeasuredSettings, measure
 from recipe_compiler.advise.moments import AGREE, Moments, effective_shares, r_hats
-from recipe_compiler.advise.pilot_chains import CHAINS, Settings
+from recipe_compiler.advise.pilots import CHAINS, Settings
 from recipe_compiler.errors import RunError
 
 pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
@@ -166,7 +166,7 @@ def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> N
     def stopped(*_: object) -> signal.Signals:
         return signal.SIGINT
 
-    monkeypatch.setattr(pilot_chains, "run_chains", stopped)
+    monkeypatch.setattr(pilots, "run_chains", stopped)
     with pytest.raises(KeyboardInterrupt):
         model.sample(data, progress=False)
 

@@ -14,13 +14,15 @@ import pytest
 import xarray
 from hand_module import limited, make_build, make_data
 
+from recipe_compiler.advise.diagnostics import Diagnostics
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.suggestions import Width
-from recipe_compiler.advise.summary import COLUMNS, Diagnostics, Summary, summarise
+from recipe_compiler.advise.summary import Summary, summarise
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.posterior_numbers import COLUMNS
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.store import save, set_aside, to_datatree
 from recipe_compiler.spec.model import Build

@@ -1,0 +1,286 @@
+"""Chains of a build while its settings are looked for: its own module, with values that are tried in turn.
+
+What is accepted or refused goes on from where its last moves left it (`moved`); walks of steps, which may run off,
+begin anew each time (`walked`).
+"""
+
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.advise.budget import Budget
+from recipe_compiler.advise.metric import Metric, metric_of
+from recipe_compiler.advise.roles import Open
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.chain import Chain, Inputs, start_chain
+from recipe_compiler.run.chains import run_chains
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.domain_check import UNBOUNDED, bounded_blocks, leaves
+from recipe_compiler.run.evaluate import Point
+from recipe_compiler.run.initial import at_rest, first_states, stated_coordinates
+from recipe_compiler.run.load_module import OF_KINDS, Emitted
+from recipe_compiler.run.sample import (
+    NoStepError,
+    available_cores,
+    known_values,
+    parameter_names,
+    prepare_inputs,
+    stepping,
+)
+from recipe_compiler.run.sizes import potential_block, resolve_sizes
+from recipe_compiler.spec.discrete import discrete_blocks
+from recipe_compiler.spec.model import Build, Value
+
+Array = NDArray[np.float64]
+
+CHAINS = 8
+"""Side by side: another may reach what one never does."""
+
+SEED = 2**40
+"""The first of the seeds of walks: their own, so that a plan is the same for every seed of its run."""
+
+LEAST_ENTRIES = 30
+"""What a step costs at least, in entries of the data that are read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """The settings of a walk."""
+
+    values: Mapping[str, Array]
+    """Values of the chosen parameters, by their names in the documents."""
+    eps: float
+    thin: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """What chains of moves that are accepted or refused drew."""
+
+    theta: Array
+    """Chain x draw x coordinate of the potential's block."""
+    kinds: tuple[Array, ...]
+    """The mean probability that moves of a draw were accepted with, of each kind that a cycle has: chain x draw; 0
+    where it is no number."""
+
+    @property
+    def mean(self) -> float:
+        """The mean probability of all, of several kinds that of the one that is accepted least."""
+        return min(float(kind.mean()) for kind in self.kinds)
+
+    @property
+    def typical(self) -> float:
+        """The same of the median chain: a chain that is stuck where it begins says nothing of a step size."""
+        return min(float(np.median(kind.mean(axis=1))) for kind in self.kinds)
+
+    @property
+    def acceptance(self) -> Array:
+        """The mean over the kinds: chain x draw."""
+        return sum(self.kinds[1:], self.kinds[0]) / len(self.kinds)
+
+
+class Moving(Protocol):
+    """Chains side by side, each where its last moves left it."""
+
+    @property
+    def width(self) -> int:
+        """Coordinates of the potential's block."""
+        ...
+
+    def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
+        """Return what the chains draw from where they are, and leave them there."""
+        ...
+
+    def restart(self, chain: int, other: int) -> None:
+        """Let a chain go on from where another one is."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Pilots:
+    """Chains of a compiled build, which can be run with any values of what is to be chosen."""
+
+    module: Emitted
+    build: Build
+    """With any values of what is to be chosen."""
+    inputs: Inputs
+    """What chains of it are given."""
+    chains: tuple[Chain, ...]
+    rest: Mapping[str, Array]
+    """Where other blocks start: at zero, momenta at rest; where zero is outside of their domain, inside of it."""
+    entries: float
+    """What a step costs, in entries of the data that are read."""
+    point: Point
+    """Values of the names in formulas of parameters alone."""
+    budget: Budget
+    """What they may take."""
+    steps: float = 1.0
+    """Gradients of a move, on average."""
+    damping: float = 1.0
+    """Friction over that of one time of the bulk."""
+
+    @classmethod
+    def begun(cls, module: Emitted, build: Build, data: Data, budget: Budget, damping: float = 1.0) -> "Pilots":
+        """Return chains where those of a run of the build would begin, momenta at rest: moves draw them anew.
+
+        Args:
+            module: of the build.
+            build: with any values of what is to be chosen.
+            data: the fields of its target.
+            budget: the processor time that they may take.
+            damping: friction over that of one time of the bulk.
+        """
+        sizes = resolve_sizes(build, data)
+        known = known_values(build, sizes)
+        first = first_states(module, build, known, sizes)
+        states = [at_rest(build, first(SEED, k)) for k in range(CHAINS)]
+        inputs = prepare_inputs(module, build, build.run, data, 1)
+        part = (build.run.batch_size or 1) / max(1, data.rows) if module.variant == "minibatch" else 1.0
+        entries = max(float(LEAST_ENTRIES), part * sum(field.values.size for field in data.fields))
+        chains = _started(module, inputs, states, 0)
+        return cls(module, build, inputs, chains, states[0], entries, Point(known, sizes), budget, damping=damping)
+
+    @property
+    def theta(self) -> Array:
+        """Where the chains are, chain by chain."""
+        return np.array([self._at(chain) for chain in self.chains])
+
+    @property
+    def width(self) -> int:
+        """Coordinates of the potential's block."""
+        return self._at(self.chains[0]).size
+
+    def metric(self, open_ones: tuple[Open, ...]) -> Metric:
+        """Return what a step multiplies forces by, where a plan chooses parameters."""
+        return metric_of(self.build, self.point, open_ones)
+
+    def at(self, theta: Array, seed: int) -> "Pilots":
+        """Return other chains, which stand at the rows of theta; their seed is counted from `SEED`."""
+        states = [{**self.rest, self.module.potential_block: row} for row in theta]
+        return replace(self, chains=_started(self.module, self.inputs, states, seed))
+
+    def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
+        """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
+
+        So it is once a chain has left the domain of its equation, or where it begins outside of it; and all of it with
+        a step size above eps_max. All other blocks start at zero, momenta at rest, or where their domain lets them.
+
+        Args:
+            theta: where each chain starts.
+            settings: the values and the step size.
+            draws: of each chain, `thin` steps apart.
+            seed: counted from `SEED`.
+        """
+        found = np.full((len(theta), draws, theta.shape[1]), np.nan)
+        chains = self.at(theta, seed).advanced(settings, draws)
+        for k, chain in enumerate(chains or ()):
+            found[k, : chain.done] = self._draws(chain)[: chain.done]
+        if np.isfinite(found).all():
+            self.budget.keep(found, settings.thin)
+        own, bind = potential_block(self.build), dict(self.build.bind)
+        block = next(block for block in self.build.dynamics.declarations.blocks if block.name == own)
+        if block.domain.name not in UNBOUNDED:
+            first = leaves(block, bind, self.point, theta[:, None])
+            found[np.logical_or.accumulate(first | leaves(block, bind, self.point, found), axis=1)] = np.nan
+        return found
+
+    def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
+        """Return what the chains draw from where they are, and leave them there.
+
+        Args:
+            values: of the parameters that are chosen, by their names in the documents.
+            eps: the step size; one that no noise can be drawn for is refused as a move is: nothing moves.
+            thin: moves of a draw.
+            draws: of each chain.
+
+        Raises:
+            RunError: U is not finite where a chain begins.
+        """
+        found = self.advanced(Settings(values, eps, thin), draws)
+        if found is None:
+            theta = np.stack([np.tile(self._at(chain), (draws, 1)) for chain in self.chains])
+            return Moved(theta, (np.zeros(theta.shape[:2]),))  # of all kinds
+        lost = next((k for k, chain in enumerate(found) if chain.done < draws), None)
+        if lost is not None:
+            raise RunError(
+                f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so no move can be "
+                "accepted or rejected; state an `init` where it is"
+            )
+        names = self.module.told
+        theta = np.stack([self._draws(chain) for chain in found])
+        self.budget.keep(theta, self.steps * thin)
+        if not names:  # draws by laws are always taken
+            return Moved(theta, (np.ones(theta.shape[:2]),))
+        own = [accepted for accepted, _ in OF_KINDS if accepted in names] or names[:1]
+        kinds = ([chain.draws[name][:, 0] for chain in found] for name in own)
+        return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in kinds))
+
+    def advanced(self, settings: Settings, draws: int) -> list[Chain] | None:
+        """Return the chains with some draws more, and nothing but these; None for a step size above eps_max."""
+        names = parameter_names(self.module, self.build)
+        chosen = {
+            names[name]: float(value) if value.ndim == 0 else np.ascontiguousarray(value)
+            for name, value in settings.values.items()
+        }
+        try:
+            given = replace(self.inputs, parameters={**self.inputs.parameters, **chosen})
+            inputs = replace(stepping(self.module, given, settings.eps), thin=settings.thin, draws=draws)
+        except NoStepError:
+            return None
+        room = {name: one.shape[1] for name, one in self.chains[0].draws.items()}
+        chains = [
+            replace(chain, draws={name: np.empty((draws, width)) for name, width in room.items()}, done=0)
+            for chain in self.chains
+        ]
+        stopped = run_chains(self.module, inputs, chains, available_cores(), self._watched)
+        if stopped is not None:
+            signal.raise_signal(stopped)  # it was meant for the whole run, not for these chains alone
+        return chains
+
+    def _watched(self, done: Sequence[int], total: int) -> None:
+        if total > 1:
+            self.budget.say(f"pilot chains: {min(done)} of {total} draws")
+        self.budget.demand()
+
+    def restart(self, chain: int, other: int) -> None:
+        """Let a chain go on from where another one is; its streams stay its own."""
+        for name, _ in (*self.module.blocks, *self.module.carried):
+            self.chains[chain].state[name][:] = self.chains[other].state[name]
+
+    def around(self, starts: Array) -> "Pilots":
+        """Return chains of which every second one is at a start around a mode, the others where they are.
+
+        A mode need not be where the mass is: in the neck of a funnel all chains would be stuck. What the build states
+        under `init` stays where it says; where the state is not all of a real space no chain is moved.
+        """
+        bounded = bounded_blocks(self.build.dynamics.declarations)
+        whole = potential_block(self.build) in dict(self.build.init)
+        if bounded or whole or discrete_blocks(self.build.target.declarations):
+            return self
+        first = first_states(self.module, self.build, self.point.names, self.point.sizes)
+        stated, own = stated_coordinates(self.build, self.point.sizes), self.module.potential_block
+        theta = self.theta
+        theta[::2] = [np.where(stated, first(SEED, k)[own], start) for k, start in enumerate(starts)]
+        return self.at(theta, 0)
+
+    def _at(self, chain: Chain) -> Array:
+        return chain.state[self.module.potential_block]
+
+    def _draws(self, chain: Chain) -> Array:
+        return chain.draws[f"{self.module.potential_block}_draws"]
+
+
+def _started(module: Emitted, inputs: Inputs, states: Sequence[Mapping[str, Array]], seed: int) -> tuple[Chain, ...]:
+    """Return chains at states; their streams are of a seed that no run has."""
+    noise, batch = module.seed_streams(SEED + seed, len(states))
+    return tuple(start_chain(module, inputs, state, noise[k], batch[k]) for k, state in enumerate(states))
+
+
+def value_of(array: Array) -> Value:
+    """Return numbers as a build has the value of a parameter."""
+    return Value(tuple(tuple(Fraction(float(entry)) for entry in row) for row in np.atleast_2d(array)))
