@@ -23,7 +23,7 @@ from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.search import matched, slowest
 from recipe_compiler.advise.spread import decimals, times
-from recipe_compiler.advise.steepness import TURNS, bent_at
+from recipe_compiler.advise.steepness import AWAY, TURNS, bent_at, extent
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.differences import curvature
@@ -40,9 +40,6 @@ varies, as chains are yet to meet more of it than pilots did; and where it is mu
 
 UNEVEN = 30.0
 """The largest curvature over the middle one where it varies."""
-
-AWAY = 3.0
-"""Sds at which exp(-U) of a Gaussian has fallen as far as looked for: by AWAY^2/2 in its logarithm."""
 
 DOUBLINGS = 80
 """Doublings of the way on which U rises so far, from an eighth of what the largest curvature gives."""
@@ -141,7 +138,12 @@ def _around(slope: Slope, theta: Array, hessian: Array) -> Array:
     values, vectors = np.linalg.eigh(hessian)
     largest = float(np.abs(values).max())
     first = 1.0 / (8.0 * math.sqrt(largest)) if largest > 0.0 else 1.0
-    ways = [[_extent(slope, theta, sign * v, first) for sign in (1.0, -1.0)] for v in vectors.T]
+    ways = [[extent(slope, theta, sign * v, first, DOUBLINGS, BISECTIONS) for sign in (1.0, -1.0)] for v in vectors.T]
+    if not np.isfinite(ways).all():
+        raise RunError(
+            "step_size: auto: state a step size and a value of every parameter, or a prior: U does not rise along "
+            "a direction from its mode, so exp(-U) has no width there"
+        )
     return (vectors * (np.mean(np.square(ways), axis=1) / AWAY**2)) @ vectors.T
 
 
@@ -200,7 +202,7 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     covariance = before.covariance
     if len(flat) > CHAINS:
         covariance = shrunk(flat, len(flat))
-    pace = walker.metric(open_ones).over(flat, covariance)
+    pace = walker.metric(open_ones)(flat, covariance)
     bent = curvatures(slope, pace.root, flat, walker.entries)
     steepest = float(max(bent))
     if not (np.isfinite(bent).all() and steepest > 0.0):
@@ -230,34 +232,3 @@ def curvatures(slope: Slope, root: Callable[[Array], Array], draws: Array, entri
         return bent_at(lambda w: times(A.T, slope(at + times(A, w))), np.zeros(len(A)), first, APART)
 
     return [bent(at) for at in looked]
-
-
-def _extent(slope: Slope, origin: Array, direction: Array, first: float) -> float:
-    """Return how far from a minimum U has risen by AWAY^2/2 on a ray, though it may fall again on the way."""
-    places, weights = np.polynomial.legendre.leggauss(8)
-    places, weights = (places + 1.0) / 2.0, weights / 2.0
-
-    def risen(near: float, far: float) -> float:
-        slopes = [slope(origin + (near + (far - near) * t) * direction) @ direction for t in places]
-        return (far - near) * float(weights @ slopes)
-
-    near, far, left = 0.0, first, AWAY**2 / 2.0
-    with np.errstate(all="ignore"):
-        for _ in range(DOUBLINGS):
-            part = risen(near, far)
-            if not part < left:  # or not finite
-                break
-            near, far, left = far, 2.0 * far, left - part
-        else:
-            raise RunError(
-                "step_size: auto: state a step size and a value of every parameter, or a prior: U does not rise along "
-                "a direction from its mode, so exp(-U) has no width there"
-            )
-        for _ in range(BISECTIONS):
-            middle = (near + far) / 2.0
-            part = risen(near, middle)
-            if part < left:
-                near, left = middle, left - part
-            else:
-                far = middle
-    return far

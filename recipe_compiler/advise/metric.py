@@ -11,7 +11,6 @@ its own, d theta = -D grad U dt + ..., that is D of its block. Where other block
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,28 +46,20 @@ class Pace:
     """Whether the longest stable step falls as the root of the curvature: not where noise of its own moves theta."""
 
 
-class Metric(Protocol):
-    """B, of one build."""
-
-    def over(self, draws: Array, S: Array) -> Pace:
-        """Return how a step goes over a bulk of covariance S, d x d, from which some draws are."""
-        ...
+Metric = Callable[[Array, Array], Pace]
+"""How a step goes over a bulk: of draws of it, draws x coordinates, and its covariance S, d x d."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MatchedMetric:
-    """B that is the same everywhere, matched to the bulk as the parameters are that a plan chooses.
+def matched_metric(open_ones: tuple[Open, ...]) -> Metric:
+    """Return B that is the same everywhere, matched to the bulk as the parameters are that a plan chooses.
 
     A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
     Where the mass is stated, forces are taken as they are.
     """
+    roles = {one.role: one for one in open_ones}
 
-    open_ones: tuple[Open, ...]
-
-    def over(self, draws: Array, S: Array) -> Pace:
-        """Return how a step goes over a bulk of covariance S, d x d."""
+    def over(draws: Array, S: Array) -> Pace:
         del draws
-        roles = {one.role: one for one in self.open_ones}
         if ParameterRole.MASS in roles:
             return _steady(_root(S), 1.0, by_root=True)
         values, plain = np.linalg.eigvalsh(S), np.eye(len(S))
@@ -79,25 +70,22 @@ class MatchedMetric:
             return _steady(_root(S), 1.0, by_root=False)
         return _steady(math.sqrt(least) * plain, widest / least, by_root=False)
 
+    return over
+
 
 def _steady(A: Array, time: float, *, by_root: bool) -> Pace:
     return Pace(lambda _: A, time, 1.0, by_root)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StateMetric:
-    """B(theta), which no parameter of one value is matched to."""
+def _state_metric(at: Callable[[Array], Array], *, by_root: bool) -> Metric:
+    """Return B(theta), d x d, which no parameter of one value is matched to: over a bulk, what it is in the mean."""
 
-    at: Callable[[Array], Array]
-    """theta to B, d x d."""
-    by_root: bool
-
-    def over(self, draws: Array, S: Array) -> Pace:
-        """Return how a step goes over a bulk of covariance S, d x d, in which B is what it is in the mean."""
-        typical = np.mean([self.at(theta) for theta in draws[:: max(1, len(draws) // LOOKED_AT)]], axis=0)
+    def over(draws: Array, S: Array) -> Pace:
+        typical = np.mean([at(theta) for theta in draws[:: max(1, len(draws) // LOOKED_AT)]], axis=0)
         widest = float(np.max(np.linalg.eigvals(np.linalg.solve(typical, S)).real))
-        time = math.sqrt(widest) if self.by_root else widest
-        return Pace(lambda theta: _root(self.at(theta)), time, widest, self.by_root)
+        return Pace(lambda theta: _root(at(theta)), math.sqrt(widest) if by_root else widest, widest, by_root)
+
+    return over
 
 
 def _root(B: Array) -> Array:
@@ -114,18 +102,18 @@ def metric_of(build: Build, known: Point, open_ones: tuple[Open, ...]) -> Metric
         open_ones: the parameters that a plan chooses.
     """
     if not depends_on_theta(build):
-        return MatchedMetric(open_ones)
+        return matched_metric(open_ones)
     dynamics, place, bound = build.dynamics, _place(build), dict(build.bind)
     blocks, own = dynamics.declarations.blocks, dynamics.declarations.blocks[place]
     rest = _with_zeros(dynamics, known)
     noise = None if dynamics.D is None else dynamics.D[place][place]
     if noise is not None and not is_zero(noise):
         D = substitute(noise, bound)
-        return StateMetric(lambda theta: _matrix(D, _with(rest, own, theta), theta.size), by_root=False)
+        return _state_metric(lambda theta: _matrix(D, _with(rest, own, theta), theta.size), by_root=False)
     row = () if dynamics.Q is None else dynamics.Q[place]
     movers = [(b, substitute(Q, bound)) for b, Q in zip(blocks, row, strict=True) if b != own and not is_zero(Q)]
     H = substitute(dynamics.H, bound)
-    return StateMetric(lambda theta: _of_movers(movers, H, _with(rest, own, theta), theta.size), by_root=True)
+    return _state_metric(lambda theta: _of_movers(movers, H, _with(rest, own, theta), theta.size), by_root=True)
 
 
 def depends_on_theta(build: Build) -> bool:

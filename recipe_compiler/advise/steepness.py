@@ -85,7 +85,7 @@ def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
 
     for k, sign in product(range(len(K)), (1.0, -1.0)):
         axis = AWAY * sign * np.eye(len(K))[k]
-        far = _reached(scaled, axis)
+        far = min(1.0, extent(scaled, np.zeros(len(K)), axis, 1.0, 1, HALVINGS))
         reached[k] = min(reached[k], far)
         for w in (part * far * axis for part in LOOKED_AT):
             away = float(np.linalg.norm(w))
@@ -116,27 +116,41 @@ def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) ->
     )
 
 
-def _reached(slope: Slope, way: Array) -> float:
-    """Return the part of a way from the mode on which U rises by `AWAY`^2/2; 1 where it rises less on all of it."""
+def extent(slope: Slope, origin: Array, way: Array, first: float, doublings: int, halvings: int) -> float:
+    """Return the part of a way on which U has risen by `AWAY`^2/2, though it may fall again; infinite for none.
+
+    Args:
+        slope: theta to grad U.
+        origin: where the way begins.
+        way: its direction.
+        first: the part that is looked at first.
+        doublings: how often it is looked twice as far.
+        halvings: of the interval that holds the end.
+    """
     places, weights = np.polynomial.legendre.leggauss(8)
     places, weights = (places + 1.0) / 2.0, weights / 2.0
 
-    def risen(low: float, high: float) -> float:
-        slopes = [slope((low + (high - low) * place) * way) @ way for place in places]
-        return (high - low) * float(weights @ slopes)
+    def risen(near: float, far: float) -> float:
+        slopes = [slope(origin + (near + (far - near) * t) * way) @ way for t in places]
+        return (far - near) * float(weights @ slopes)
 
-    low, high, level = 0.0, 1.0, AWAY**2 / 2.0
+    near, far, left = 0.0, first, AWAY**2 / 2.0
     with np.errstate(all="ignore"):
-        if risen(low, high) <= level:
-            return 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            part = risen(low, middle)
-            if part <= level:
-                low, level = middle, level - part
-            else:  # or not finite
-                high = middle
-    return high
+        for _ in range(doublings):
+            part = risen(near, far)
+            if not part < left:  # or not finite
+                break
+            near, far, left = far, 2.0 * far, left - part
+        else:
+            return np.inf
+        for _ in range(halvings):
+            middle = (near + far) / 2.0
+            part = risen(near, middle)
+            if part < left:
+                near, left = middle, left - part
+            else:
+                far = middle
+    return far
 
 
 def bent_at(slope: Slope, w: Array, start: Array, apart: float) -> float:

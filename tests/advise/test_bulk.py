@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recipe_compiler.advise.bulk import first_guess, learnt
-from recipe_compiler.advise.metric import MatchedMetric
+from recipe_compiler.advise.metric import Metric, matched_metric
 from recipe_compiler.advise.pilots import Settings
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.errors import RunError
@@ -29,8 +29,8 @@ class Walks:
     tried: list[float] = field(default_factory=list)
     frictions: list[np.ndarray] = field(default_factory=list)
 
-    def metric(self, open_ones: tuple[Open, ...]) -> MatchedMetric:
-        return MatchedMetric(open_ones)
+    def metric(self, open_ones: tuple[Open, ...]) -> Metric:
+        return matched_metric(open_ones)
 
     def walked(self, theta: np.ndarray, settings: Settings, draws: int, seed: int) -> np.ndarray:
         self.tried.append(settings.eps)
