@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recipe_compiler.advise.chosen import PilotFigures
 from recipe_compiler.advise.linearized_chain import LinearizedChain, Width
-from recipe_compiler.advise.pilot_figures import PilotFigures
 from recipe_compiler.advise.quadratic_target import quadratic_module
 from recipe_compiler.advise.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.audit.figures import NoLawError

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.advise.linear_step import AS_IT_IS, LinearStep, StepAtMode
+from recipe_compiler.advise.linear_step import AS_IT_IS, LinearStep, StepAtMode, with_thermostat_held
 from recipe_compiler.advise.quadratic_target import QuadraticModule
 from recipe_compiler.advise.target_at_mode import TargetAtMode, target_at_mode
-from recipe_compiler.advise.thermostat import settled
 from recipe_compiler.audit.figures import figures, largest_stable
 from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
 from recipe_compiler.emit.module import Module
@@ -172,7 +171,7 @@ class LinearizedChain:
     def linear(self) -> tuple[StepAtMode, LinearStep]:
         """Return the step, a thermostat held, made linear. Raises ValueError where it cannot be."""
         with np.errstate(all="ignore"):
-            return settled(self.step, self.share, self.noise, self.sharpness)
+            return with_thermostat_held(self.step, self.share, self.noise, self.sharpness)
 
     def width(self) -> Width:
         """Return the answer. Raises ValueError where the step cannot be made linear."""

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.chosen import Plan
-from recipe_compiler.advise.diagonal import demand_statable, with_diagonals
+from recipe_compiler.advise.entries import demand_statable, with_diagonals
 from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan import Bent, plan, plan_of_bulk, trial
-from recipe_compiler.advise.plan_draws import plan_of_draws
-from recipe_compiler.advise.plan_moves import plan_of_moves
+from recipe_compiler.advise.plan_moves import plan_of_draws, plan_of_moves
 from recipe_compiler.advise.subtracted import Subtracting, subtracting
 from recipe_compiler.cache import Cache, check_once, within_limits
 from recipe_compiler.emit.module import Module

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import Bulk, settings_of
+from recipe_compiler.advise.chosen import PilotFigures
 from recipe_compiler.advise.moments import AGREE, Moments, effective_shares, moments_of, r_hats
-from recipe_compiler.advise.pilot_figures import PilotFigures
 from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.suggestions import rounded

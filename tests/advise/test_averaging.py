@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from recipe_compiler.advise.averaging import Averaging
+from recipe_compiler.advise.acceptance import Averaging
 
 
 def test_the_recurrence_is_the_one_of_the_paper() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import recipe_compiler as rc
 from recipe_compiler.advise.acceptance import tuned
-from recipe_compiler.advise.diagonal import demand_statable, with_diagonals
+from recipe_compiler.advise.entries import demand_statable, with_diagonals
 from recipe_compiler.advise.pilots import Moved
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
 from recipe_compiler.advise.search import matched

@@ -10,8 +10,7 @@ from loaders import load_build
 import recipe_compiler as rc
 from recipe_compiler import pipeline
 from recipe_compiler.advise import make_plan
-from recipe_compiler.advise.chosen import Plan, plan_of_text, plan_text
-from recipe_compiler.advise.pilot_figures import PilotFigures
+from recipe_compiler.advise.chosen import PilotFigures, Plan, plan_of_text, plan_text
 from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import NOTHING, Cache
 from recipe_compiler.spec.model import Build
