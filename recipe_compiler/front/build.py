@@ -1,8 +1,9 @@
 """Builds stated in Python."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
@@ -49,9 +50,11 @@ class Build(Document):
         that the build brings in is declared by the object that carries it.
     sizes : mapping, optional
         Symbolic sizes to numbers.
-    data : mapping, optional
-        `file` and, for each field of the target, its columns; `arrays`, `standardise`, `intercept`, ... as in YAML.
-        Left out, the data are given with each run.
+    data : mapping, table or dataset, optional
+        `file` and, for each field of the target, its columns; `arrays`, `standardise`, `intercept`, ... as in YAML,
+        where `file` may be a table. Or, in memory: field of the target to its numbers (an array, a list, a column or
+        table of a data frame, an array of xarray), whose first axis counts the data; or a table or dataset whose
+        columns are the fields. Left out, the data are given with each run.
     init : mapping, optional
         Blocks to where they start: formulas of parameters and draws `N(0, cov)`.
     derived : mapping, optional
@@ -100,7 +103,7 @@ class Build(Document):
         bind: Mapping[object, object] | None = None,
         parameters: Mapping[object, object] | None = None,
         sizes: Mapping[str, int] | None = None,
-        data: Mapping[str, object] | None = None,
+        data: object = None,
         init: Mapping[object, object] | None = None,
         derived: Mapping[object, object] | None = None,
         gradient_noise: object = None,
@@ -122,13 +125,24 @@ class Build(Document):
             "draws": draws, "warmup": warmup, "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size,
             "lanes": lanes, "diagnostics": diagnostics, "schedule": schedule,
         }  # fmt: skip
+        stated, table = None, None
+        if isinstance(data, Mapping) and data.keys() & {"file", "arrays"}:
+            stated = dict(cast("Mapping[str, object]", data))
+            table = None if isinstance(stated.get("file", ""), (str, PathLike)) else stated["file"]
+            stated |= {} if table is None else {"file": "data"}
         made = state_build(
             name=name, dynamics=_stated(dynamics), target=_stated(target),
             scheme=scheme.document if isinstance(scheme, Scheme) else scheme, order=order, variant=variant, bind=bind,
-            parameters=parameters, sizes=sizes, data=data, init=init, derived=derived,
+            parameters=parameters, sizes=sizes, data=stated, init=init, derived=derived,
             gradient_noise=gradient_noise, minibatch=minibatch, run=run, title=title,
             references=references,
         )  # fmt: skip
+        if table is not None or (data is not None and stated is None):
+            from recipe_compiler.run.data import data_for  # brings NumPy
+            from recipe_compiler.run.observed import with_data, with_sizes
+
+            given = data_for(made, data if table is None else {"file": table})
+            made = with_sizes(with_data(replace(made, data=None), given))
         object.__setattr__(self, "document", made)
 
     @property

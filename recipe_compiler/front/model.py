@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.forecast import Forecast
@@ -33,7 +33,7 @@ from recipe_compiler.pipeline import (
     write_module,
 )
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.data import data_of, data_of_table, is_statement
+from recipe_compiler.run.data import data_for
 from recipe_compiler.run.observed import demand_data, observed, with_data, with_sizes
 from recipe_compiler.run.progress import Progress, demand_progress, watching
 from recipe_compiler.run.rerun import build_of, demand_same
@@ -224,14 +224,10 @@ def _planned(model: Model, data: object) -> tuple[Plan, Report]:
     """Return the build with everything chosen that it leaves open, which holds its data, and the verdicts on it."""
     build, cache = model.build.document, open_cache(use=model.cache)
     _demand_given(build, data)
-    held = with_data(build, None if data is None else data_of(data, build.target, _dtype(build)))
+    held = with_data(build, None if data is None else data_for(build, data))
     report = model.report if data is None else _at_data(held, model.report, cache, anew=_is_given(build))
     plan, report = plan_run(held, report, allow_undecided=model.allow_undecided, cache=cache)
     return plan, _at_data(plan.build, report, cache)
-
-
-def _dtype(build: spec.Build) -> str:
-    return "float64" if build.data is None else build.data.dtype
 
 
 def _is_given(build: spec.Build) -> bool:
@@ -379,10 +375,9 @@ def compile(
     name : str
         Name of the build and its module; by default made of those of dynamics and target.
     data : mapping, table or dataset, optional
-        What the model is decided at, and `sample` takes where it is given no other. In memory: field of the target to
-        its numbers (an array, a list, a column or table of pandas, an array of xarray), whose first axis counts the
-        data; or a table or dataset whose columns are the fields; or, as in YAML, `file` and the columns of each field,
-        where `file` may be a table or a file. Left out, what the data decide is left to `sample(data)`.
+        As of `Build`: what the model is decided at, and `sample` takes where it is given no other; to a build,
+        `{"file": table}` gives a table in the place of its file. Left out, what the data decide is left to
+        `sample(data)`.
     step_size, share, accept, warmup_seconds, scheme, order, variant, bind, parameters, sizes, init, derived
     gradient_noise, minibatch, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule
     title, references
@@ -452,27 +447,9 @@ def _build(
         if more:
             raise TypeError(f"found a build and {', '.join(more)}, expected the build alone")
         own = first.document
-        return first if data is None else _holding(own, data_of(data, own.target, _dtype(own)))
+        return first if data is None else Build.of(with_sizes(with_data(own, data_for(own, data))))
     second = load(target) if isinstance(target, (str, PathLike)) else target
     if not isinstance(first, Dynamics) or not isinstance(second, Target):
         found = " and ".join(type(part).__name__ for part in (first, second))
         raise TypeError(f"found {found}, expected Dynamics and a Target, or a Build")
-    name = name or f"{first.name}_{second.name}"
-    fields = [datum.name for datum in second.document.declarations.data]
-    if data is None or not is_statement(data, fields):
-        build = Build(name=name, dynamics=first, target=second, **stated)
-        return build if data is None else _holding(build.document, data_of(data, second.document))
-    statement = cast("Mapping[str, object]", data)
-    table = None if isinstance(statement.get("file", ""), (str, PathLike)) else statement["file"]
-    if table is not None:
-        statement = {**statement, "file": "data"}
-    build = Build(name=name, dynamics=first, target=second, data=statement, **stated)
-    file = build.document.data
-    if table is None or file is None:
-        return build
-    return _holding(replace(build.document, data=None), data_of_table(table, file, second.document))
-
-
-def _holding(build: spec.Build, data: spec.Data) -> Build:
-    """Return a build that holds data given in Python, and has their sizes."""
-    return Build.of(with_sizes(with_data(build, data)))
+    return Build(name=name or f"{first.name}_{second.name}", dynamics=first, target=second, data=data, **stated)

@@ -25,7 +25,7 @@ from recipe_compiler.run.columns import (
 from recipe_compiler.run.evaluate import extents
 from recipe_compiler.run.in_memory import labels_of, misfit_labels, numbers_of
 from recipe_compiler.run.made_columns import over_rows, with_made
-from recipe_compiler.spec.model import Data, DataFile, Field, Target
+from recipe_compiler.spec.model import Build, Data, DataFile, Field, Target
 
 Floats = NDArray[np.floating[Any]]
 """float64 or float32; arithmetic is done in float64."""
@@ -115,6 +115,24 @@ def data_of(given: object, target: Target, dtype: str = "float64") -> Data:
     return _whole_fields(arrays, target, dtype)
 
 
+def data_for(build: Build, given: object) -> Data:
+    """Return data that are given to a build in Python: `{"file": table}` in the place of its file, or its fields.
+
+    Args:
+        build: states which columns of the table make which field, and in what they are stored.
+        given: as of `data_of`, or a mapping of `file` alone to what `data_of_table` takes.
+
+    Raises:
+        DataError: as they do.
+    """
+    table = cast("Mapping[str, object]", given).get("file") if isinstance(given, Mapping) else None
+    if table is None or build.data is None or build.data.arrays:
+        return data_of(given, build.target, "float64" if build.data is None else build.data.dtype)
+    if others := [name for name in cast("Mapping[str, object]", given) if name != "file"]:
+        raise DataError([f"data: found `{others[0]}` beside `file`, expected none: the build states its columns"])
+    return data_of_table(table, build.data, build.target)
+
+
 def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, object], str]:
     """Return field to what is given for it, and among which columns fields were looked for.
 
@@ -134,11 +152,6 @@ def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, o
         return dict.fromkeys(declared, given), ""
     found = type(given).__name__
     raise DataError([f"data: found {found}, expected a mapping of {', '.join(declared) or 'nothing'} to arrays"])
-
-
-def is_statement(given: object, fields: Sequence[str]) -> bool:
-    """Whether data are given as a build states them, by a `file` or `arrays` that are no field of the target."""
-    return isinstance(given, Mapping) and any(key in given and key not in fields for key in ("file", "arrays"))
 
 
 def rows_of(data: Data, declared: Declarations, sizes: Mapping[str, int]) -> dict[str, NDArray[np.float64]]:
@@ -250,12 +263,12 @@ def _field_of(datum: Datum, columns: Columns, file: DataFile) -> Field:
         ones = np.zeros((positions.size, width), file.dtype)
         ones[np.arange(positions.size), positions] = 1.0
         return Field(datum.name, ones, tuple(f"{names[0]}_{k}" for k in range(width)))
-    standard = [k for k, name in enumerate(names) if {datum.name, name} & {*file.standardise}]
-    if standard and datum.values:  # they are of what the file has
-        _field(replace(datum, shape=Shape(None, len(names))), values, "float64", names, columns.origin)
-        datum = replace(datum, values=(), kinds=(Kind.REAL,))
-    for k in standard:
-        values[:, k] = over_rows("standardise", values[:, k], names[k], columns.origin)
+    if datum.name in file.standardise:
+        if datum.values:  # they are of what the file has
+            _field(replace(datum, shape=Shape(None, len(names))), values, "float64", names, columns.origin)
+            datum = replace(datum, values=(), kinds=(Kind.REAL,))
+        own = [over_rows("standardise", columns.values[name], name, columns.origin) for name in names]
+        values = np.stack(own, axis=1)
     if file.intercept and datum.axes[1:]:
         values, names = np.concatenate([np.ones((len(values), 1)), values], axis=1), (INTERCEPT, *names)
     numbers = values[:, 0] if values.shape[1] == 1 and not datum.axes[1:] else values

@@ -252,6 +252,25 @@ def test_a_model_is_decided_at_data_in_memory(tmp_path: Path) -> None:
         rc.compile(SGLD, tmp_path / "target.yaml", data={"x": ROWS, "y": ON_A_PLANE}, step_size=0.001)
 
 
+def test_a_table_takes_the_place_of_the_file_of_a_build(tmp_path: Path) -> None:
+    """By the columns that the build states, at `compile` and `sample`; beside it nothing is stated again."""
+    (tmp_path / "target.yaml").write_text(REGRESSION)
+    FRAME.drop(columns="label").to_csv(tmp_path / "data.csv", index=False)
+    stated = {"file": str(tmp_path / "data.csv"), "x": ["one", "a"], "y": "y", "standardise": ["y"]}
+    target = rc.load(tmp_path / "target.yaml")
+    own = {"name": "own", "dynamics": SGLD, "target": target, "step_size": 0.001, "draws": 10, "warmup": 0}
+    with_file, with_table = (rc.Build(**own, data=data) for data in (stated, stated | {"file": FRAME}))
+    held = [rc.compile(with_file).build, rc.compile(with_file, data={"file": FRAME}).build, with_table]
+    for build in held:
+        x, y = build.document.observed.fields
+        np.testing.assert_array_equal(x.values, ROWS)
+        np.testing.assert_allclose(y.values, (RESPONSE - RESPONSE.mean()) / RESPONSE.std(), rtol=1e-14)
+    with pytest.raises(rc.DataError, match="found `x` beside `file`, expected none: the build states its columns"):
+        rc.compile(with_file, data=stated | {"file": FRAME})
+    with pytest.raises(rc.DataError, match="data, row 6, column `a`: found nan, expected a number"):
+        rc.compile(with_file).sample({"file": FRAME.assign(a=[0.0, 1.0, 2.0, 3.0, 4.0, np.nan])}, progress=False)
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

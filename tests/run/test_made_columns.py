@@ -1,7 +1,6 @@
 """Columns that a build makes of those of its file: by formula, row by row, exactly as NumPy computes them."""
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -129,10 +128,7 @@ def test_squares_neither_overflow_nor_underflow(tmp_path: Path, far: str) -> Non
     """Columns beyond 1e154 and below 1e-154 are standardised as those near 1 are."""
     unit, numbers = FAR[far]
     columns = "z: standardise(f), s: sd(f), m: mean(f), c: centre(f/2)"
-    stated = build(tmp_path, columns, "f, z, s, m, c")
-    file = stated.data
-    assert file is not None
-    own = replace(stated, data=replace(file, standardise=("f",)))
+    own = build(tmp_path, columns, "f, z, s, m, c")
     table = np.stack([np.array(numbers) * unit, y], 1)
     np.savetxt(tmp_path / "table.csv", table, "%.17g", ",", header="f,y", comments="")
     x = data_of(own).fields[0].values
@@ -140,8 +136,7 @@ def test_squares_neither_overflow_nor_underflow(tmp_path: Path, far: str) -> Non
     mean = sum(exact) / 6
     centred = np.array([float((e - mean) / Fraction(unit)) for e in exact])
     sd = np.sqrt(np.mean(centred**2))
-    np.testing.assert_allclose(x[:, 0], centred / sd, rtol=1e-14, atol=1e-15)
-    np.testing.assert_array_equal(x[:, 1], x[:, 0])
+    np.testing.assert_allclose(x[:, 1], centred / sd, rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(x[:, 2] / unit, sd, rtol=1e-9 if far == "subnormal" else 1e-14)
     np.testing.assert_allclose(x[:, 3], float(mean), rtol=1e-9 if far == "subnormal" else 1e-14)
     np.testing.assert_allclose(x[:, 4] / unit, centred / 2, rtol=1e-9 if far == "subnormal" else 1e-14, atol=1e-15)
