@@ -13,7 +13,7 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.display import say
-from recipe_compiler.errors import CompilerError, DataError, Fault, ModelError, Place, SpecError, nearest
+from recipe_compiler.errors import DataError, Fault, ModelError, Place, SpecError, nearest
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
@@ -288,11 +288,10 @@ def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Bu
     ordered = {key: entries[key] for key in (*BuildDocument.model_fields, *entries) if key in entries}
     text = text_of(Source(file, json.dumps(ordered)))
     faults = Faults()
-    made = read_build(read_yaml(text.encode(), file), file, around(folder), faults)
-    faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
-    faults.finish()
+    made = faults.catch(lambda: read_build(read_yaml(text.encode(), file), file, around(folder)))
     if made is None:
-        raise CompilerError("dynamics and target do not make a valid build")
+        faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
+        raise faults.error()
     return made
 
 

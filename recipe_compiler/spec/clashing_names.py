@@ -17,7 +17,7 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
 from recipe_compiler.spec.model import Claims, Dynamics, Target
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
+from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, rewritten
 
 NOT_OF_BLOCKS = ("name", "use", "split", "keep", "draw", "slice", "left", "cir", "code", "keeps", "steps", "every")
 """Entries of a scheme that name no block of the dynamics."""
@@ -114,13 +114,18 @@ def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target
     keys = {"bind": names, "parameters": valued, "init": _without(names, started)}
     in_formulas = {old: new for old, new in valued.items() if old in blocks}
 
-    def section(key: str, node: Node) -> Node:
-        if key == "scheme":
-            return _of_scheme(node, names)
-        node = _renamed(node, keys.get(key, {}))
-        return _in_formulas(node, in_formulas) if key in ("bind", "gradient_noise") else node
+    def new(scalar: Scalar, path: tuple[str, ...], is_key: bool) -> Scalar:
+        section, *inner = path or ("",)
+        if section == "scheme":
+            of = next((key for key in inner if key in NOT_OF_BLOCKS or key in BY_BLOCK), "")
+            if of in NOT_OF_BLOCKS or (is_key and of not in BY_BLOCK) or (of == "of" and not is_key):
+                return scalar
+            return _renamed(scalar, names)
+        if is_key:
+            return scalar if inner else _renamed(scalar, keys.get(section, {}))
+        return _renamed(scalar, in_formulas) if section in ("bind", "gradient_noise") else scalar
 
-    return Mapping(tuple((key, section(key.text, node)) for key, node in root.entries), root.place)
+    return rewritten(root, new)
 
 
 def _without(names: Renamed, items: Iterable[Parameter | Block]) -> Renamed:
@@ -128,47 +133,7 @@ def _without(names: Renamed, items: Iterable[Parameter | Block]) -> Renamed:
     return {old: new for old, new in names.items() if old not in own}
 
 
-def _of_scheme(node: Node, names: Renamed, entry: str = "") -> Node:
-    """Return an entry of a scheme that names blocks as they are called: where formulas and lists of blocks stand."""
-    match node:
-        case _ if entry in NOT_OF_BLOCKS:
-            return node
-        case Scalar():
-            return _in_formulas(node, names)
-        case Sequence(items):
-            return replace(node, items=tuple(_of_scheme(item, names, entry) for item in items))
-        case Mapping(entries):
-            return Mapping(
-                tuple(
-                    (_key(key, names) if entry in BY_BLOCK else key, _of_moved(value, names, key.text, entry))
-                    for key, value in entries
-                ),
-                node.place,
-            )
-
-
-def _in_formulas(node: Node, names: Renamed) -> Node:
-    """Return a formula with names replaced, or a mapping of such."""
-    match node:
-        case Scalar(text):
-            new = re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), text, flags=re.ASCII)
-            return node if new == text else replace(node, text=new, formula=None)
-        case Mapping(entries):
-            return Mapping(tuple((key, _in_formulas(value, names)) for key, value in entries), node.place)
-        case Sequence():
-            return node
-
-
-def _of_moved(node: Node, names: Renamed, key: str, entry: str) -> Node:
-    """Return what stands under a key: of `of`, whose keys are blocks, values name blocks of the target."""
-    return node if entry == "of" else _of_scheme(node, names, entry if entry in BY_BLOCK else key)
-
-
-def _renamed(node: Node, names: Renamed) -> Node:
-    if not isinstance(node, Mapping):
-        return node
-    return Mapping(tuple((_key(key, names), value) for key, value in node.entries), node.place)
-
-
-def _key(key: Scalar, names: Renamed) -> Scalar:
-    return replace(key, text=names[key.text]) if key.text in names else key
+def _renamed(scalar: Scalar, names: Renamed) -> Scalar:
+    """Return a name, or a formula, with names replaced."""
+    text = re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), scalar.text, flags=re.ASCII)
+    return scalar if text == scalar.text else replace(scalar, text=text, formula=None)

@@ -1,12 +1,12 @@
 """Gathering the faults of a document, so that all of them are reported at once, each cause by one of them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError, nearest
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
+from recipe_compiler.spec.yaml_nodes import Mapping, Renew, rewritten, scalars
 
 T = TypeVar("T")
 
@@ -40,15 +40,18 @@ class Faults:
             return None
 
     def finish(self) -> None:
-        """Raise everything found, in the order of the document; nothing if all is well."""
-        if not self.found:
-            return
+        """Raise everything found; nothing if all is well."""
+        if self.found:
+            raise self.error()
+
+    def error(self) -> DocumentError:
+        """Return everything found, in the order of the document, to be raised."""
         meant = tuple(filter(None, map(_meant_by, self.found)))
         unique: dict[tuple[object, ...], Fault] = {}
         for fault in [fault for fault in self.found if not _follows(fault, meant)] or self.found:
             unique.setdefault(_identity(fault), fault)
         ordered = sorted(unique.values(), key=lambda fault: (fault.where.file, fault.where.line, fault.where.column))
-        raise (SpecError if self.malformed else ModelError)(ordered)
+        return (SpecError if self.malformed else ModelError)(ordered)
 
 
 def _meant_by(fault: Fault) -> tuple[str, str] | None:
@@ -71,18 +74,17 @@ def _identity(fault: Fault) -> tuple[object, ...]:
     return (fault.where, fault.problem, fault.hint) if fault.where.line else (fault,)
 
 
-def told_once(root: Mapping, sizes: tuple[str, ...], faults: Faults, before: int, read: Callable[..., object]) -> None:
+def told_once(root: Mapping, sizes: tuple[str, ...], faults: Faults, read: Callable[[Mapping], object]) -> None:
     """Replace faults that vanish where one size is another, nearly called so, by the one of that size.
 
     Args:
         root: the document.
         sizes: its symbolic sizes, in order of appearance.
-        faults: those found; from the number `before` on they are the document's.
-        before: how many there were.
-        read: what reads a document, and adds its faults to the last argument.
+        faults: those found.
+        read: what reads a document, and raises its faults.
     """
-    own = faults.found[before:]
-    written = [*_sizes(root, "")]
+    own = faults.found
+    written = [(path, scalar) for path, scalar in scalars(root) if path[-1] == "shape"]
     counts = {size: sum(scalar.text == size for _, scalar in written) for size in sizes}
     for late in sorted(sizes, key=lambda size: (counts[size], -sizes.index(size))):
         others = tuple(size for size in sizes if size != late)
@@ -90,36 +92,20 @@ def told_once(root: Mapping, sizes: tuple[str, ...], faults: Faults, before: int
         near = next((size for size in others if f"`{size}`" in hint), None)
         if near is None:
             continue
-        left = Faults()
-        read(_renamed(root, late, near, inside=False), left)
-        if len(left.found) < len(own) and all(fault in own for fault in left.found):
-            entry, place = next((entry, scalar.place) for entry, scalar in written if scalar.text == late)
+        left: tuple[Fault, ...] = ()
+        try:
+            read(rewritten(root, _resized(late, near)))
+        except DocumentError as error:
+            left = error.faults
+        if len(left) < len(own) and all(fault in own for fault in left):
+            entry, place = next((".".join(path), scalar.place) for path, scalar in written if scalar.text == late)
             problem = f"found the size `{late}` beside `{near}`, with which formulas do not fit"
-            faults.found[before:] = [Fault(place, entry, problem, hint), *left.found]
+            faults.found = [Fault(place, entry, problem, hint), *left]
             return
 
 
-def _sizes(node: Node, entry: str) -> Iterator[tuple[str, Scalar]]:
-    """Yield what is written under `shape`, with its entry."""
-    match node:
-        case Scalar():
-            if entry.endswith(".shape"):
-                yield entry, node
-        case Sequence(items=items):
-            for item in items:
-                yield from _sizes(item, entry)
-        case Mapping(entries=entries):
-            for key, value in entries:
-                yield from _sizes(value, f"{entry}.{key.text}".removeprefix("."))
-
-
-def _renamed(node: Node, old: str, new: str, *, inside: bool) -> Node:
-    """Return a document with one size called as another."""
-    match node:
-        case Scalar(text=text):
-            return replace(node, text=new) if inside and text == old else node
-        case Sequence(items=items):
-            return replace(node, items=tuple(_renamed(item, old, new, inside=inside) for item in items))
-        case Mapping(entries=entries):
-            new_entries = ((key, _renamed(value, old, new, inside=key.text == "shape")) for key, value in entries)
-            return replace(node, entries=tuple(new_entries))
+def _resized(old: str, new: str) -> Renew:
+    """Return what calls one size as another, wherever a shape has it."""
+    return lambda scalar, path, is_key: (
+        replace(scalar, text=new) if not is_key and path[-1] == "shape" and scalar.text == old else scalar
+    )

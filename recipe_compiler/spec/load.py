@@ -10,7 +10,6 @@ from typing import TypeVar
 from recipe_compiler.errors import Fault, Place, SpecError, nearest
 from recipe_compiler.spec.build_parts import Around, Stated, Unread
 from recipe_compiler.spec.catalogue import every_name, is_plain, shipped
-from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Build, Document
@@ -53,14 +52,11 @@ def _named(path: Path) -> Path:
     raise SpecError([Fault(Place(name), "document", problem, nearest(name, every_name()) or "`recipe list` has them")])
 
 
-def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | None]) -> Stated | Found:
+def _load_yaml(path: Path, of_build: Callable[[Mapping, str], Found]) -> Stated | Found:
     """Return the document in a YAML file; what becomes of a build, `of_build` says."""
-    faults = Faults()
-    document = _read(read_yaml(_read_bytes(path), str(path)), path, faults, of_build)
-    faults.finish()
-    if document is None:
-        raise SpecError([Fault(Place(str(path)), "document", "found no document of this language, expected one")])
-    return document
+    root = read_yaml(_read_bytes(path), str(path))
+    kind = _kind_of(root)
+    return of_build(root, str(path)) if kind == "build" else reader_of(kind)(root, str(path))
 
 
 def around(folder: Path, parts: Table[str, Stated] | None = None, *, in_memory: bool = False) -> Around:
@@ -68,32 +64,29 @@ def around(folder: Path, parts: Table[str, Stated] | None = None, *, in_memory: 
     return Around(folder, lambda part: _load_yaml(part, _leave_unread), parts or {}, in_memory)
 
 
-def _read_build(root: Mapping, file: str, faults: Faults) -> Build | None:
+def _read_build(root: Mapping, file: str) -> Build:
     from recipe_compiler.spec.read_build import read_build
 
-    return read_build(root, file, around(Path(file).parent), faults)
+    return read_build(root, file, around(Path(file).parent))
 
 
-def _leave_unread(root: Mapping, file: str, faults: Faults) -> Unread:
-    del root, file, faults
+def _leave_unread(root: Mapping, file: str) -> Unread:
+    del root, file
     return Unread()
 
 
-def _read(
-    root: Mapping, path: Path, faults: Faults, of_build: Callable[[Mapping, str, Faults], Found | None]
-) -> Stated | Found | None:
+def _kind_of(root: Mapping) -> str:
     keys = {key.text.casefold() for key, _ in root.entries}  # `h` for `H` is told where keys are
     counts = {kind: len(keys & {key.casefold() for key in own}) for kind, own in KINDS}
     kind = max(counts, key=lambda kind: counts[kind])
     if not counts[kind]:
         known = "H, potential, log_likelihood, split, dynamics"
         problem = f"found none of {known}: expected dynamics, a target, a scheme or a build"
-        faults.malformed_at(root.place, "document", problem, EACH_HAS)
-        return None
-    return of_build(root, str(path), faults) if kind == "build" else reader_of(kind)(root, str(path), faults)
+        raise SpecError([Fault(root.place, "document", problem, EACH_HAS)])
+    return kind
 
 
-def reader_of(kind: str) -> Callable[[Mapping, str, Faults], Stated | None]:
+def reader_of(kind: str) -> Callable[[Mapping, str], Stated]:
     """Return what reads dynamics, a target or a scheme, imported here: of one kind, one is needed."""
     match kind:
         case "dynamics":

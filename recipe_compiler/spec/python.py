@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from recipe_compiler.errors import Fault, ModelError, shown
+from recipe_compiler.errors import shown
 from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import around
@@ -70,14 +70,13 @@ def state_build(
         derived=derived or None,
         run=s.mapping(**run),
     )
-    made = read_build(root, s.file, around(s.folder, parts, in_memory=data is None), s.faults)
-    if made is not None:
-        both = (made.dynamics.declarations, made.target.declarations)
-        s.demand_sizes(used, {size for declared in both for size in declared.sizes})
-    s.raise_faults()
-    if made is None:
-        raise ModelError([Fault(s.where, "document", "found no build, expected one")])
-    return made
+
+    def read() -> model.Build:
+        made = read_build(root, s.file, around(s.folder, parts, in_memory=data is None))
+        s.demand_sizes(used, {*made.dynamics.declarations.sizes, *made.target.declarations.sizes})
+        return made
+
+    return s.read(read)
 
 
 def _scheme(s: Statement, file: str | None, scheme: object, order: Sequence[object]) -> Node:
@@ -123,11 +122,7 @@ def state_scheme(
         keep=keep,
         claims=claims or None,
     )
-    made = read_scheme(root, s.file, s.faults)
-    s.raise_faults()
-    if made is None:
-        raise ModelError([Fault(s.where, "document", "found no scheme, expected one")])
-    return made
+    return s.read(lambda: read_scheme(root, s.file))
 
 
 def state_target(
@@ -177,11 +172,7 @@ def state_target(
         laws=stated_laws or None,
         derived=formulas or None,
     )
-    made = read_target(root, s.file, s.faults)
-    s.raise_faults()
-    if made is None:
-        raise ModelError([Fault(s.where, "document", "found no target, expected one")])
-    return made
+    return s.read(lambda: read_target(root, s.file))
 
 
 def _row_states(
@@ -246,11 +237,7 @@ def state_dynamics(
         Q=s.matrix("Q", Q),
         claims=s.mapping(**dict(_claims(s, given, draws))) if given else None,
     )
-    made = read_dynamics(root, s.where.file, s.faults)
-    s.raise_faults()
-    if made is None:
-        raise ModelError([Fault(s.where, "document", "found no dynamics, expected some")])
-    return made
+    return s.read(lambda: read_dynamics(root, s.where.file))
 
 
 def _claims(s: Statement, given: Mapping[str, object], draws: Sequence[Declared]) -> Iterator[tuple[str, object]]:

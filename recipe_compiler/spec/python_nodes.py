@@ -7,11 +7,11 @@ is that of the text.
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import sympy
@@ -29,6 +29,9 @@ from recipe_compiler.spec.yaml_reader import MAX_NESTING, TOO_DEEP
 PACKAGE = Path(__file__).parents[1]
 _DOMAINS: dict[tuple[Kind, ...], str] = {(Kind.POSITIVE,): "positive", (Kind.NONNEGATIVE,): "nonnegative"}
 """The domain that an object's kinds (SymPy's `positive=True`) mean for a block of the state."""
+
+
+Made = TypeVar("Made")
 
 
 class Statement:
@@ -246,12 +249,15 @@ class Statement:
         """Add a fault of the meaning."""
         self.faults.meaningless_at(self.where, entry, problem, hint)
 
-    def raise_faults(self) -> None:
-        """Raise everything found, what has no place of its own at the line of the statement."""
+    def read(self, means: Callable[[], Made]) -> Made:
+        """Return what a document means; everything found is raised, without a place at the line of the statement."""
+        made = self.faults.catch(means)
         found = self.faults.found
         placed = [replace(fault, where=self.where) if fault.where == PYTHON else fault for fault in found]
         self.faults.found = [in_python(fault) for fault in placed]
-        self.faults.finish()
+        if made is None or found:
+            raise self.faults.error()
+        return made
 
     def _text(self, text: str) -> Scalar:
         return Scalar(text, self.where, plain=False)

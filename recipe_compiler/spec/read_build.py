@@ -53,16 +53,13 @@ from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping
 
 
-def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Build | None:
+def read_build(root: Mapping, file: str, around: Around) -> Build:
     """Return the build a document states, its dynamics and target with it.
 
-    Every fault of the three documents is added to `faults`, and None returned if there is one.
+    Raises SpecError or ModelError with every fault of the three documents.
     """
-    before, root = len(faults.found), written_out(root)
-    read = _documents(Page(root, faults), around)
-    if read is None:
-        return None
-    page, document, (named, dynamics), target, use, parts = read
+    faults, root = Faults(), written_out(root)
+    page, document, (named, dynamics), target, use, parts = _documents(Page(root, faults), around)
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
@@ -95,8 +92,8 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     check_minibatch(page, document)
     check_estimates(page, document, target, scheme)
     schedule = read_schedule(page, document)
-    if len(faults.found) > before or V is None:
-        return None
+    if faults.found or V is None:
+        raise faults.error()
     unread = {name for name, rows in numbers.items() if rows is None}
     made = Build(
         name=document.name,
@@ -146,25 +143,23 @@ def _of_no_default(parameters: tuple[Parameter, ...], names: Set[str]) -> tuple[
 
 def _documents(
     page: Page, around: Around
-) -> tuple[Page, BuildDocument, tuple[Dynamics, Dynamics], Target, Use | None, Table[int, int]] | None:
-    """Return a build's document, the dynamics it follows, its target, and what a move uses; None where one is faulty.
+) -> tuple[Page, BuildDocument, tuple[Dynamics, Dynamics], Target, Use | None, Table[int, int]]:
+    """Return a build's document, the dynamics it follows, its target, and what a move uses. Raises where one is faulty.
 
     The dynamics come twice: as their document names things, and with other names for what the target has a name for,
     which the page has, too.
     """
     check_names(page.root, ("bind", "parameters", "sizes", "init"), page.faults)
-    document = validate(page.root, BuildDocument, page.faults)
     dynamics = part_of(page["dynamics"], Dynamics, around)
     target = part_of(page["target"], Target, around)
-    if document is None or dynamics is None or target is None:
-        return None
+    document = validate(page.root, BuildDocument, page.faults)
+    if dynamics is None or target is None:
+        raise page.faults.error()
     dynamics, use, parts = with_use(page, document, dynamics, target, around)
     named, names = dynamics, other_names(page.root, dynamics, target, with_blocks=use is None)
     if names:
         dynamics, page = renamed(named, names), Page(with_names(page.root, names, named, target), page.faults)
         document = validate(page.root, BuildDocument, page.faults)
-    if document is None:
-        return None
     return page, with_sizes_of_columns(document, dynamics, target), (named, dynamics), target, use, parts
 
 

@@ -128,17 +128,15 @@ def _at_commas(scalar: Scalar) -> list[Scalar]:
     return [*parts, scalar.part(start, len(scalar.text))]
 
 
-def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
-    """Return the dynamics a document states; every fault is added to `faults`, and None returned if there is one."""
-    before = len(faults.found)
+def read_dynamics(root: Mapping, file: str) -> Dynamics:
+    """Return the dynamics a document states. Raises SpecError or ModelError with every fault."""
+    faults = Faults()
     check_names(root, ("state", "parameters", "functions"), faults)
     document = validate(root, DynamicsDocument, faults)
-    if document is None:
-        return None
     page = Page(root, faults)
     declarations = _declarations(page, document)
     if not declarations.blocks:
-        return None
+        raise faults.error()
     declarations = with_defaults(page, with_domains(page, declarations))
     declarations = replace(declarations, assume=read_assumptions(page, declarations))
     check_consistency(page, declarations)
@@ -151,9 +149,9 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     check_units(page, document.units, declarations)
     stated = {name for name in ("D", "Q") if page[name].node is not None}
     check_given(page, stated | {name for name in CLAIMED if page["claims", name].node is not None})
-    if len(faults.found) > before or H is None:
-        told_once(root, declarations.sizes, faults, before, lambda root, faults: read_dynamics(root, file, faults))
-        return None
+    if faults.found or H is None:
+        told_once(root, declarations.sizes, faults, lambda root: read_dynamics(root, file))
+        raise faults.error()
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)
     units = tuple(document.units.items())

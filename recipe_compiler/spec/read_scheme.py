@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from recipe_compiler.errors import CompilerError, nearest
+from recipe_compiler.errors import CompilerError, Fault, SpecError, nearest
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.catalogue import EULER, NAMED, SCHEMES
 from recipe_compiler.spec.faults import Faults
@@ -19,25 +19,21 @@ from recipe_compiler.spec.yaml_nodes import Mapping
 from recipe_compiler.spec.yaml_reader import read_yaml
 
 
-def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
-    """Return the scheme a document states; every fault is added to `faults`, and None returned if there is one."""
-    before = len(faults.found)
+def read_scheme(root: Mapping, file: str) -> Scheme:
+    """Return the scheme a document states. Raises SpecError or ModelError with every fault."""
+    faults = Faults()
     page = Page(root, faults)
     if (cycle := root.key("cycle")) is not None:
         problem = "found `cycle` in the document of a scheme, expected `split`: a scheme is a word, for any dynamics"
         hint = "a cycle names blocks of certain dynamics: it goes into a build, `scheme: {cycle: [...]}`"
-        faults.malformed_at(cycle.place, "cycle", problem, hint)
-        return None
+        raise SpecError([Fault(cycle.place, "cycle", problem, hint)])
     document = validate(root, SchemeDocument, faults)
-    if document is None:
-        return None
     if document.name in EULER:
         problem = f"found the name `{document.name}` of a step without a word, expected another"
         page["name"].fault(problem)
     check_letters(page, document)
     keep = place_of_keep(page["keep"], document.split, document.keep)
-    if len(faults.found) > before:
-        return None
+    faults.finish()
     stated = document.claims
     claims = WordClaims(stated.order, stated.palindrome, stated.gradients, stated.configurational == "exact")
     return Scheme(
@@ -102,10 +98,9 @@ def named_scheme(name: str) -> Scheme:
     Raises:
         CompilerError: its document is not what it should be.
     """
-    path, faults = SCHEMES / f"{name}.yaml", Faults()
-    found = read_scheme(read_yaml(path.read_bytes(), str(path)), str(path), faults)
-    faults.finish()
-    if found is None or found.name != name:
+    path = SCHEMES / f"{name}.yaml"
+    found = read_scheme(read_yaml(path.read_bytes(), str(path)), str(path))
+    if found.name != name:
         raise CompilerError(f"{path} is not the scheme {name}")
     return replace(found, source=Source("", "{}"))
 

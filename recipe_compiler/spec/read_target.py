@@ -36,13 +36,11 @@ from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
 
-def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
-    """Return the target a document states; every fault is added to `faults`, and None returned if there is one."""
-    before = len(faults.found)
+def read_target(root: Mapping, file: str) -> Target:
+    """Return the target a document states. Raises SpecError or ModelError with every fault."""
+    faults = Faults()
     check_names(root, ("state", "data", "parameters", "recursion", "let"), faults)
     document = validate(root, TargetDocument, faults)
-    if document is None:
-        return None
     page = Page(root, faults)
     blocks = block_declarations(page, document.state)
     data = _data(page, document.data)
@@ -77,22 +75,22 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     check_rows(page, declarations, (("potential", potential), ("log_prior", log_prior)))
     recursion = read_recursion(page, states, declarations)
     demand_read(page, recursion, log_likelihood)
-    stated = read_stated(page, of_row, tuple(document.recursion)) if len(faults.found) == before else Stated()
+    stated = read_stated(page, of_row, tuple(document.recursion)) if not faults.found else Stated()
     demand_sets(page, declarations, stated)
     demand_increasing(page, declarations, stated)
     declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
     derived = read_derived(page, document.derived, declarations)
     _refuse_laws(page, document, sets)
-    if len(faults.found) > before:
-        told_once(root, declarations.sizes, faults, before, lambda root, faults: read_target(root, file, faults))
-        return None
+    if faults.found:
+        told_once(root, declarations.sizes, faults, lambda root: read_target(root, file))
+        raise faults.error()
     titles = document.title, tuple(document.references)
     source = source_of(root, file)
     formulas = potential, log_prior, log_likelihood
     target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
     target = replace(target, assumes_integral=assumes_integral(page), recursion=recursion)
-    return faults.catch(lambda: unbounded(target, transforms))
+    return unbounded(target, transforms)
 
 
 def _refuse_laws(page: Page, document: TargetDocument, sets: dict[str, Constrained]) -> None:

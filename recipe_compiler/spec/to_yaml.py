@@ -13,9 +13,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from recipe_compiler.errors import CompilerError, Fault, Place, SpecError
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.spec.build_parts import Stated
-from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import plain_name_problem
 from recipe_compiler.spec.load import around, reader_of
 from recipe_compiler.spec.model import Build, Document, Scheme, Source
@@ -47,7 +46,7 @@ def to_yaml(document: Document) -> str:
     """
     text = text_of(document.source)
     again = read_again(text, document, in_memory=isinstance(document, Build) and document.data is None)
-    if again is None or again != document or digest(again) != digest(document):
+    if again != document or digest(again) != digest(document):
         raise CompilerError(f"the YAML of {document.name} does not read back as its document")
     return text
 
@@ -61,17 +60,14 @@ def text_of(source: Source) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def read_again(text: str, document: Document, *, in_memory: bool = False) -> Document | None:
+def read_again(text: str, document: Document, *, in_memory: bool = False) -> Document:
     """Return what a text says in the place of a document; of a build, whether its data are given with each run."""
-    file, faults = document.source.file, Faults()
+    file = document.source.file
     root = read_yaml(text.encode(), file)
-    if isinstance(document, Build):
-        parts = {kind: _as_stated(part) for kind, part in document.parts.items()}
-        again = read_build(root, file, around(Path(file).parent, parts, in_memory=in_memory), faults)
-    else:
-        again = reader_of(type(document).__name__.lower())(root, file, faults)
-    faults.finish()
-    return again
+    if not isinstance(document, Build):
+        return reader_of(type(document).__name__.lower())(root, file)
+    parts = {kind: _as_stated(part) for kind, part in document.parts.items()}
+    return read_build(root, file, around(Path(file).parent, parts, in_memory=in_memory))
 
 
 def _as_stated(part: Stated) -> Stated:
@@ -182,26 +178,13 @@ def from_archive(text: str, folder: Path | None = None) -> Build:
         SpecError, ModelError: the documents mean nothing, to this version or without the files that they name.
     """
     held: dict[str, Any] = json.loads(text)
-    faults = Faults()
-    parts: dict[str, Stated] = {}
-    for kind, own in held["documents"].items():
-        if kind != BUILD and (part := _part(kind, own, faults)) is not None:
-            parts[kind] = part
-    faults.finish()
-    own = held["documents"][BUILD]
+    own = held["documents"].pop(BUILD)
+    parts = {kind: _part(kind, part) for kind, part in held["documents"].items()}
     file = Path(own["file"]) if folder is None else folder / Path(own["file"]).name
     root = read_yaml(own["text"].encode(), str(file))
-    build = read_build(root, str(file), around(file.parent, parts, in_memory=held["data_in_memory"]), faults)
-    faults.finish()
-    return _there(build, str(file))
+    return read_build(root, str(file), around(file.parent, parts, in_memory=held["data_in_memory"]))
 
 
-def _part(kind: str, own: dict[str, str], faults: Faults) -> Stated | None:
+def _part(kind: str, own: dict[str, str]) -> Stated:
     root = read_yaml(own["text"].encode(), own["file"])
-    return reader_of("dynamics" if kind == "use" else kind)(root, own["file"], faults)
-
-
-def _there(build: Build | None, file: str) -> Build:
-    if build is None:
-        raise SpecError([Fault(Place(file), "document", "found no build, expected one")])
-    return build
+    return reader_of("dynamics" if kind == "use" else kind)(root, own["file"])

@@ -52,11 +52,11 @@ _STAND_INS: Mapping[str, str] = {"name": "unnamed", "H": "0", "step_size": "1"}
 _DECLARING = frozenset({"state", "parameters", "functions", "data", "sizes", "dynamics", "target"})
 
 
-def validate(root: MappingNode, model: type[Document], faults: Faults) -> Document | None:
+def validate(root: MappingNode, model: type[Document], faults: Faults) -> Document:
     """Return the document, its faults added to `faults`.
 
-    Faulty parts that declare nothing are left out, so that faults of formulas are found in the same reading. None if
-    what remains is no document.
+    Faulty parts that declare nothing are left out, so that faults of formulas are found in the same reading. Raises
+    SpecError if what remains is no document.
     """
     data = plain(root)
     try:
@@ -66,13 +66,13 @@ def validate(root: MappingNode, model: type[Document], faults: Faults) -> Docume
     for detail in errors:
         _add(root, model, detail, faults)
     if any(str(detail["loc"][0]) in _DECLARING for detail in errors if detail["loc"]):
-        return None
+        raise faults.error()
     for detail in sorted(errors, key=lambda detail: len(detail["loc"]), reverse=True):
         _put_aside(data, tuple(detail["loc"]))
     try:
         return model.model_validate(data)
     except ValidationError:
-        return None
+        raise faults.error() from None
 
 
 def _add(root: MappingNode, model: type[BaseModel], detail: ErrorDetails, faults: Faults) -> None:

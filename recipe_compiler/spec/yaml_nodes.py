@@ -4,8 +4,8 @@ Read from parse events, not from a loader: nothing is constructed, resolved or r
 text until the schema decides what they mean.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.tree import Tree
@@ -82,6 +82,39 @@ def plain(node: Node) -> Plain:
             return [plain(item) for item in items]
         case Mapping(entries=entries):
             return {key.text: plain(value) for key, value in entries}
+
+
+def scalars(node: Node, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Scalar]]:
+    """Yield the scalars in a node that are no keys, each with the keys that lead to it."""
+    match node:
+        case Scalar():
+            yield path, node
+        case Sequence(items=items):
+            for item in items:
+                yield from scalars(item, path)
+        case Mapping(entries=entries):
+            for key, value in entries:
+                yield from scalars(value, (*path, key.text))
+
+
+Renew = Callable[[Scalar, tuple[str, ...], bool], Scalar]
+"""Returns what stands in the place of a scalar, of the keys that lead to it, and of whether it is a key itself."""
+
+
+def rewritten(root: Mapping, new: Renew, path: tuple[str, ...] = ()) -> Mapping:
+    """Return a mapping with other scalars."""
+    pairs = ((new(key, path, True), _rewritten(value, new, (*path, key.text))) for key, value in root.entries)
+    return replace(root, entries=tuple(pairs))
+
+
+def _rewritten(node: Node, new: Renew, path: tuple[str, ...]) -> Node:
+    match node:
+        case Scalar():
+            return new(node, path, False)
+        case Sequence(items=items):
+            return replace(node, items=tuple(_rewritten(item, new, path) for item in items))
+        case Mapping():
+            return rewritten(node, new, path)
 
 
 def descend(node: Node, path: tuple[str | int, ...]) -> Iterator[Place]:
