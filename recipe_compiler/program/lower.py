@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.constraints import DEFINITE, FACTORS, Constraint
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind, Shape
@@ -66,10 +65,10 @@ def lower(program: Program) -> Kernel:
         )
         inputs = with_sizes_told(readable, read, gradient.body, (*gradient.outputs, *gradient.work))
         gradient = replace(gradient, inputs=inputs)
-        body = _with_calls(body, gradient, program)
+        body = _called(body, GRADIENT, gradient)
     moves = moves.reading(_readable(program, prepare.outputs), program)
     if program.heats and moves.rest is not None:
-        body = tuple(_with_rest(body, moves.rest, program))
+        body = _called(body, REST, moves.rest)
         lowering = replace(lowering, local=(*lowering.local, *moves.rest.work))
     step = _step(program, gradient, lowering, body, prepare.outputs)
     own = gradient if program.gradient and not program.gradient.code else None
@@ -95,15 +94,20 @@ def _with_cycle(kernel: Kernel, program: Program, cycle: Cycle, moves: LoweredMo
     return replace(kernel, potential=moves.potential, rest=moves.rest, draws=draws, cycle=made, noises=normals)
 
 
-def _with_rest(body: tuple[Statement, ...], rest: Procedure, program: Program) -> Iterator[Statement]:
-    """Yield statements with the arguments of the calls of H - U filled in, now that they are known."""
-    names = [block.name for block in program.blocks]
-    for statement in body:
+def _called(body: tuple[Statement, ...], name: str, procedure: Procedure) -> tuple[Statement, ...]:
+    """Return statements with the arguments of the calls of a procedure filled in, now that they are known.
+
+    Until then each says what stands for what the procedure calls otherwise.
+    """
+
+    def called(statement: Statement) -> Statement:
         match statement:
-            case Invoke(procedure, values, targets) if procedure == REST:
-                yield replace(invoke(rest, dict(zip(names, values, strict=True))), targets=targets)
+            case Invoke(own, pairs, targets) if own == name:
+                return replace(invoke(procedure, dict(zip(*pairs, strict=True))), targets=targets)
             case _:
-                yield statement
+                return statement
+
+    return tuple(map(called, body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +129,12 @@ def _lowered(
         emitted = len(defined.changing)
         body: tuple[Statement, ...] = ()
         match statement:
-            case Evaluate(at, new):
-                body = (Invoke(GRADIENT, (at, new)),)
+            case Evaluate(at, new) if program.gradient is not None:
+                body = (Invoke(GRADIENT, ((program.gradient.block.name, program.gradient.name), (at, new))),)
             case Heat(before, after):
                 first, last = map(Ref, defined.named(("rest_before", "rest_after")))
-                calls = Invoke(REST, before, (first,)), Invoke(REST, after, (last,))
+                blocks = tuple(block.name for block in program.blocks)
+                calls = Invoke(REST, (blocks, before), (first,)), Invoke(REST, (blocks, after), (last,))
                 gained = Plus((last, Times((Constant(Fraction(-1)), first))))
                 store = Assign if statement == program.heats[0] else Increment
                 body = (*calls, store(Ref(HEAT, (0,)), gained))
@@ -232,24 +237,6 @@ def _waits(program: Program) -> bool:
         return False
     joined = cycle is not None and cycle.trajectory is not None and cycle.trajectory.kick
     return len(program.shifts) > len(program.blocks) or bool(joined)
-
-
-def _with_calls(body: tuple[Statement, ...], gradient: Procedure, program: Program) -> tuple[Statement, ...]:
-    """Fill in the arguments of the calls of the gradient, now that they are known."""
-    own = program.gradient
-    if own is None:
-        raise CompilerError("a gradient procedure without a gradient")
-
-    def called(statement: Statement) -> Statement:
-        match statement:
-            case Invoke(procedure, (at, new)) if procedure == GRADIENT:
-                actual = {own.block.name: at, own.name: new}
-                names = (*gradient.outputs, *gradient.inputs, *gradient.work)
-                return Invoke(gradient.name, tuple(actual.get(array.name, array.name) for array in names))
-            case _:
-                return statement
-
-    return tuple(called(statement) for statement in body)
 
 
 def _work(program: Program, gradient: Procedure | None, lowering: _Lowering) -> tuple[Array, ...]:

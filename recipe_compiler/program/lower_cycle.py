@@ -39,13 +39,12 @@ from recipe_compiler.program.lower_gradient import lower_potential
 from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.program import (
     EPS,
-    Along,
     Auxiliary,
     CodeMove,
     Cycle,
     Draw,
-    Image,
     Involution,
+    Move,
     Program,
     Refresh,
     Trajectory,
@@ -72,7 +71,7 @@ ACCEPT, LOG_RATIO, LENGTH = "accept", "log_ratio", "length"
 """Whether it is taken, the log of the ratio of densities, and how many steps it has where that is drawn."""
 OWN_STREAM = "_own_stream"
 """What makes a stream of random words for a move, of words of the chain's."""
-MINUS = Constant(Fraction(-1))
+MINUS, ZERO, ONE = (Constant(Fraction(number)) for number in (-1, 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,31 +284,38 @@ def lower_cycle(
     lowered: list[Lowered] = []
     flags = defined.named(tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
-    told, taken, walked = told_of(cycle), list[Scalar](), list[tuple[Trajectory, Scalar]]()
+    probabilities = list[tuple[Move, Scalar]]()
     for place, move in enumerate(cycle.moves):
-        if isinstance(move, Trajectory):
-            shapes |= {value.name: value.shape for value in move.values if value.end}
-            probability = _probability(defined, cycle)
-            own = _trajectory(defined, move, program, called, probability)
-            lowered.append(_walked_when_due(defined, move, own, due, probability, cycle))
-            walked += [(move, probability)] if move.metropolis else []
-        elif isinstance(move, CodeMove):
-            lowered.append(_when_due(defined, move, _by_code(defined, move, program), due))
-        elif isinstance(move, Involution):
-            own, probability = _reflected(defined, move, moves.involutions[place], called)
-            lowered.append(_reflected_when_due(defined, move, own, probability, due))
-            taken.append(probability)
-        else:
-            own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves.refreshes[place]
-            lowered.append(_when_due(defined, move, own, due))
+        counted, zeros = tuple[Statement, ...](), tuple[Statement, ...]()
+        match move:
+            case Trajectory():
+                shapes |= {value.name: value.shape for value in move.values if value.end}
+                probability = Ref(defined.naming("taken")) if len(cycle.accepted) > 1 else Ref(ACCEPTANCE, (0,))
+                own = _trajectory(defined, move, program, called, probability)
+                counted, zeros = _told_of(move, cycle, probability)
+                probabilities += [(move, probability)] if move.metropolis else []
+            case Involution():
+                own, probability = _reflected(defined, move, moves.involutions[place], called)
+                counted = (Increment(Ref(INVOLUTIONS_TRIED, (0,)), ONE),)
+                zeros = (Assign(probability, ZERO),)
+                probabilities.append((move, probability))
+            case CodeMove():
+                own = _by_code(defined, move, program)
+            case Draw():
+                own = _drawn(move, called.draws[place], program)
+                zeros = (_told(move.told, 0),) if move.told else ()
+            case Refresh():
+                own = moves.refreshes[place]
+        if move.every > 1:
+            left = (*_copies(defined, _changed(move)), *zeros)
+            own = replace(own, body=(When(Ref(due[move.every]), (*own.body, *counted), left),))
+        lowered.append(own)
     shapes |= {cycle.counter: SCALAR} if cycle.counter else {}
     body = (
         *_counted(cycle, due),
         *_tried(cycle),
         *(statement for own in lowered for statement in own.body),
-        *(_mean(ACCEPTANCE, [p for _, p in walked], left_out=TRIED in told) if len(walked) > 1 else ()),
-        *_means_of_kinds(cycle, walked),
-        *_mean(INVOLUTION_ACCEPTANCE, taken, left_out=INVOLUTIONS_TRIED in told),
+        *_means(cycle, probabilities),
         *_few(cycle),
     )
     normals = tuple(array for own in lowered for array in own.normals)
@@ -321,7 +327,7 @@ def lower_cycle(
     code = map(Array, program.functions)
     inputs = (*code, *values, *others, *normals, *stream, Array("eps"))
     outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
-    outputs += tuple(Array(name, (1,)) for name in told)
+    outputs += tuple(Array(name, (1,)) for name in _told_names(cycle))
     draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"
     says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
     work = tuple(dict.fromkeys(array for own in lowered for array in own.work))
@@ -333,7 +339,7 @@ def _counted(cycle: Cycle, due: Mapping[int, str]) -> Iterator[Statement]:
     if cycle.counter:
         count = Ref(cycle.counter, (0,))
         yield from (Invoke("_is_due", (count, Literal(str(every))), (Ref(flag),)) for every, flag in due.items())
-        yield Assign(Ref(cycle.counted, (0,)), Plus((count, Constant(Fraction(1)))))
+        yield Assign(Ref(cycle.counted, (0,)), Plus((count, ONE)))
 
 
 def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
@@ -349,70 +355,77 @@ def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
     return Lowered(body, (), tuple(_array(c.new, c.block.shape) for c in move.handed if c.new not in room))
 
 
-def _when_due(defined: Definitions, move: Refresh | Draw | CodeMove, own: Lowered, due: Mapping[int, str]) -> Lowered:
-    """Return a move that leaves its blocks as they are where it is not done."""
-    if move.every == 1:
-        return own
-    changed = move.changed if isinstance(move, CodeMove) else (move,)
-    left = _copies(defined, [(one.new, one.old, one.block.shape) for one in changed])
-    if isinstance(move, Draw) and move.told:
-        left = (*left, Assign(Ref(move.told, (0,)), Constant(Fraction(0))))
-    return replace(own, body=(When(Ref(due[move.every]), own.body, left),))
+def _changed(move: Move) -> list[tuple[str, str, Shape]]:
+    """Return the values that a move leaves, each with that before it and its shape."""
+    match move:
+        case Trajectory():
+            return [(value.end, value.start, value.shape) for value in move.values if value.end]
+        case Involution(images=changed) | CodeMove(changed=changed):
+            return [(one.new, one.old, one.block.shape) for one in changed]
+        case _:
+            return [(move.new, move.old, move.block.shape)]
 
 
-def told_of(cycle: Cycle) -> tuple[str, ...]:
+def _told(name: str, number: int) -> Assign:
+    return Assign(Ref(name, (0,)), Constant(Fraction(number)))
+
+
+def _statistics(cycle: Cycle) -> tuple[tuple[str, str, tuple[Trajectory | Involution, ...]], ...]:
+    """Return the moves of which is told how probable it is that they are taken: all, each of several kinds, mapped.
+
+    Each with the names of the mean, or of the sum, and of the number of them where not all are done in each cycle.
+    """
+    kinds = enumerate(cycle.kinds if len(cycle.kinds) > 1 else ())
+    return (
+        (ACCEPTANCE, TRIED, cycle.accepted),
+        *((of_kind(ACCEPTANCE, k), of_kind(TRIED, k), moves) for k, moves in kinds),
+        (INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, cycle.involutions),
+    )
+
+
+def _some_left_out(moves: Iterable[Move]) -> bool:
+    """Whether moves are not all done in each cycle."""
+    return any(move.every > 1 for move in moves)
+
+
+def _told_names(cycle: Cycle) -> tuple[str, ...]:
     """Return what a cycle tells beside its state: of what is accepted or refused, and of levels that places reach."""
-    mapped = (INVOLUTION_ACCEPTANCE,) if cycle.involutions else ()
-    mapped += (INVOLUTIONS_TRIED,) if _left_out(cycle) else ()
+    told = [(mean, *((count,) if _some_left_out(own) else ())) for mean, count, own in _statistics(cycle) if own]
+    guards = (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in cycle.accepted) else ()
     few = (TOO_FEW,) if any(draw.told for draw in cycle.draws) else ()
-    return (*told_of_trajectory(cycle), *mapped, *few)
-
-
-def _left_out(cycle: Cycle) -> bool:
-    """Whether an involution of a cycle is not done in each."""
-    return any(move.every > 1 for move in cycle.involutions)
+    first, *others = (name for names in told for name in names) if told else ("",)
+    return (*filter(None, (first,)), *guards, *others, *few)
 
 
 def _tried(cycle: Cycle) -> Iterator[Statement]:
     """Yield what begins to count what is accepted or refused by what is done in each cycle; nothing where all is."""
-    several = cycle.accepted if len(cycle.accepted) > 1 else ()
-    kinds = ((of_kind(TRIED, k), moves) for k, moves in enumerate(told_apart(cycle)))
-    for name, moves in ((TRIED, several), (INVOLUTIONS_TRIED, cycle.involutions), *kinds):
-        if any(move.every > 1 for move in moves):
-            always = sum(move.every == 1 for move in moves)
-            yield Assign(Ref(name, (0,)), Constant(Fraction(always)))
+    (_, tried, all_), *kinds, mapped = _statistics(cycle)
+    several = ("", tried, all_ if len(all_) > 1 else ())
+    for _, name, moves in (several, mapped, *kinds):
+        if _some_left_out(moves):
+            yield _told(name, sum(move.every == 1 for move in moves))
 
 
-def told_apart(cycle: Cycle) -> tuple[tuple[Trajectory, ...], ...]:
-    """Return the kinds of moves of which is told by itself how they are accepted: none where there is one."""
-    return cycle.kinds if len(cycle.kinds) > 1 else ()
+def _told_of(move: Trajectory, cycle: Cycle, probability: Ref) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """Return what counts a trajectory that is not done in each cycle, and what tells zeros where it is not done."""
+    if len(cycle.accepted) > 1:
+        (_, tried, _), *kinds, _ = _statistics(cycle)
+        counts = (tried, *(count for _, count, moves in kinds if move in moves))
+        return tuple(Increment(Ref(name, (0,)), ONE) for name in counts), (Assign(probability, ZERO),)
+    names = _told_names(replace(cycle, moves=cycle.trajectories))
+    return ((_told(TRIED, 1),) if TRIED in names else ()), tuple(_told(name, 0) for name in names)
 
 
-def _means_of_kinds(cycle: Cycle, walked: list[tuple[Trajectory, Scalar]]) -> Iterator[Statement]:
-    """Yield what tells how probable it was that moves of each kind are taken, where there are several kinds."""
-    for k, moves in enumerate(told_apart(cycle)):
-        own = [probability for move, probability in walked if move in moves]
-        yield from _mean(of_kind(ACCEPTANCE, k), own, left_out=any(move.every > 1 for move in moves))
+def _means(cycle: Cycle, probabilities: list[tuple[Move, Scalar]]) -> Iterator[Statement]:
+    """Yield what tells how probable it was that moves of a cycle are taken; that of a single trajectory is told.
 
-
-def _probability(defined: Definitions, cycle: Cycle) -> Ref:
-    """Return what holds the probability that a trajectory is taken with: of one that is accepted, what is told."""
-    if len(cycle.accepted) < 2:
-        return Ref(ACCEPTANCE, (0,))
-    name = defined.naming("taken")
-    return Ref(name)
-
-
-def told_of_trajectory(cycle: Cycle) -> tuple[str, ...]:
-    """Return what is told of the trajectories that are accepted or refused; nothing where there is none."""
-    moves = cycle.accepted
-    if not moves:
-        return ()
-    guards = (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in moves) else ()
-    kinds = enumerate(told_apart(cycle))
-    apart = ((of_kind(ACCEPTANCE, k), *((of_kind(TRIED, k),) if own[0].every > 1 else ())) for k, own in kinds)
-    tried = (TRIED,) if any(move.every > 1 for move in moves) else ()
-    return (ACCEPTANCE, *guards, *tried, *(name for both in apart for name in both))
+    It is a mean where all are done in each cycle, else a sum, beside which their number is told.
+    """
+    for name, _, moves in _statistics(cycle):
+        own = [probability for move, probability in probabilities if move in moves]
+        if own and (name != ACCEPTANCE or len(own) > 1):
+            share = (Constant(Fraction(1, len(own))),) if len(own) > 1 and not _some_left_out(moves) else ()
+            yield Assign(Ref(name, (0,)), plus(tuple(Times((*share, one)) for one in own)))
 
 
 def _few(cycle: Cycle) -> Iterator[Statement]:
@@ -420,37 +433,6 @@ def _few(cycle: Cycle) -> Iterator[Statement]:
     told = tuple(Ref(draw.told, (0,)) for draw in cycle.draws if draw.told)
     if told:
         yield Assign(Ref(TOO_FEW, (0,)), plus(told))
-
-
-def _walked_when_due(
-    defined: Definitions, move: Trajectory, own: Lowered, due: Mapping[int, str], probability: Ref, cycle: Cycle
-) -> Lowered:
-    """Return a trajectory that leaves all that it moves as it is, and tells zeros, where it is not done."""
-    if move.every == 1:
-        return own
-    left = _copies(defined, [(value.end, value.start, value.shape) for value in move.values if value.end])
-    zero, one = Constant(Fraction(0)), Constant(Fraction(1))
-    if probability != Ref(ACCEPTANCE, (0,)):  # one of several, which are counted
-        of_kinds = (of_kind(TRIED, k) for k, moves in enumerate(told_apart(cycle)) if move in moves)
-        counted = (*own.body, *(Increment(Ref(name, (0,)), one) for name in (TRIED, *of_kinds)))
-        return replace(own, body=(When(Ref(due[move.every]), counted, (*left, Assign(probability, zero))),))
-    told = told_of_trajectory(cycle)
-    zeros = tuple(Assign(Ref(name, (0,)), zero) for name in told)
-    ones = (Assign(Ref(TRIED, (0,)), one),) if TRIED in told else ()
-    return replace(own, body=(When(Ref(due[move.every]), (*own.body, *ones), (*left, *zeros)),))
-
-
-def _reflected_when_due(
-    defined: Definitions, move: Involution, own: Lowered, probability: Ref, due: Mapping[int, str]
-) -> Lowered:
-    """Return an involution that leaves all that it maps as it is, and is not counted, where it is not done."""
-    if move.every == 1:
-        return own
-    one = Increment(Ref(INVOLUTIONS_TRIED, (0,)), Constant(Fraction(1)))
-    left = _copies(defined, [(image.new, image.old, image.block.shape) for image in move.images])
-    return replace(
-        own, body=(When(Ref(due[move.every]), (*own.body, one), (*left, Assign(probability, Constant(Fraction(0))))),)
-    )
 
 
 def _reflected(defined: Definitions, move: Involution, own: LoweredInvolution, called: Called) -> tuple[Lowered, Ref]:
@@ -471,7 +453,7 @@ def _reflected(defined: Definitions, move: Involution, own: LoweredInvolution, c
         Comment("accept with probability min(1, exp(H - H') q(w'|z')/q(w|z) |det DS|), else stay"),
         Assign(Ref(LOG_RATIO), Plus((*differences, *(() if move.log_ratio.is_zero else (own.log_ratio,))))),
         _decide(Ref(probability), drawn),
-        *(statement for image in move.images for statement in _taken(defined, image)),
+        *(s for one in move.images for s in _chosen(defined, one.block.shape, one.new, one.at, one.old)),
     )
     work = tuple(dict.fromkeys((*own.lowered.work, *called.potential.work, *called.rest.work)))
     return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability)
@@ -480,27 +462,6 @@ def _reflected(defined: Definitions, move: Involution, own: LoweredInvolution, c
 def _decide(probability: Ref, drawn: str) -> Statement:
     """Return what sets ACCEPT with probability min(1, exp(LOG_RATIO)), by two normals; the probability is kept."""
     return Invoke("_accepted", (Ref(LOG_RATIO), Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(ACCEPT), probability))
-
-
-def _choose(target: Ref, taken: Scalar, refused: Scalar) -> Statement:
-    return Assign(target, Call("if", (Ref(ACCEPT), taken, refused)))
-
-
-def _taken(defined: Definitions, image: Image) -> tuple[Statement, ...]:
-    """Return the loop that takes what a block becomes, or leaves it."""
-    loops = defined.loops(image.block.shape.sizes)
-    at = entry_at(loops)
-    return nested(loops, (_choose(Ref(image.new, at), Ref(image.at, at), Ref(image.old, at)),))
-
-
-def _mean(name: str, taken: list[Scalar], *, left_out: bool) -> Iterator[Statement]:
-    """Yield what tells how probable it was that moves of a cycle are taken; nothing where there are none.
-
-    It is a mean where all are done in each cycle, else a sum, beside which their number is told.
-    """
-    if taken:
-        share = (Constant(Fraction(1, len(taken))),) if len(taken) > 1 and not left_out else ()
-        yield Assign(Ref(name, (0,)), plus(tuple(Times((*share, own)) for own in taken)))
 
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
@@ -656,6 +617,8 @@ def _accepted(
     before, after = (Ref(U.start, (0,)), Ref(first)), (Ref(U.at), Ref(last))
     differences = (before[0], Times((MINUS, after[0])), before[1], Times((MINUS, after[1])))
     differences += (Ref(HEAT, (0,)),) if program.heats else ()
+    ends = ((v, v.name in move.flip) for v in move.values if v != U and v.end)
+    chosen = (s for v, turned in ends for s in _chosen(defined, v.shape, v.end, v.at, v.start, turned=turned))
     return (
         invoke(called.potential, at, (U.at,)),
         invoke(called.rest, at, (last,)),
@@ -663,8 +626,8 @@ def _accepted(
         Assign(Ref(LOG_RATIO), Plus(differences)),
         *returned,
         _decide(probability, drawn),
-        *(s for v in move.values if v != U and v.end for s in _chosen(defined, v, turned=v.name in move.flip)),
-        *((_choose(Ref(U.end, (0,)), Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
+        *chosen,
+        *((_choice(Ref(U.end, (0,)), Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
     )
 
 
@@ -684,7 +647,7 @@ def _returned(
     body: list[Statement] = [
         Comment("and where it leads back: each step was solved for"),
         Assign(Ref(led), Ref(LOG_RATIO)),
-        *(s for v in moved for s in _written(defined, v, v.back, v.at, turned=v.name in move.flip)),
+        *(s for v in moved for s in _written(defined, v.back, v.at, v.shape, turned=v.name in move.flip)),
         Repeat(
             move.least if move.least == move.most else LENGTH,
             (
@@ -693,7 +656,6 @@ def _returned(
             ),
         ),
     ]
-    zero = Constant(Fraction(0))
     blocks = {block.name for block in program.blocks}
     for value in (own for own in moved if own.name in blocks):
         loops = defined.loops(value.shape.sizes)
@@ -701,8 +663,8 @@ def _returned(
         start, end, returns = (Ref(name, at) for name in (value.start, value.at, value.back))
         there = returns if value.name in move.flip else Times((MINUS, returns))
         body += [
-            Assign(Ref(gap), zero),
-            Assign(Ref(extent), zero),
+            Assign(Ref(gap), ZERO),
+            Assign(Ref(extent), ZERO),
             *nested(
                 loops,
                 (
@@ -718,26 +680,30 @@ def _returned(
     return tuple(body)
 
 
-def _written(defined: Definitions, value: Along, new: str, old: str, *, turned: bool) -> tuple[Statement, ...]:
+def _signed(value: Scalar, *, turned: bool) -> Scalar:
+    return Times((MINUS, value)) if turned else value
+
+
+def _written(defined: Definitions, new: str, old: str, shape: Shape, *, turned: bool = False) -> tuple[Statement, ...]:
     """Return the loop that writes a value into another, its sign turned or not."""
-    loops = defined.loops(value.shape.sizes)
+    loops = defined.loops(shape.sizes)
     at = entry_at(loops)
-    return nested(loops, (Assign(Ref(new, at), Times((MINUS, Ref(old, at))) if turned else Ref(old, at)),))
-
-
-def _chosen(defined: Definitions, value: Along, *, turned: bool) -> tuple[Statement, ...]:
-    loops = defined.loops(value.shape.sizes)
-    at = entry_at(loops)
-    start: Scalar = Ref(value.start, at)
-    return nested(loops, (_choose(Ref(value.end, at), Ref(value.at, at), Times((MINUS, start)) if turned else start),))
+    return nested(loops, (Assign(Ref(new, at), _signed(Ref(old, at), turned=turned)),))
 
 
 def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> tuple[Statement, ...]:
     """Return the loops that write values into others: `new`, `old`, and the shape of both."""
+    return tuple(statement for pair in pairs for statement in _written(defined, *pair))
 
-    def copy(new: str, old: str, shape: Shape) -> tuple[Statement, ...]:
-        loops = defined.loops(shape.sizes)
-        at = entry_at(loops)
-        return nested(loops, (Assign(Ref(new, at), Ref(old, at)),))
 
-    return tuple(statement for pair in pairs for statement in copy(*pair))
+def _choice(target: Ref, taken: Scalar, refused: Scalar) -> Statement:
+    return Assign(target, Call("if", (Ref(ACCEPT), taken, refused)))
+
+
+def _chosen(
+    defined: Definitions, shape: Shape, new: str, taken: str, old: str, *, turned: bool = False
+) -> tuple[Statement, ...]:
+    """Return the loop that takes what is proposed, or leaves what was, its sign turned or not."""
+    loops = defined.loops(shape.sizes)
+    at = entry_at(loops)
+    return nested(loops, (_choice(Ref(new, at), Ref(taken, at), _signed(Ref(old, at), turned=turned)),))
