@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.program.atoms import indices, matrix_name
-from recipe_compiler.program.combine import Loops, nested, plus, times, unsupported
+from recipe_compiler.program.combine import Loops, entry_at, nested, plus, times, unsupported
 from recipe_compiler.program.definition import ROW, Definitions, Rows, of_row
 from recipe_compiler.program.loops import (
     Array,
@@ -64,9 +64,9 @@ def scalar(defined: Definitions, tensor: Tensor, scope: Scope, variables: Variab
     )
 
 
-def scalars(defined: Definitions, tensors: Iterable[Tensor], scope: Scope, variables: Variables) -> tuple[Scalar, ...]:
-    """Return tensors as scalar expressions, in their order."""
-    return tuple(scalar(defined, tensor, scope, variables) for tensor in tensors)
+def scalars_at(defined: Definitions, tensors: Iterable[Tensor], loops: Loops) -> tuple[Scalar, ...]:
+    """Return tensors as scalar expressions at the variables of loops, in their order."""
+    return tuple(at_loops(defined, tensor, loops) for tensor in tensors)
 
 
 def at_loops(defined: Definitions, tensor: Tensor, loops: Loops) -> Scalar:
@@ -143,10 +143,8 @@ def _stored(defined: Definitions, grid: Grid) -> str:
     if name:
         return name
     name = defined.naming("matrix")
-    nest = defined.variables((grid.row, grid.col))
-    entry = scalar(defined, grid.entry, (grid.row, grid.col), nest)
-    loops = ((grid.row, nest[grid.row]), (grid.col, nest[grid.col]))
-    body = nested(loops, (Assign(Ref(name, (nest[grid.row], nest[grid.col])), entry),))
+    loops = defined.over((grid.row, grid.col))
+    body = nested(loops, (Assign(Ref(name, entry_at(loops)), at_loops(defined, grid.entry, loops)),))
     array = Array(name, (grid.row.size, grid.col.size))
     defined.having(array, body, constant=defined.is_constant_tensor(grid.entry), meant=(_stored, grid))
     return name
@@ -222,7 +220,7 @@ def _ahead(defined: Definitions, atom: Applied, variables: Variables, words: str
 
 
 def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> Call:
-    return Call(atom.fn, scalars(defined, atom.args, scope, variables))
+    return Call(atom.fn, tuple(scalar(defined, arg, scope, variables) for arg in atom.args))
 
 
 def _oriented(defined: Definitions, atom: Atom, bound: Index) -> Atom:

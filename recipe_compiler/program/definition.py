@@ -169,9 +169,12 @@ class Definitions:
 
     def loops(self, sizes: tuple[Size, ...]) -> Loops:
         """Return the loop over the entries of a block: its free index `i`, or none for a scalar."""
-        own = tuple(Index(size, label) for size, label in zip(sizes, ("i", "j"), strict=False))
-        variables = self.variables(own)
-        return tuple((index, variables[index]) for index in own)
+        return self.over(tuple(Index(size, label) for size, label in zip(sizes, ("i", "j"), strict=False)))
+
+    def over(self, indices: tuple[Index, ...]) -> Loops:
+        """Return the loops over indices, the first outermost."""
+        variables = self.variables(indices)
+        return tuple((index, variables[index]) for index in indices)
 
     def is_constant(self, atom: Atom) -> bool:
         """Whether an atom stays the same along the chain."""

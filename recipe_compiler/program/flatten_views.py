@@ -1,13 +1,13 @@
 """Pass: parts of an array become positions in it: `W[1, 0]` of `W = theta[2:8].reshape((3, 2))` is `theta[4]`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import For, Ref, Statement, View
-from recipe_compiler.program.traverse import with_refs
+from recipe_compiler.program.loops import Ref, Statement, View
+from recipe_compiler.program.traverse import counts_in, with_refs
 from recipe_compiler.program.unroll import ITERATIONS, written_out
 
 
@@ -18,20 +18,13 @@ def flat(procedure: Procedure) -> Procedure:
     written out, and of others those over parts and short ones.
     """
     body = procedure.body
-    short = all(count <= ITERATIONS for count in _counts(body) if isinstance(count, int))
+    short = all(count <= ITERATIONS for count in counts_in(body) if isinstance(count, int))
     if any(isinstance(one, View) and not _is_literal(one) for one in body):
         return procedure
     if not short or not any(isinstance(statement, View) for statement in body):
         return procedure
     views = (one.name for one in body if isinstance(one, View))
     return replace(procedure, body=without_views(written_out(body, views)))
-
-
-def _counts(body: Iterable[Statement]) -> Iterator[int | str]:
-    for statement in body:
-        if isinstance(statement, For):
-            yield statement.count
-            yield from _counts(statement.body)
 
 
 def without_views(body: Iterable[Statement]) -> tuple[Statement, ...]:

@@ -15,7 +15,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program import program as program_
 from recipe_compiler.program.atoms import indices, names_of
 from recipe_compiler.program.combine import entry_at, nested, plus
-from recipe_compiler.program.contraction import scalar, scalars
+from recipe_compiler.program.contraction import at_loops, scalar, scalars_at
 from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
@@ -276,8 +276,7 @@ def _entries(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the loop over the entries of a block, each drawn by the parameters that are its own."""
     how, drawn = COMPUTED[move.law, move.via], move.drawn
     loops = defined.loops(drawn.shape.sizes)
-    scope, at = tuple(index for index, _ in loops), entry_at(loops)
-    values = scalars(defined, move.parameters, scope, dict(loops))
+    at, values = entry_at(loops), scalars_at(defined, move.parameters, loops)
     wanted = (*how.parameters, *(name for name, _, _ in how.variates))
     names = defined.named(f"{name}_{move.name}" for name in wanted)
     parameters = tuple(Ref(name) for name in names[: len(values)])
@@ -304,8 +303,7 @@ def _rows(defined: Definitions, move: Draw, out: str) -> _Parts:
     """
     loops = defined.loops(move.drawn.shape.sizes)
     *rows, (place, at) = loops
-    scope, row = tuple(index for index, _ in loops), tuple(variable for _, variable in rows)
-    value = scalar(defined, move.parameters[0], scope, dict(loops))
+    row, value = tuple(variable for _, variable in rows), at_loops(defined, move.parameters[0], loops)
     wanted = (f"{name}_{move.name}" for name in ("logits", "sums", "k"))
     logits, sums, k = defined.named(wanted)
     nothing = Times((Constant(Fraction(0)), Ref(k)))
@@ -325,8 +323,7 @@ def _slices(defined: Definitions, move: Draw, out: str) -> _Parts:
     """
     loops = defined.loops(move.drawn.shape.sizes)
     *rows, (place, at) = loops
-    scope, row = tuple(index for index, _ in loops), tuple(variable for _, variable in rows)
-    values = scalars(defined, move.parameters, scope, dict(loops))
+    row, values = tuple(variable for _, variable in rows), scalars_at(defined, move.parameters, loops)
     wanted = (
         f"{name}_{move.name}" for name in ("logits", "log_w", "level", "left", "sums", "k", "E", "reached", "below")
     )
@@ -396,10 +393,10 @@ def _moved(defined: Definitions, move: Draw, out: str) -> _Parts:
     """
     how, drawn = COMPUTED[move.law, move.via], move.drawn
     loops = defined.loops(drawn.shape.sizes)
-    scope, at = tuple(index for index, _ in loops), entry_at(loops)
+    at = entry_at(loops)
     names = defined.named(f"{name}_{move.name}" for name in (*how.parameters, how.variates[0][0]))
     shape, rate, scale, factor, mean, made = map(Ref, names)
-    stated = scalar(defined, move.parameters[1], scope, dict(loops))
+    stated = at_loops(defined, move.parameters[1], loops)
     decay = Call("exp", (Times((MINUS, rate, EPS)),))
     flow = (
         Assign(rate, stated),
@@ -407,11 +404,11 @@ def _moved(defined: Definitions, move: Draw, out: str) -> _Parts:
         Assign(factor, _quotient(decay, scale)),
     )
     once = not any(
-        index in scope for term in move.parameters[1].terms for atom, _ in term.factors for index in indices(atom)
+        index in dict(loops) for term in move.parameters[1].terms for atom, _ in term.factors for index in indices(atom)
     )
     summed: tuple[Statement, ...] = ()
     if move.datum is None:
-        value = scalar(defined, move.parameters[0], scope, dict(loops))
+        value = at_loops(defined, move.parameters[0], loops)
         own: tuple[Statement, ...] = (Assign(shape, value),)
     else:
         own, shape = (), Ref(shape.name, at)
@@ -454,11 +451,8 @@ def _vector(defined: Definitions, move: Draw, out: str) -> _Parts:
 
 def _filled(defined: Definitions, name: str, tensor: Tensor, size: Size) -> tuple[Statement, ...]:
     """Return the loops that write a vector, or a matrix, of a size."""
-    free = tuple(Index(size, label) for label in "ij"[: len(tensor.free)])
-    variables = defined.variables(free)
-    value = scalar(defined, tensor, free, variables)
-    store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
-    return nested(tuple((index, variables[index]) for index in free), (store,))
+    loops = defined.over(tuple(Index(size, label) for label in "ij"[: len(tensor.free)]))
+    return nested(loops, (Assign(Ref(name, entry_at(loops)), at_loops(defined, tensor, loops)),))
 
 
 LOWERED: Mapping[tuple[str, str], Callable[[Definitions, Draw, str], _Parts]] = {

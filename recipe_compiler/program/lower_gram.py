@@ -9,7 +9,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.gram import GramSum, GramTerm
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, Ref, Scalar, Times
@@ -59,7 +59,7 @@ def _product(defined: Definitions, block: Block, part: GramTerm, time: Scalar) -
         L = _factor(defined, block, part.inner, part.excess, width, time)
         factors.append((Component(L, (part.index, at)), ONE))
     term = Term(ONE, (*factors, (Component(name, (at,)), ONE)))
-    value = scalar(defined, Tensor(scope, (term,)), scope, dict(loops))
+    value = at_loops(defined, Tensor(scope, (term,)), loops)
     return (Array(name, (width,)), value)
 
 
@@ -80,12 +80,11 @@ def _root(defined: Definitions, wanted: str, value: Tensor, time: Scalar) -> Ref
     """Define the root of a nonnegative tensor over a time, in each step if it changes with the state."""
     name = defined.naming(wanted)
     loops = defined.loops(tuple(index.size for index in value.free))
-    scope, variables = tuple(index for index, _ in loops), dict(loops)
-    number = scalar(defined, value, scope, variables)
+    number = at_loops(defined, value, loops)
     root = Call("sqrt", (covariance(number, Constant(Fraction(0)), time),))
-    at = tuple(variables.values())
+    at = tuple(variable for _, variable in loops)
     body = nested(loops, (Assign(Ref(name, at), root),))
-    array = Array(name, tuple(index.size for index in scope))
+    array = Array(name, tuple(index.size for index in value.free))
     constant = defined.is_constant_tensor(value)
     defined.having(array, body, constant=constant)
     return Ref(name, at)

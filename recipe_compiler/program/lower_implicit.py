@@ -8,7 +8,7 @@ from fractions import Fraction
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import entry_at, nested, plus
-from recipe_compiler.program.contraction import at_loops, scalar
+from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
     CHANGE,
@@ -73,10 +73,9 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
 
 def _matrix(defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str) -> tuple[Statement, ...]:
     """Return the statements that write 1 - eps slope."""
-    free = tuple(Index(size, label) for size in sizes for label in ("i", "j"))
-    variables = defined.variables(free)
-    value = scalar(defined, slope, free, variables)
-    at = tuple(variables[index] for index in free) or (0, 0)
+    loops = defined.over(tuple(Index(size, label) for size in sizes for label in ("i", "j")))
+    value = at_loops(defined, slope, loops)
+    at = tuple(variable for _, variable in loops) or (0, 0)
     one: Scalar = Kronecker(*at)
     store = Assign(Ref(name, at), plus((one, Times((MINUS, Ref(EPS), value)))))
-    return nested(tuple((index, variables[index]) for index in free), (store,))
+    return nested(loops, (store,))

@@ -14,7 +14,7 @@ from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.program.atoms import indices, names_of
 from recipe_compiler.program.combine import nested
-from recipe_compiler.program.contraction import scalars
+from recipe_compiler.program.contraction import scalars_at
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.gram import Gram
 from recipe_compiler.program.loops import (
@@ -113,14 +113,13 @@ def _lower_diagonal(
 ) -> LoweredNoise:
     two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
-    scope, variables = tuple(index for index, _ in loops), dict(loops)
     at = tuple(variable for _, variable in loops)
     inside: tuple[Statement, ...] = ()
     if defined.is_constant_tensor(two_D) and defined.is_constant_tensor(B_hat):
         noise = defined.naming(f"noise_{block.name}")
         scale = _constant_scale(defined, block, variance, of_flow=of_flow)
     else:
-        number, excess = scalars(defined, (two_D, B_hat), scope, variables)
+        number, excess = scalars_at(defined, (two_D, B_hat), loops)
         noise = defined.naming(f"noise_{block.name}")
         wanted = defined.naming(f"scale_{block.name}")
         scale = Ref(wanted)
@@ -140,13 +139,12 @@ def _constant_scale(defined: Definitions, block: Block, variance: Variance, *, o
     """Return the square root of a constant diagonal covariance, entry by entry; equal letters of a word share one."""
     two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
-    scope = tuple(index for index, _ in loops)
-    varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index in scope)
+    varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index, _ in loops)
     at = tuple(variable for _, variable in loops) if varies else ()
     meant = ("scale", block, variance, of_flow)
     if (known := defined.name_of(meant)) is not None:
         return Ref(known, at)
-    number, excess = scalars(defined, (two_D, B_hat), scope, dict(loops))
+    number, excess = scalars_at(defined, (two_D, B_hat), loops)
     wanted = defined.naming(f"scale_{block.name}")
     body = (of_covariance("scale", (number, excess), time, quoted(block.name), (Ref(wanted, at),), of_flow=of_flow),)
     array = Array(wanted, block.shape.sizes if varies else ())

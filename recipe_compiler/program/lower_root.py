@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.combine import entry_at, nested, plus, unsupported
-from recipe_compiler.program.contraction import scalars
+from recipe_compiler.program.contraction import scalars_at
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
 from recipe_compiler.program.lowered_noise import (
@@ -99,13 +99,11 @@ def _drawn(
 def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[Statement, ...]:
     """Return the statements that write the covariance of one block."""
     size = length(noise.blocks[0])
-    free = (Index(size, "i"), Index(size, "j"))
-    variables = defined.variables(free)
+    loops = defined.over((Index(size, "i"), Index(size, "j")))
     tensors = [matrix[0][0] for matrix in _matrices(noise)]
-    values = scalars(defined, tensors, free, variables)
+    values = scalars_at(defined, tensors, loops)
     value = covariance(values[0], values[1] if len(values) > 1 else ZERO, time_of(noise))
-    store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
-    return nested(tuple((index, variables[index]) for index in free), (store,))
+    return nested(loops, (Assign(Ref(name, entry_at(loops)), value),))
 
 
 def _written_out(defined: Definitions, noise: Noise, name: str) -> tuple[Statement, ...]:
@@ -120,7 +118,7 @@ def _entry(defined: Definitions, noise: Noise, a: int, b: int) -> Scalar:
     coordinates = _coordinates(noise.blocks)
     (row, i), (col, j) = coordinates[a], coordinates[b]
     tensors = [_at(matrix[row][col], i, j) for matrix in _matrices(noise)]
-    values = scalars(defined, tensors, (), {})
+    values = scalars_at(defined, tensors, ())
     first, *more = map(decided, values)
     return covariance(first, more[0] if more else ZERO, time_of(noise))
 

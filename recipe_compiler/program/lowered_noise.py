@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.combine import Loops, nested, plus
+from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
     Argument,
@@ -93,9 +93,8 @@ def assemble(defined: Definitions, word: str, blocks: tuple[Block, ...], matrix:
     def of_entry(defined: Definitions, place: tuple[Block, Block, Tensor]) -> str:
         row, col, entry = place
         name = defined.naming(f"{word}_{row.name}{'_' + col.name if len(blocks) > 1 else ''}")
-        free, at, variables = _places(row, col, defined)
-        value = scalar(defined, entry, free, variables)
-        body = nested(tuple((index, variables[index]) for index in free), (Assign(Ref(name, at), value),))
+        loops, at = _places(row, col, defined)
+        body = nested(loops, (Assign(Ref(name, at), at_loops(defined, entry, loops)),))
         array = Array(name, (length(row), length(col)))
         defined.having(array, body, constant=True)
         return name
@@ -109,14 +108,12 @@ def assemble(defined: Definitions, word: str, blocks: tuple[Block, ...], matrix:
     return tuple(of_row(defined, one) for one in zip(blocks, matrix, strict=True))
 
 
-def _places(
-    row: Block, col: Block, defined: Definitions
-) -> tuple[tuple[Index, ...], tuple[str | int, ...], dict[Index, str]]:
-    """Return the free indices of an entry, where it stands in its array, and the loop variables."""
-    free = tuple(Index(size, label) for block, label in ((row, "i"), (col, "j")) for size in block.shape.sizes)
-    variables = defined.variables(free)
-    at = (variables[free[0]] if row.shape.sizes else 0, variables[free[-1]] if col.shape.sizes else 0)
-    return free, at, variables
+def _places(row: Block, col: Block, defined: Definitions) -> tuple[Loops, tuple[str | int, ...]]:
+    """Return the loops over the entries of a matrix, and where an entry stands in its array."""
+    loops = defined.over(
+        tuple(Index(size, label) for one, label in ((row, "i"), (col, "j")) for size in one.shape.sizes)
+    )
+    return loops, (loops[0][1] if row.shape.sizes else 0, loops[-1][1] if col.shape.sizes else 0)
 
 
 def row_product(defined: Definitions, block: Block, factor: str, normals: str, width: Size) -> Scalar:
@@ -127,4 +124,4 @@ def row_product(defined: Definitions, block: Block, factor: str, normals: str, w
     one = Fraction(1)
     term = Term(one, ((Component(factor, (row, k)), one), (Component(normals, (k,)), one)))
     scope = tuple(index for index, _ in loops)
-    return scalar(defined, Tensor(scope, (term,)), scope, dict(loops))
+    return at_loops(defined, Tensor(scope, (term,)), loops)

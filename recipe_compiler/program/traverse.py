@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.loops import (
     Argument,
     Assign,
@@ -102,6 +103,11 @@ def every(body: Iterable[Statement]) -> Iterator[Statement]:
                 yield from every(statement.body)
             case _:
                 pass
+
+
+def counts_in(body: Iterable[Statement]) -> tuple[Size, ...]:
+    """Return what the loops over indices in a body count to."""
+    return tuple(statement.count for statement in every(body) if isinstance(statement, For))
 
 
 def flat_items(items: Iterable[Argument | Target]) -> Iterator[str | Scalar]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from recipe_compiler.program.fuse import Fused
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement, View
+from recipe_compiler.program.loops import Array, Assign, Ref, View
 from recipe_compiler.program.scalar_replacement import locally, positions
-from recipe_compiler.program.traverse import refs
+from recipe_compiler.program.traverse import counts_in, refs
 from recipe_compiler.program.unroll import ITERATIONS, written_out
 
 SUMS = 32
@@ -21,17 +21,12 @@ def has_small_rows(procedure: Procedure, fused: Fused) -> bool:
     if any(isinstance(statement, View) for statement in procedure.body):
         return False
     summed = [size for array in procedure.outputs for size in array.sizes]
-    within = [*(size for array in fused.local for size in array.sizes), *_counts(fused.loop.body)]
+    within = [*(size for array in fused.local for size in array.sizes), *counts_in(fused.loop.body)]
     return all(
         isinstance(size, int) and size <= most
         for sizes, most in ((summed, SUMS), (within, ITERATIONS))
         for size in sizes
     )
-
-
-def _counts(body: tuple[Statement, ...]) -> list[object]:
-    inner = [statement for statement in body if isinstance(statement, For)]
-    return [count for loop in inner for count in (loop.count, *_counts(loop.body))]
 
 
 def small_rows(procedure: Procedure, fused: Fused) -> Procedure:
