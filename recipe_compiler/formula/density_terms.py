@@ -273,35 +273,32 @@ def _sum(terms: Sequence[Formula]) -> Formula:
 
 def _typed(part: tree.Tree, names: _Names) -> Formula:
     """Type a part of a row's formula, numbers beside vectors being those of every entry."""
+    if isinstance(part, tree.Name):
+        return names.find(part.name)
+    typed = [_typed(inner, names) for inner in tree.parts(part)]
     match part:
         case tree.Literal(value):
             return ex.Number(value)
-        case tree.Name(name):
-            return names.find(name)
-        case tree.Sum(terms):
-            return _sum([_typed(term, names) for term in terms])
-        case tree.Negate(arg):
-            return build.negate(_typed(arg, names))
-        case tree.Product(factors, operators):
-            return _product([_typed(factor, names) for factor in factors], operators)
-        case tree.Power(base, exponent):
-            typed = _typed(base, names)
-            return build.power(typed, _typed(exponent, names), typed.shape)
-        case tree.Transposed(arg):
-            return build.transpose(_typed(arg, names))
-        case tree.Subscript(arg, positions):
-            return ex.Entry(_typed(arg, names), tuple(map(int, positions)))
-        case tree.Call("inv", (arg,)):
-            typed = _typed(arg, names)
-            return build.apply("inv", (typed,), typed.shape)
-        case tree.Call(name, (arg,)) if name in ex.ELEMENTWISE:
-            typed = _typed(arg, names)
-            return build.apply(name, (typed,), typed.shape)
-        case tree.Call("where", (tree.Comparison(op, left, right), *pieces)):
-            sides = _alike([_typed(side, names) for side in (left, right, *pieces)])
-            return ex.Apply("where", (ex.Compare(op, *sides[:2], sides[0].shape), *sides[2:]), sides[0].shape)
-        case tree.Call(name, (arg,)):
-            return build.apply(name, (_typed(arg, names),), SCALAR)
+        case tree.Sum():
+            return _sum(typed)
+        case tree.Negate():
+            return build.negate(*typed)
+        case tree.Product(_, operators):
+            return _product(typed, operators)
+        case tree.Power():
+            return build.power(*typed, typed[0].shape)
+        case tree.Transposed():
+            return build.transpose(*typed)
+        case tree.Subscript(_, positions):
+            return ex.Entry(*typed, tuple(map(int, positions)))
+        case tree.Comparison(op):
+            return ex.Compare(op, *typed, SCALAR)
+        case tree.Call("where"):
+            sides = _alike([*build.parts(typed[0]), *typed[1:]])
+            shape = sides[0].shape
+            return ex.Apply("where", (build.rebuild(typed[0], sides[:2], lambda _: shape), *sides[2:]), shape)
+        case tree.Call(name):
+            return build.apply(name, typed, typed[0].shape if name in ex.ELEMENTWISE | {"inv"} else SCALAR)
         case _:
             raise CompilerError(f"a density's formula holds {part}")
 

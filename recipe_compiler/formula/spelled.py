@@ -101,40 +101,29 @@ def several(part: Call, context: Context) -> Tree:
 
 
 def factorial(part: Call, context: Context) -> Tree | None:
-    """Return a factorial: a number at a whole number, else gamma(n + 1)."""
-    if len(part.args) != 1:
-        return _wrong_number(part, "factorial(n)", context)
+    """Return the factorial of a whole number; None of any other."""
     whole = whole_of(part.args[0])
     if whole is not None and whole < 0:
-        return context.fault(
-            part, f"found factorial({whole}), which is not a number", "factorials need n = 0, 1, 2, ..."
-        )
-    if whole is not None and whole <= MOST_WHOLE:
-        return number(whole_factorial(whole), part.at)
-    return call("gamma", part.at, tree.Sum((part.args[0], ONE), part.at))
+        context.fault(part, f"found factorial({whole}), which is not a number", "factorials need n = 0, 1, 2, ...")
+    return number(whole_factorial(whole), part.at) if whole is not None and 0 <= whole <= MOST_WHOLE else None
 
 
 def binomial(part: Call, context: Context) -> Tree | None:
-    """Return a binomial: a number, or a polynomial in n, where k (and n) is whole; else by log gamma functions."""
-    if len(part.args) != 2:
-        return _wrong_number(part, "binomial(n, k)", context)
+    """Return a binomial as a number, or a polynomial in n, where k (and n) is whole; None elsewhere."""
     n, k = part.args
     at, whole, of = part.at, whole_of(k), whole_of(n)
-    if whole is not None and whole < 0:
-        return number(0, at) if of is None or of >= 0 else _wrong_number(part, "binomial(n, k) of k >= 0", context)
-    if whole is not None and of is not None and whole <= MOST_WHOLE and 0 <= of <= MOST_WHOLE:
+    if whole is None:
+        return None
+    if whole < 0:
+        if of is not None and of < 0:
+            context.fault(part, "found another binomial(...), expected binomial(n, k) of k >= 0")
+        return number(0, at)
+    if of is not None and whole <= MOST_WHOLE and 0 <= of <= MOST_WHOLE:
         return number(comb(of, whole), at)
-    if whole is not None and whole <= MOST_FACTORS:
-        factors = [tree.Sum((n, tree.Negate(number(i, at), at)), at) if i else n for i in range(whole)]
-        return tree.Product((ONE, *factors, number(whole_factorial(whole), at)), ("*",) * whole + ("/",), at)
-    top, low = tree.Sum((n, ONE), at), tree.Sum((k, ONE), at)
-    rest = tree.Sum((n, tree.Negate(k, at), ONE), at)
-    first, *others = (call("loggamma", at, x) for x in (top, low, rest))
-    return call("exp", at, tree.Sum((first, *(tree.Negate(log, at) for log in others)), at))
-
-
-def _wrong_number(part: Call, expected: str, context: Context) -> None:
-    context.fault(part, f"found another {part.name}(...), expected {expected}")
+    if whole > MOST_FACTORS:
+        return None
+    factors = [tree.Sum((n, tree.Negate(number(i, at), at)), at) if i else n for i in range(whole)]
+    return tree.Product((ONE, *factors, number(whole_factorial(whole), at)), ("*",) * whole + ("/",), at)
 
 
 def polygamma(part: Call, context: Context) -> Tree | None:

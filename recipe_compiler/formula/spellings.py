@@ -28,6 +28,8 @@ class Spelling:
     written: str
     means: str
     read: Rule | None = None
+    exact: Rule | None = None
+    """What it is at whole numbers; None of others."""
 
     @property
     def name(self) -> str:
@@ -79,8 +81,8 @@ SPELLINGS = (
     Spelling("asech(x)", "log(1/x + sqrt(1/x - 1)*sqrt(1/x + 1))"),
     Spelling("beta(x, y)", "exp(loggamma(x) + loggamma(y) - loggamma(x + y))"),
     Spelling("erfc(x)", "2*ndtr(-sqrt(2)*x)"),
-    Spelling("factorial(n)", "gamma(n + 1)", spelled.factorial),
-    Spelling("binomial(n, k)", "exp(loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1))", spelled.binomial),
+    Spelling("factorial(n)", "gamma(n + 1)", exact=spelled.factorial),
+    Spelling("binomial(n, k)", "exp(loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1))", exact=spelled.binomial),
     Spelling("polygamma(0, x)", "digamma(x)", spelled.polygamma),
     Spelling("logsumexp(a, b, ...)", "log(exp(a) + exp(b) + ...)", spelled.log_sum_exp),
     Spelling("Derivative(f, x)", "grad(f, x)", spelled.derivative),
@@ -149,7 +151,8 @@ def _read(part: _Named, context: Context) -> Tree | None:
             return spelling.read(part, context)
         names, meaning = _template(spelling)
         if len(names) == len(args) and spelling.read is None:
-            return _put(meaning, dict(zip(names, args, strict=True)), part.at)
+            exact = spelling.exact(part, context) if spelling.exact and isinstance(part, Call) else None
+            return exact or _put(meaning, dict(zip(names, args, strict=True)), part.at)
     if part.name in LANGUAGE or not isinstance(part, Call):
         return part
     listed = " or ".join(spelling.written for spelling in known)

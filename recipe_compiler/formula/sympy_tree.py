@@ -242,21 +242,10 @@ def _quotient(obj: Object) -> Tree:
     coefficient, rest = obj.as_coeff_Mul()
     if coefficient.is_negative:
         obj = _keep_coeff(-coefficient, rest)
-    above: list[Tree] = []
-    below: list[Tree] = []
-    for factor in obj.as_ordered_factors():
-        exponent = factor.exp if factor.is_Pow else None
-        if exponent is not None and exponent.as_coeff_Mul()[0].is_negative:
-            below.append(_read(factor.base if exponent == -1 else sympy.Pow(factor.base, -exponent, evaluate=False)))
-        elif factor.is_Rational and not factor.is_Integer:
-            above += [_read(sympy.Integer(factor.p))] if factor.p != 1 else []
-            below.append(_read(sympy.Integer(factor.q)))
-        elif factor != 1:
-            above.append(_read(factor))
+    sides = (side.as_ordered_factors() for side in sympy.fraction(obj, exact=True))
+    above, below = ([_read(factor) for factor in side if factor != 1] for side in sides)
     parts = above or [_ONE]
-    if not below:
-        return _times(parts)
-    return tree.Product((*parts, _times(below)), ("*",) * (len(parts) - 1) + ("/",))
+    return tree.Product((*parts, _times(below)), ("*",) * (len(parts) - 1) + ("/",)) if below else _times(parts)
 
 
 def _power(obj: Object) -> Tree:

@@ -18,6 +18,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.constraints import FACTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 
 _ZERO = ex.Number(Fraction(0))
@@ -166,23 +167,8 @@ def entry_at(vector: Formula, i: int) -> Formula:
             return build.entry_of(rows, (i,))
         case ex.Transpose(arg):
             return entry_at(arg, i)
-        case ex.Multiply(left, right) if SCALAR in (left.shape, right.shape):
-            number, column = (left, right) if left.shape == SCALAR else (right, left)
-            return _times(number, entry_at(column, i))
-        case ex.Multiply(left, right):
-            return _times(entry_at(left, i), entry_at(right, i))
-        case ex.Add(terms):
-            return build.add([entry_at(term, i) for term in terms], SCALAR)
-        case ex.Apply(fn, (arg,)) if fn in ex.ELEMENTWISE and arg.shape != SCALAR:
-            return build.apply(fn, (entry_at(arg, i),), SCALAR)
-        case ex.Power(base, exponent) if exponent.shape == SCALAR:
-            return build.power(entry_at(base, i), exponent, SCALAR)
+        case ex.Add() | ex.Multiply() | ex.Power() | ex.Apply() if getattr(vector, "fn", "exp") in ex.ELEMENTWISE:
+            entries = [part if part.shape == SCALAR else entry_at(part, i) for part in build.parts(vector)]
+            return tidy(vector, entries, lambda _: SCALAR)
         case _:
             return ex.Entry(vector, (i,))
-
-
-def _times(left: Formula, right: Formula) -> Formula:
-    for one, other in ((left, right), (right, left)):
-        if one in (build.ONE, _ZERO):
-            return other if one == build.ONE else _ZERO
-    return build.multiply(left, right, SCALAR)

@@ -144,13 +144,10 @@ class FormulaUnits:
             case Add(terms):
                 for term in terms:
                     self.energy(term)
-            case Multiply(left, right) if not _of_state(left):
-                self.same(left, self.of(left), NONE) if _has_log(right) else self.require(formula, NONE)
-                if _has_log(right):
-                    self.energy(right)
-            case Multiply(left, right) if not _of_state(right) and _has_log(left):
-                self.same(right, self.of(right), NONE)
-                self.energy(left)
+            case Multiply(left, right) if _has_log(formula):
+                constant, logs = (right, left) if _of_state(left) or not _has_log(right) else (left, right)
+                self.same(constant, self.of(constant), NONE)
+                self.energy(logs)
             case Apply("sum", (arg,)) if _has_log(arg):
                 self.energy(arg)
             case Apply("log" | "logdet", (arg,)):
