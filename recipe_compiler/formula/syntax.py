@@ -8,9 +8,11 @@ import keyword
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
+from typing import TypeVar
 
 from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
@@ -91,6 +93,8 @@ def why_refused(character: str) -> tuple[str, str]:
     return _REASONS.get(character, (f"'{character}' is not in the grammar of formulas", ""))
 
 
+T = TypeVar("T")
+
 MAX_CHARACTERS = 10_000
 MAX_NESTING = 60
 MAX_NAME = 63
@@ -112,7 +116,7 @@ _CLOSED = {")": "(...)", "]": "[...]"}
 _NO_OPERANDS = {"+": "leave the sign + out", "|": "write abs(x) of a number, norm2(v) for the square of a norm"}
 _COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
 _FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
-_OF_CONDITIONS = frozenset({"And", "Or", "Not"})
+_OF_CONDITIONS = frozenset({"And", "Or", "Not", "where"})
 _OF_GROUPS = frozenset({"Piecewise", "Derivative", "diff", "Matrix", "ImmutableMatrix"})
 """Functions whose arguments may be groups: `(value, condition)`, `(x, 2)`, `[[a, b], [c, d]]`."""
 
@@ -179,6 +183,18 @@ class _Reader:
     def sees(self, *texts: str) -> bool:
         return self.token.mark is Mark.OPERATOR and self.token.text in texts
 
+    def accepts(self, *texts: str) -> bool:
+        """Whether one of some operators stands here; it is taken then."""
+        return self.sees(*texts) and bool(self.take())
+
+    def several(self, read: Callable[[], T], bracket: str) -> tuple[T, ...]:
+        """Return what stands between commas up to a closing bracket."""
+        found = [read()]
+        while self.accepts(","):
+            found.append(read())
+        self.close(bracket)
+        return tuple(found)
+
     def deeper(self, depth: int, by: int = 1) -> int:
         if depth + by > MAX_NESTING:
             raise self.error(self.token, f"nested more than {MAX_NESTING} deep", "name a part, or split the formula")
@@ -202,8 +218,7 @@ class _Reader:
     def joined(self, operator: str, name: str, depth: int) -> tree.Tree:
         start = self.token
         parts = [self.side(operator, depth)]
-        while self.sees(operator):
-            self.take()
+        while self.accepts(operator):
             parts.append(self.side(operator, depth))
         return parts[0] if len(parts) == 1 else tree.Call(name, tuple(parts), self.at(start), language=True)
 
@@ -211,8 +226,7 @@ class _Reader:
         if operator == "|":
             return self.joined("&", "And", depth)
         start = self.token
-        if self.sees("~"):
-            self.take()
+        if self.accepts("~"):
             return tree.Call("Not", (self.side("&", self.deeper(depth)),), self.at(start), language=True)
         if start.mark is Mark.NAME and start.text == "True":
             return tree.Constant(self.take().text, self.at(start))
@@ -265,9 +279,8 @@ class _Reader:
     def power(self, depth: int) -> tree.Tree:
         start = self.token
         base = self.postfix(depth)
-        if not self.sees("**"):
+        if not self.accepts("**"):
             return base
-        self.take()
         return tree.Power(base, self.unary(self.deeper(depth)), self.at(start))
 
     def postfix(self, depth: int) -> tree.Tree:
@@ -276,7 +289,7 @@ class _Reader:
         while self.sees(".", "["):
             depth = self.deeper(depth)
             if self.take().text == "[":
-                formula = tree.Subscript(formula, self.positions(), self.at(start))
+                formula = tree.Subscript(formula, self.several(self.position_at, "]"), self.at(start))
                 continue
             name = self.take() if self.token.mark is Mark.NAME else self.token
             if name.text != "T":
@@ -286,25 +299,17 @@ class _Reader:
             formula = tree.Transposed(formula, self.at(start))
         return formula
 
-    def positions(self) -> tuple[tree.Position, ...]:
-        found: list[tree.Position] = []
-        while True:
-            token = self.take() if self.token.mark in {Mark.NUMBER, Mark.NAME} else self.token
-            if token.mark is Mark.NAME:
-                found.append(token.text)
-                self.has_letters = True
-            elif not token.text.isdigit():
-                problem = f"found {_shown(token)}, expected a position 0, 1, 2, ..., or an index field of the data"
-                raise self.error(token, problem, "write theta[0]")
-            elif len(token.text) >= len(str(MAX_SIZE)):
-                raise self.error(token, f"a position of more than {len(str(MAX_SIZE)) - 1} digits")
-            else:
-                found.append(int(token.text))
-            if not self.sees(","):
-                break
-            self.take()
-        self.close("]")
-        return tuple(found)
+    def position_at(self) -> tree.Position:
+        token = self.take() if self.token.mark in {Mark.NUMBER, Mark.NAME} else self.token
+        if token.mark is Mark.NAME:
+            self.has_letters = True
+            return token.text
+        if not token.text.isdigit():
+            problem = f"found {_shown(token)}, expected a position 0, 1, 2, ..., or an index field of the data"
+            raise self.error(token, problem, "write theta[0]")
+        if len(token.text) >= len(str(MAX_SIZE)):
+            raise self.error(token, f"a position of more than {len(str(MAX_SIZE)) - 1} digits")
+        return int(token.text)
 
     def atom(self, depth: int) -> tree.Tree:
         token = self.token
@@ -326,17 +331,12 @@ class _Reader:
     def vector(self, depth: int) -> tree.Explicit:
         """`[a, b]`, a column entry by entry; `[[a, b], [c, d]]`, a matrix row by row."""
         start, depth = self.take(), self.deeper(depth)
-        rows: list[tuple[tree.Tree, ...]] = []
-        while True:
-            entry = self.sum(depth)
-            if isinstance(entry, tree.Explicit) and len(entry.rows[0]) == 1:
-                rows.append(tuple(inner for (inner,) in entry.rows))
-            else:
-                rows.append((entry,))
-            if not self.sees(","):
-                break
-            self.take()
-        self.close("]")
+        rows = [
+            tuple(inner for (inner,) in entry.rows)
+            if isinstance(entry, tree.Explicit) and len(entry.rows[0]) == 1
+            else (entry,)
+            for entry in self.several(lambda: self.sum(depth), "]")
+        ]
         if len({len(row) for row in rows}) > 1:
             raise self.error(start, "found rows of different lengths in a list", "rows have as many entries each")
         return tree.Explicit(tuple(rows), self.at(start))
@@ -361,12 +361,8 @@ class _Reader:
         self.take()
         if self.sees(")"):
             raise self.error(self.token, f"'{token.text}()' has no argument", f"write {token.text} or {token.text}(x)")
-        args = [self.condition(depth) if token.text == "where" else self.argument(token.text, depth)]
-        while self.sees(","):
-            self.take()
-            args.append(self.argument(token.text, depth))
-        self.close(")")
-        return tree.Call(token.text, tuple(args), self.at(token))
+        args = self.several(lambda: self.argument(token.text, depth), ")")
+        return tree.Call(token.text, args, self.at(token))
 
     def argument(self, function: str, depth: int) -> tree.Tree:
         if function in _OF_GROUPS:
@@ -380,17 +376,11 @@ class _Reader:
             return self.condition(depth)
         depth = self.deeper(depth)
         bracket = ")" if self.take().text == "(" else "]"
-        items = [self.group(depth)]
-        while self.sees(","):
-            self.take()
-            items.append(self.group(depth))
-        self.close(bracket)
-        return tree.Group(tuple(items), self.at(start))
+        return tree.Group(self.several(lambda: self.group(depth), bracket), self.at(start))
 
     def close(self, bracket: str) -> None:
-        if not self.sees(bracket):
+        if not self.accepts(bracket):
             raise self.stray(self.token, f"'{bracket}'")
-        self.take()
 
     def expect_end(self) -> None:
         if self.token.mark is not Mark.END:
