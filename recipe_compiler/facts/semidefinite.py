@@ -22,10 +22,9 @@ from recipe_compiler.facts import multiplied_out
 from recipe_compiler.facts.fold import asking
 from recipe_compiler.facts.ranges import NOTHING, Bound, Given, Range, Ranges, known
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import negate
+from recipe_compiler.formula.build import column_apart, differences, negate
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.kernels import column_apart, differences
 from recipe_compiler.formula.shapes import SCALAR, Kind
 
 

@@ -157,3 +157,30 @@ def _folded(fn: str, matrix: ex.Explicit) -> Formula | None:
     found = exact.inv()
     rows = [[Fraction(int(found[i, j].p), int(found[i, j].q)) for j in range(n)] for i in range(n)]
     return ex.Explicit(tuple(tuple(map(ex.Number, row)) for row in rows), matrix.shape)
+
+
+def exp_quad(x: Formula, alpha: Formula, rho: Formula) -> Formula:
+    """Return the n x n matrix alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a column x of n points."""
+    apart = differences(x)
+    rate = multiply(ex.Number(Fraction(-1, 2)), power(rho, ex.Number(Fraction(-2)), SCALAR), SCALAR)
+    exponent = multiply(rate, multiply(apart, apart, apart.shape), apart.shape)
+    kernel = ex.Apply("exp", (exponent,), apart.shape)
+    return multiply(power(alpha, ex.Number(Fraction(2)), SCALAR), kernel, apart.shape)
+
+
+def differences(x: Formula) -> Formula:
+    """Return the n x n matrix x_i - x_j of a column x of n entries."""
+    n = x.shape.rows
+    square, row = Shape(n, n), Shape(None, n)
+    ones = ex.Filled(1, Shape(n))
+    across = negate(matmul(ones, ex.Transpose(x, row), square))
+    return add([matmul(x, ex.Transpose(ones, row), square), across], square)
+
+
+def column_apart(apart: Formula) -> Formula | None:
+    """Return the column that a matrix may be the differences of; None where it has another form."""
+    match apart:
+        case ex.Add((ex.MatMul(x, _), _)) if x.shape.cols is None:
+            return x
+        case _:
+            return None

@@ -24,7 +24,6 @@ from recipe_compiler.formula.context import (
 )
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.kernels import ExpQuad
 from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named, names_given
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
@@ -222,7 +221,7 @@ def _covariance_of_squares(part: tree.Call, args: tuple[Formula, ...], context: 
         return _expected(part, 0, args, "a column of points", context)
     if any(context.fit(arg, SCALAR, at) is None for arg, at in zip((alpha, rho), part.args[1:], strict=True)):
         return None
-    return ExpQuad(x, alpha, rho).formula
+    return build.exp_quad(x, alpha, rho)
 
 
 def _kron(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
