@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from recipe_compiler.advise.summary import Summary
+    from recipe_compiler.advise.diagnostics import Summary
     from recipe_compiler.run.compare import RunComparison
 
 PIPE_WIDTH = 132

@@ -2,7 +2,7 @@
 
 A warning says that numbers are rough; a doubt says that they may be wrong, by what the chains say of each other, by the
 target itself (`stein.py`, `missed_modes.py`) or by what was forecast: with any doubt `recipe run` ends with exit code
-4. A new diagnostic is a row of `DIAGNOSTICS`, and a field of `Figures` where it measures what no other does.
+4. A new diagnostic is a row of `DIAGNOSTICS`, and a field of `Diagnostics` where it measures what no other does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +19,7 @@ from recipe_compiler.advise.stein import BLOWN_UP, SMALL, Departures
 from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.advise.suggestions import WIDE
 from recipe_compiler.advise.tails import NO_ERROR, NO_SD, Tail, heavy_tails
+from recipe_compiler.run.chain import Array
 from recipe_compiler.run.posterior_numbers import (
     LEAST_DRAWS,
     MAX_R_HAT,
@@ -29,9 +30,12 @@ from recipe_compiler.run.posterior_numbers import (
     finite_draws,
     posterior_numbers,
     sampled_block,
+    says_constant,
+    speed,
     stored_standing,
 )
 from recipe_compiler.run.sample import Accepted, Draws
+from recipe_compiler.run.schedule import shown
 from recipe_compiler.spec.transform import DOMAINS
 
 if TYPE_CHECKING:
@@ -81,8 +85,8 @@ class Diagnostics:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
-    """All that diagnostics measure: the draws of a run as they are stored, their numbers, and what else is known."""
+class Summary:
+    """The posterior in numbers, and every reason to doubt them."""
 
     tree: "DataTree"
     draws: Draws
@@ -108,8 +112,56 @@ class Figures:
         """Tails of coordinates whose sd has no Monte Carlo error, the heaviest first."""
         return heavy_tails(self.tree, self.draws, self.rows, self.over, self.known.powers)
 
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the numbers are not to be believed."""
+        return sentences(DOUBTS, self)
 
-def _diverged(found: Figures) -> Iterator[str]:
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Why they are rough."""
+        return sentences(WARNINGS, self)
+
+    @property
+    def trust(self) -> str:
+        """Whether to trust the numbers, and on what grounds, in one line."""
+        if self.doubts:
+            why = "for the reason above" if len(self.doubts) == 1 else f"for the {len(self.doubts)} reasons above"
+            return f"trust: no, {why}"
+        if not self.rows:
+            return "trust: no, there are no numbers"
+        known, tails = self.known, self.tails
+        by = [one.trust for one in (known.forecast, known.departures) if one is not None and one.trust]
+        given = f", given that {' and that '.join(known.assumed)}" if known.assumed else ""
+        rough = "; the numbers are rough, as warned" if self.warnings else ""
+        rough += f", the sd of {tails[0].name} most of all" if tails else ""
+        chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
+        if not by and (known.assumed or not known.kernel):
+            beside = f", and {known.kernel}{given}" if known.kernel else f"{given}; nothing else supports the numbers"
+            return f"trust: only by {chains}{beside}{rough}"
+        return f"trust: yes, by {', '.join(filter(None, (chains, *by, known.kernel)))}{given}{rough}"
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What the file of the draws keeps of it."""
+        return {"trust": self.trust, "doubts": "\n".join(self.doubts), "warnings": "\n".join(self.warnings)}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is reported besides the numbers."""
+        known, draws = self.known, self.draws
+        ahead = known.forecast.says[:1] if known.forecast is not None and known.forecast.width is not None else ()
+        return (
+            *says_constant(self.numbers),
+            *speed(self.numbers, draws.processor_seconds),
+            *(f"assumed, not proved: {one}" for one in known.assumed),
+            *_notes(draws),
+            *ahead,
+            *(one.says for one in (known.departures, known.generator) if one is not None),
+        )
+
+
+def _diverged(found: Summary) -> Iterator[str]:
     draws = found.draws
     thin = draws.settings.thin
     lost = [k for k, diverging in enumerate(draws.diverging) if diverging]
@@ -138,7 +190,7 @@ def _state(draws: Draws, chain: int, draw: int) -> str:
     return "; ".join(parts)
 
 
-def _infinite(found: Figures) -> Iterator[str]:
+def _infinite(found: Summary) -> Iterator[str]:
     """Yield blocks with draws that are not finite though the state is: what is turned back from u may overflow."""
     tree, draws = found.tree, found.draws
     fallen = list(fallen_chains(tree))
@@ -155,13 +207,13 @@ def _infinite(found: Figures) -> Iterator[str]:
             )
 
 
-def _stuck(figures: Figures) -> Iterator[str]:
+def _stuck(summary: Summary) -> Iterator[str]:
     """Yield the chains that hardly moved, or were for long where what they propose is refused.
 
     Beside involutions that are refused other moves may move a chain: draws that differ from those before count as
     accepted.
     """
-    tree, draws = figures.tree, figures.draws
+    tree, draws = summary.tree, summary.draws
     accepted = draws.mapped if draws.acceptance is None else draws.acceptance
     own = sampled_block(tree, draws)
     if accepted is None or own is None:
@@ -202,7 +254,7 @@ def _seldom_alone(kinds: Sequence[Accepted], chain: int, after: slice) -> Iterat
             yield f" in {kind.says}: about {expected:.2g} of the {total} after warmup are accepted"
 
 
-def _outside(found: Figures) -> Iterator[str]:
+def _outside(found: Summary) -> Iterator[str]:
     for one in found.draws.outside:
         size = found.draws.block(one.block).shape[2]
         value = f"{one.block}[{one.entry}]" if size > 1 else one.block
@@ -216,7 +268,7 @@ def _outside(found: Figures) -> Iterator[str]:
         )
 
 
-def _apart(found: Figures) -> Iterator[str]:
+def _apart(found: Summary) -> Iterator[str]:
     rows, draws = found.rows, found.draws
     if not rows and draws.settings.draws >= LEAST_DRAWS and not draws.interrupted:
         yield f"no chain has {LEAST_DRAWS} finite draws after warmup, from which a summary could be made."
@@ -241,7 +293,7 @@ def _apart(found: Figures) -> Iterator[str]:
     )
 
 
-def _heavy(found: Figures) -> Iterator[str]:
+def _heavy(found: Summary) -> Iterator[str]:
     heavy = [tail for tail in found.tails if tail.shape > NO_SD]
     if heavy:
         more = f" (and {len(heavy) - 1} more)" if len(heavy) > 1 else ""
@@ -251,7 +303,7 @@ def _heavy(found: Figures) -> Iterator[str]:
         )
 
 
-def _contradictions(found: Figures) -> Iterator[str]:
+def _contradictions(found: Summary) -> Iterator[str]:
     """Yield where the draws are not what was forecast: they are somewhere else, or have not moved as far.
 
     A forecast takes the posterior for a Gaussian around its mode: how far draws spread is left to the target where that
@@ -293,14 +345,14 @@ def _contradictions(found: Figures) -> Iterator[str]:
         )
 
 
-def _interrupted(found: Figures) -> Iterator[str]:
+def _interrupted(found: Summary) -> Iterator[str]:
     draws = found.draws
     if draws.interrupted:
         total = draws.warmup + draws.settings.draws
         yield f"interrupted after {min(draws.kept)} of {total} draws of each chain; what was drawn is kept."
 
 
-def _clipped(found: Figures) -> Iterator[str]:
+def _clipped(found: Summary) -> Iterator[str]:
     if clipped := sum(found.draws.clipped):
         yield (
             f"2D - eps B_hat was not positive semidefinite {clipped} times (counted "
@@ -309,7 +361,7 @@ def _clipped(found: Figures) -> Iterator[str]:
         )
 
 
-def _uncertain_sds(found: Figures) -> Iterator[str]:
+def _uncertain_sds(found: Summary) -> Iterator[str]:
     """Yield that an sd is not known within its mcse_sd, which is finite for any draws: with few far out it is small."""
     tails = found.tails
     if tails and tails[0].shape <= NO_SD:
@@ -321,7 +373,7 @@ def _uncertain_sds(found: Figures) -> Iterator[str]:
         )
 
 
-def _alone(found: Figures) -> Iterator[str]:
+def _alone(found: Summary) -> Iterator[str]:
     if found.rows and len(found.over.chains) == 1:
         yield (
             "R-hat needs two chains: one chain cannot show that it has mixed, so its two halves are compared. "
@@ -329,7 +381,7 @@ def _alone(found: Figures) -> Iterator[str]:
         )
 
 
-def _few(found: Figures) -> Iterator[str]:
+def _few(found: Summary) -> Iterator[str]:
     for column in ("ess_bulk", "ess_tail") if found.rows else ():
         least = min(found.rows, key=lambda row: np.nan_to_num(row.value(column), nan=0.0))
         if not least.value(column) >= MIN_ESS_PER_CHAIN * len(found.over.chains):
@@ -339,7 +391,7 @@ def _few(found: Figures) -> Iterator[str]:
             )
 
 
-def _none_whole(found: Figures) -> Iterator[str]:
+def _none_whole(found: Summary) -> Iterator[str]:
     if not found.over.whole and found.rows:
         yield (
             f"every chain diverged: the summary is over the {found.over.length} draws of each before the first was "
@@ -347,17 +399,17 @@ def _none_whole(found: Figures) -> Iterator[str]:
         )
 
 
-def _departed(found: Figures) -> Iterator[str]:
+def _departed(found: Summary) -> Iterator[str]:
     departures, word = found.known.departures, found.known.assumed if found.known.kernel else ()
     if departures is not None and (doubt := departures.doubt or departures.contradicts(word)) is not None:
         yield doubt
 
 
-def _forecast(found: Figures) -> Iterator[str]:
+def _forecast(found: Summary) -> Iterator[str]:
     yield from () if found.known.forecast is None else found.known.forecast.doubts
 
 
-def _missed(found: Figures) -> Iterator[str]:
+def _missed(found: Summary) -> Iterator[str]:
     yield from filter(None, (found.known.missed,))
 
 
@@ -370,7 +422,7 @@ class Diagnostic:
     """What it finds, with its threshold."""
     by: str
     """What that is measured by."""
-    sentences: Callable[[Figures], Iterator[str]]
+    sentences: Callable[[Summary], Iterator[str]]
     """What was found, each with what to do about it; nothing where all is well."""
 
 
@@ -426,6 +478,50 @@ WARNINGS = (
 """Why its numbers are rough."""
 
 
-def sentences(diagnostics: tuple[Diagnostic, ...], found: Figures) -> tuple[str, ...]:
+def sentences(diagnostics: tuple[Diagnostic, ...], found: Summary) -> tuple[str, ...]:
     """Return what diagnostics say of a run, in their order."""
     return tuple(sentence for one in diagnostics for sentence in one.sentences(found))
+
+
+def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
+    """Return the summary of a run: mean, sd, ESS, R-hat and Monte Carlo errors by coordinate (Vehtari et al. 2021).
+
+    Chains that diverged, or have draws that are not finite, are left out; if no other is left, the numbers are over the
+    draws before the first was lost. Warnings and doubts are decided from these numbers, the tails, Stein's identity and
+    the forecast.
+    """
+    return Summary(tree, draws, diagnostics or Diagnostics())
+
+
+def _notes(draws: Draws) -> Iterator[str]:
+    """Yield what the chains say of their moves: how many were accepted, refused by guards, or drawn beyond all."""
+    if draws.settings.schedule.name != "constant":
+        falling = shown(draws.settings)
+        yield f"the step size is {falling}: every number weights a draw by it (sample_stats/step_size)"
+    rates = [("moves", draws.acceptance, draws.moves()), *((kind.says, kind.rates, kind.moves) for kind in draws.kinds)]
+    for what, accepted, moves in (*rates, ("involutions", draws.mapped, draws.involutions())):
+        if accepted is not None:
+            by_chain = [*_rates(draws, accepted, moves)]
+            chains = f"{min(by_chain):.2f} to {max(by_chain):.2f} by chain"
+            yield f"acceptance: {sum(by_chain) / len(by_chain):.2f} of the {what} ({chains})"
+    after = slice(draws.warmup, None)
+    if draws.unsolved is not None and draws.irreversible is not None:
+        moves = sum(
+            int(tried[draws.warmup : kept].sum()) for tried, kept in zip(draws.moves(), draws.kept, strict=True)
+        )
+        refused = [int(np.nansum(one[:, after])) for one in (draws.unsolved, draws.irreversible)]
+        yield (
+            f"rejected by guards of implicit steps: {refused[0]} not solved, {refused[1]} not reversible, of {moves} "
+            "moves"
+        )
+    if draws.too_few is not None:
+        cycles = sum(max(0, done - draws.warmup) for done in draws.kept) * draws.settings.thin
+        yield f"draws by slices beyond all components: {int(np.nansum(draws.too_few[:, after]))}, in {cycles} cycles"
+
+
+def _rates(draws: Draws, accepted: Array, moves: Array) -> Iterator[float]:
+    """Yield with what probability the moves of each chain were accepted, after warmup."""
+    for rates, there, kept in zip(accepted, moves, draws.kept, strict=True):
+        after = slice(draws.warmup, kept)
+        tried = float(there[after].sum())
+        yield float(np.nansum(rates[after] * there[after])) / tried if tried else 0.0

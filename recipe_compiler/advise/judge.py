@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recipe_compiler.advise.chosen import Plan
-from recipe_compiler.advise.diagnostics import Diagnostics
+from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.advise.infinitesimal_means import infinitesimal_means
 from recipe_compiler.advise.missed_modes import missed_mode_of_run
 from recipe_compiler.advise.stein import departures
-from recipe_compiler.advise.summary import Summary, summarise
 from recipe_compiler.advise.tails import powers
 from recipe_compiler.run.energies import DrawEnergies
 from recipe_compiler.run.initial import starts_of

@@ -9,10 +9,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.diagnostics import Summary
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.judge import forecast_run, judge_run
 from recipe_compiler.advise.plan_run import plan_run
-from recipe_compiler.advise.summary import Summary
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.arguments import BuildArguments, RunOptions
 from recipe_compiler.commands.clean_exit import of_verdict

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import cast
 
 from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.diagnostics import Summary
 from recipe_compiler.advise.forecast import Forecast
-from recipe_compiler.advise.summary import Summary
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
 from recipe_compiler.run.posterior_numbers import COLUMNS
@@ -28,7 +28,7 @@ def say_plan(plan: Plan, report: Report) -> None:
 
 def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:
     """Print what a run found."""
-    diagnostics = summary.diagnostics
+    diagnostics = summary.known
     rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
     _say(
         {

@@ -66,9 +66,9 @@ def test_a_run_whose_draws_look_lighter_is_told_by_the_slope() -> None:
     tree, known = conclude(ready, drawn)
     told = judge_run(ready, plan, forecast_run(ready, plan), drawn, tree, known)
     assert tree["posterior"]["theta"].shape == (4, 500, 2)
-    assert [round(shape, 3) for shape in told.diagnostics.powers] == [0.333, 0.333]
-    assert len(told.figures.tails) == 2
-    assert all(tail.shape >= 0.333 for tail in told.figures.tails)
+    assert [round(shape, 3) for shape in told.known.powers] == [0.333, 0.333]
+    assert len(told.tails) == 2
+    assert all(tail.shape >= 0.333 for tail in told.tails)
     assert "as warned, the sd of theta[" in told.trust or told.doubts
 
 

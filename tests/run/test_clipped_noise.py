@@ -9,7 +9,7 @@ import pytest
 from answers import document
 from running import drawn, shipped, stored
 
-from recipe_compiler.advise.summary import summarise
+from recipe_compiler.advise.diagnostics import summarise
 
 EPS, DRAWS, ROWS = 0.004, 150, 10
 BUILD = """

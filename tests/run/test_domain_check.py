@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from recipe_compiler.advise.summary import summarise
+from recipe_compiler.advise.diagnostics import summarise
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape

@@ -11,8 +11,8 @@ from running import data_of, drawn, kept, module_of, shipped, stored
 from scipy import stats
 from scipy.special import gammaln
 
+from recipe_compiler.advise.diagnostics import summarise
 from recipe_compiler.advise.forecast import forecast
-from recipe_compiler.advise.summary import summarise
 from recipe_compiler.errors import DataError, DocumentError
 from recipe_compiler.run.energies import energies_of
 from recipe_compiler.run.initial import first_states
@@ -112,7 +112,7 @@ def test_rows_are_stored_as_integers_and_numbers_tell_of_those_that_move() -> No
     assert (k.sum(axis=2) == 1.0).all()
     summary = summarise(tree, draws)
     assert [row.name for row in summary.rows] == ["k[0]", "k[1]"]  # the third is never drawn
-    assert (summary.doubts, summary.figures.tails) == ((), ())
+    assert (summary.doubts, summary.tails) == ((), ())
 
 
 def test_the_log_likelihood_of_a_datum_is_that_of_its_component() -> None:

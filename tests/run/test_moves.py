@@ -12,8 +12,8 @@ from loaders import load_build
 from running import data_of, drawn
 
 import recipe_compiler as rc
+from recipe_compiler.advise.diagnostics import Summary, summarise
 from recipe_compiler.advise.stuck import STUCK, least_accepted
-from recipe_compiler.advise.summary import Summary, summarise
 from recipe_compiler.run.sample import Accepted, Draws
 from recipe_compiler.run.store import to_datatree
 from recipe_compiler.spec.model import Build

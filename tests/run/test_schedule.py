@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hand_module import limited
 
-from recipe_compiler.advise.summary import summarise
+from recipe_compiler.advise.diagnostics import summarise
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts

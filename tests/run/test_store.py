@@ -14,10 +14,9 @@ import pytest
 import xarray
 from hand_module import limited, make_build, make_data
 
-from recipe_compiler.advise.diagnostics import Diagnostics
+from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.suggestions import Width
-from recipe_compiler.advise.summary import Summary, summarise
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.data import Data
