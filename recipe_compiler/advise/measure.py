@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import Bulk, settings_of
 from recipe_compiler.advise.chosen import PilotFigures
-from recipe_compiler.advise.moments import AGREE, Moments, effective_shares, moments_of, r_hats
+from recipe_compiler.advise.moments import AGREE, Difference, Moments, effective_shares, moments_of, r_hats
 from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.suggestions import rounded
@@ -243,20 +243,9 @@ def _beside_shorter(
     settings = pace.settings
     shorter = replace(settings, eps=settings.eps / SHORTER, thin=int(SHORTER) * settings.thin)
     off = found.beside(_walked(walker, bulk, pace, shorter, warmup, draws, seed))
-    return PilotFigures(
-        _numbers(found.mean),
-        _numbers(found.sd),
-        _numbers(FACTOR * off.of_means),
-        _numbers(FACTOR * off.means_within),
-        _numbers(FACTOR * off.of_sds),
-        _numbers(FACTOR * off.sds_within),
-        settings.thin / WANTED,
-        CHAINS * draws,
-    )
-
-
-def _numbers(array: Array) -> tuple[float, ...]:
-    return tuple(map(float, array))
+    biases = (FACTOR * part for part in (off.of_means, off.means_within, off.of_sds, off.sds_within))
+    numbers = (tuple(map(float, array)) for array in (found.mean, found.sd, *biases))
+    return PilotFigures(*numbers, steps=settings.thin / WANTED, draws=CHAINS * draws)
 
 
 def _agree(found: Moments, exact: Moments | None, share: float) -> bool:
@@ -266,6 +255,5 @@ def _agree(found: Moments, exact: Moments | None, share: float) -> bool:
 
 def _holds(found: PilotFigures, share: float) -> bool:
     """Whether no bias is shown to be larger than the share."""
-    errors = np.concatenate([found.of_means, found.of_sds])
-    known = np.concatenate([found.means_within, found.sds_within])
-    return bool((np.abs(errors) <= np.maximum(share, SEEN * known)).all())
+    parts = (found.of_means, found.means_within, found.of_sds, found.sds_within)
+    return Difference(*map(np.array, parts)).within(share, SEEN)
