@@ -13,8 +13,8 @@ from recipe_compiler.run.posterior_numbers import (
     LEAST_DRAWS,
     draws_in_time,
     posterior_numbers,
+    stored_standing,
     varying,
-    whole_chains,
 )
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ class PlottedCoordinate:
 
     @property
     def whole(self) -> Array:
-        """The chains that the numbers are over, `[chain, draw]`: those whose draws are finite to their end, in time."""
-        return self.draws[np.isfinite(self.draws).all(axis=1)][:, self.in_time]
+        """The draws that the numbers are over, `[chain, draw]`, at equal intervals of time."""
+        return self.draws[:, self.in_time]
 
     @property
     def count(self) -> int:
         """How many draws these chains have."""
-        return int(np.isfinite(self.draws).all(axis=1).sum()) * self.draws.shape[1]
+        return self.draws.size
 
 
 def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
@@ -60,15 +60,15 @@ def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
     Raises:
         RunError: no chain has finite draws to its end.
     """
-    posterior, whole = cast("Any", tree["posterior"]), whole_chains(tree)
-    if not whole or posterior.sizes["draw"] < LEAST_DRAWS:
+    posterior, over = cast("Any", tree["posterior"]), stored_standing(tree)
+    if not over.whole or over.length < LEAST_DRAWS:
         kind = f"a chain whose draws are finite to its end, and {LEAST_DRAWS} of them or more"
         raise RunError(f"found none to make a picture of, expected {kind}")
-    chains = posterior["chain"].to_numpy()
+    chains = list(over.chains)
     warmup = {key: values[chains] for key, values in _flat(tree, "warmup_posterior").items()}
-    none, in_time = np.empty((chains.size, 0)), draws_in_time(tree, posterior.sizes["draw"])
-    numbers = posterior_numbers(tree, whole)
-    moving = compress(_flat(tree, "posterior").items(), varying(tree, whole))
+    none, in_time = np.empty((len(chains), 0)), draws_in_time(tree, posterior.sizes["draw"])
+    numbers = posterior_numbers(tree)
+    moving = compress(_flat(tree, "posterior").items(), varying(tree))
     return tuple(
         PlottedCoordinate(
             row.name, warmup.get(key, none), draws, row.value("sd"), row.value("mcse_sd"), row.effective,

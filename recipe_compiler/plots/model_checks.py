@@ -6,7 +6,7 @@ import numpy as np
 
 from recipe_compiler.plots.coordinates import Array
 from recipe_compiler.plots.panels import COLOURS, GREY, sheet
-from recipe_compiler.run.posterior_numbers import draws_in_time, whole_chains
+from recipe_compiler.run.posterior_numbers import draws_in_time, stored_standing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,14 +60,13 @@ def predictive(tree: "DataTree") -> "Figure | None":
     drawn, seen = cast("Any", tree["posterior_predictive"]), cast("Any", tree["observed_data"])
     names = [str(name) for name in drawn.data_vars if name in seen.data_vars]
     in_time = draws_in_time(tree, drawn.sizes["draw"])
-    whole = whole_chains(tree)
-    if not names or not whole:
+    if not names or not stored_standing(tree).whole:
         return None
     page = sheet(
         f"Data as observed (black) and as {PREDICTED} draws of the posterior give them", len(names), height=3.2
     )
     for panel, name in zip(page.panels, names, strict=True):
-        values = drawn[name].transpose("chain", "draw", ...).to_numpy()[whole][:, in_time]
+        values = drawn[name].transpose("chain", "draw", ...).to_numpy()[:, in_time]
         every = values.reshape(-1, *values.shape[2:])
         for one in every[:: max(1, len(every) // PREDICTED)][:PREDICTED]:
             _below(panel, one, COLOURS[0], 0.4)

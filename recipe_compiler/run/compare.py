@@ -12,12 +12,12 @@ runs of one law (Bonferroni).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, posterior_numbers, whole_chains
+from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, posterior_numbers, stored_standing
 from recipe_compiler.run.store import stored
 
 if TYPE_CHECKING:
@@ -154,9 +154,8 @@ def stored_run(path: Path) -> StoredRun:
 
 def _stored(file: str, tree: "DataTree") -> StoredRun:
     attributes = tree.attrs
-    posterior = cast("Any", tree["posterior"]).to_dataset()
-    whole, length = whole_chains(tree), int(posterior.sizes["draw"])
-    if not whole or length < LEAST_DRAWS:
+    over = stored_standing(tree)
+    if not over.whole or over.length < LEAST_DRAWS:
         raise RunError(
             f"{file}: found no chain whose draws are finite to its end, expected one of {LEAST_DRAWS} or more"
         )
@@ -166,9 +165,9 @@ def _stored(file: str, tree: "DataTree") -> StoredRun:
         scheme=str(attributes["scheme"]),
         step_size=float(attributes["step_size"]),
         thin=int(attributes.get("thin", 1)),
-        chains=len(whole),
-        draws=length,
+        chains=len(over.chains),
+        draws=over.length,
         seconds=float(attributes.get("processor_seconds", np.nan)),
         trust=str(attributes.get("trust", "")),
-        rows={row.name: dict(zip(COLUMNS, row.values, strict=True)) for row in posterior_numbers(tree, whole).rows},
+        rows={row.name: dict(zip(COLUMNS, row.values, strict=True)) for row in posterior_numbers(tree).rows},
     )

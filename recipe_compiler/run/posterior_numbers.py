@@ -1,7 +1,7 @@
 """The posterior in numbers, by ArviZ, over the chains that stand."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -105,15 +105,6 @@ def stored_standing(tree: "DataTree") -> Standing:
     return Standing((), 0, whole=False)
 
 
-def whole_chains(tree: "DataTree") -> list[int]:
-    """Return the places in `posterior` of the chains that stand; files of before have others in it, with NaN."""
-    posterior, fallen = cast("Any", tree["posterior"]), fallen_chains(tree)
-    blocks = [array.transpose("chain", "draw", ...).to_numpy() for array in posterior.data_vars.values()]
-    finite = finite_draws(blocks, (posterior.sizes["chain"], posterior.sizes["draw"]))
-    chains = enumerate(posterior["chain"].to_numpy())
-    return [k for k, chain in chains if finite[k].all() and int(chain) not in fallen]
-
-
 def fallen_chains(tree: "DataTree") -> tuple[int, ...]:
     """Return the chains that have draws that are not finite, or fewer than the others as they diverged."""
     if "diverged_posterior" not in tree.children:
@@ -142,23 +133,17 @@ class PosteriorNumbers:
         return min(self.rows, key=lambda row: np.nan_to_num(row.effective, nan=0.0))
 
 
-def posterior_numbers(tree: "DataTree", chains: Sequence[int] | None = None) -> PosteriorNumbers:
+def posterior_numbers(tree: "DataTree") -> PosteriorNumbers:
     """Return mean, sd, rank-normalised ESS and R-hat, and mcse of every coordinate (Vehtari et al. 2021, by ArviZ).
 
     R-hat compares the variance between (split) chains with that within them (Gelman and Rubin 1992); for one chain it
     compares its halves. Where the step size falls along a chain draws are weighted by it in mean and sd; ESS, R-hat and
     mcse are of the chain at equal intervals of its time, where a draw stands as often as its weight says. Left out are
-    entries that are constant on the set their block lies in, and entries of discrete blocks that never change.
-
-    Args:
-        tree: the draws, as they are stored.
-        chains: places in `posterior` of the chains; by default those that stand, none where none does.
+    entries that are constant on the set their block lies in, and entries of discrete blocks that never change. None
+    where no chain has `LEAST_DRAWS` finite draws.
     """
-    over = stored_standing(tree)
     posterior = cast("Any", tree["posterior"])
-    if chains is not None:
-        posterior = posterior.to_dataset().isel(chain=list(chains))
-    elif over.length < LEAST_DRAWS:
+    if stored_standing(tree).length < LEAST_DRAWS:
         return PosteriorNumbers()
     import arviz_stats
     from arviz_stats.base.array import array_stats
@@ -175,7 +160,7 @@ def posterior_numbers(tree: "DataTree", chains: Sequence[int] | None = None) -> 
             half = evenly[:, : length // 2 * 2].reshape(2, length // 2, -1)
             halves = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
     derived = [DERIVED in array.attrs for array in posterior.data_vars.values() for _ in np.ndindex(*array.shape[2:])]
-    varies = [moves for array in posterior.data_vars.values() for moves in _varies(array)]
+    varies = varying(tree)
     rows: list[Row] = []
     constants: list[tuple[str, float]] = []
     for k, name in enumerate(map(str, table.index)):
@@ -221,11 +206,9 @@ def says_constant(numbers: PosteriorNumbers) -> tuple[str, ...]:
     return (f"constant: {', '.join(shown)}{more}",) if shown else ()
 
 
-def varying(tree: "DataTree", chains: Sequence[int] | None = None) -> list[bool]:
-    """Return, for every coordinate of the posterior, whether it has a row of numbers, by default of all chains."""
-    posterior = cast("Any", tree["posterior"]).to_dataset()
-    kept = posterior if chains is None else posterior.isel(chain=list(chains))
-    return [moves for array in kept.data_vars.values() for moves in _varies(array)]
+def varying(tree: "DataTree") -> list[bool]:
+    """Return, for every coordinate of the posterior, whether it has a row of numbers."""
+    return [moves for array in cast("Any", tree["posterior"]).data_vars.values() for moves in _varies(array)]
 
 
 def is_discrete(array: Any) -> bool:

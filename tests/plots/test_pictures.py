@@ -19,7 +19,7 @@ from recipe_compiler.cli import app
 from recipe_compiler.errors import RunError
 from recipe_compiler.plots.coordinates import coordinates_of, slowest
 from recipe_compiler.plots.pictures import KINDS, pictures_of
-from recipe_compiler.run.posterior_numbers import posterior_numbers, whole_chains
+from recipe_compiler.run.posterior_numbers import posterior_numbers
 
 CHAINS, DRAWS, WARMUP = 4, 800, 100
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -34,9 +34,12 @@ def draws_of(phi: np.ndarray, seed: int = 1, shift: float = 0.0, lost: int = 0) 
     for k in range(1, z.shape[1]):
         z[:, k] = phi * z[:, k - 1] + np.sqrt(1.0 - phi**2) * rng.standard_normal((CHAINS, len(phi)))
     z[0] += shift
-    z[CHAINS - lost :, -5:] = np.nan
-    groups = {"posterior": {"theta": z[:, WARMUP:]}, "warmup_posterior": {"theta": z[:, :WARMUP]}}
+    over = slice(0, CHAINS - lost or CHAINS)
+    groups = {"posterior": {"theta": z[over, WARMUP:]}, "warmup_posterior": {"theta": z[:, :WARMUP]}}
     tree = arviz_base.from_dict(groups, save_warmup=True, check_conventions=False)
+    if lost:
+        fallen = xarray.Dataset(coords={"chain": range(CHAINS - lost, CHAINS)})
+        tree["diverged_posterior"] = xarray.DataTree(fallen)
     lags = np.arange(101)
     tree["forecast"] = xarray.DataTree(
         xarray.Dataset(
@@ -165,10 +168,10 @@ def test_what_was_neither_drawn_nor_forecast_has_no_picture() -> None:
     assert set(pictures_of(draws_of(np.array([0.5, 0.0]))).figures) == set(KINDS) - {"energies", "predictive"}
 
 
-def test_chains_that_were_lost_are_in_no_number_and_still_seen() -> None:
+def test_chains_that_were_lost_are_in_no_number() -> None:
     tree = draws_of(np.array([0.1, 0.2]), lost=2)
     assert [one.whole.shape for one in coordinates_of(tree)] == [(CHAINS - 2, DRAWS)] * 2
-    assert all(len(panel.lines) == CHAINS for panel in panels(pictures_of(tree, "traces").figures["traces"]))
+    assert all(len(panel.lines) == CHAINS - 2 for panel in panels(pictures_of(tree, "traces").figures["traces"]))
     with pytest.raises(RunError, match="a chain whose draws are finite to its end"):
         pictures_of(draws_of(np.array([0.1, 0.2]), lost=CHAINS))
 
@@ -276,12 +279,12 @@ def test_pictures_of_a_falling_step_size_have_the_numbers_of_the_run() -> None:
     tree = draws_of(np.array([0.5, 0.0]), lost=1)
     steps = np.tile((1.0 + np.arange(DRAWS)) ** -1.0, (CHAINS, 1))
     tree["sample_stats"] = xarray.DataTree(xarray.Dataset({"step_size": (("chain", "draw"), steps)}))
-    rows = posterior_numbers(tree, whole_chains(tree)).rows
+    rows = posterior_numbers(tree).rows
     for one, row in zip(coordinates_of(tree), rows, strict=True):
         assert (one.name, one.sd, one.ess, one.r_hat) == (
             row.name, row.value("sd"), row.effective, row.value("r_hat"),
         )  # fmt: skip
-        lines, weight = one.draws[:-1], steps[0] / steps[0].sum()
+        lines, weight = one.draws, steps[0] / steps[0].sum()
         assert one.count == lines.size
         below = (weight * (lines < 0.3)).sum(axis=1).mean()
         assert abs((one.whole < 0.3).mean() - below) < 1e-3

@@ -5,6 +5,7 @@ from pathlib import Path
 import arviz_base
 import numpy as np
 import pytest
+import xarray
 from typer.testing import CliRunner
 
 from recipe_compiler.cli import app
@@ -18,10 +19,9 @@ FACTOR = np.linalg.cholesky(np.array([[2.0, 1.2], [1.2, 1.5]]))
 def stored(
     path: Path, seed: int, *, shift: float = 0.0, scale: float = 1.0, target: str = "plane", lost: int = 0
 ) -> Path:
-    """Write a run of two correlated coordinates, the last `lost` chains with draws that are no numbers."""
+    """Write a run of two correlated coordinates, the last `lost` chains of which diverged."""
     theta = np.random.default_rng(seed).standard_normal((CHAINS, DRAWS, 2)) @ FACTOR.T
     theta = scale * theta + np.array([shift * FACTOR[0, 0], 0.0])
-    theta[CHAINS - lost :, -1] = np.nan
     facts = {
         "target": target,
         "scheme": "baoab",
@@ -30,7 +30,10 @@ def stored(
         "sampling_seconds": 1.0,
         "processor_seconds": 0.5,
     }
-    tree = arviz_base.from_dict({"posterior": {"theta": theta}}, attrs={"/": facts}, check_conventions=False)
+    over = {"posterior": {"theta": theta[: CHAINS - lost or CHAINS]}}
+    tree = arviz_base.from_dict(over, attrs={"/": facts}, check_conventions=False)
+    if lost:
+        tree["diverged_posterior"] = xarray.DataTree(xarray.Dataset(coords={"chain": range(CHAINS - lost, CHAINS)}))
     tree.to_netcdf(path, engine="h5netcdf")
     return path
 
