@@ -36,7 +36,7 @@ from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.readback.file import check_file
+from recipe_compiler.readback.text import check_names
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data
@@ -119,8 +119,8 @@ def _filed(made: "Made", build: Build, derivation: Derivation, report: Report, *
     held = _held_values(report, build, allow_undecided=allow_undecided)
     sampler = sampler_of(build, derivation, program, module.kernel, names, fixed, held)
     top = header(sampler, derivation, report, identity, names, allow_undecided=allow_undecided)
-    module = emit_file(module, sampler, top, identity)
-    check_file(module)
+    module = emit_file(module, sampler, top)
+    check_names(module.file)
     return module
 
 

@@ -3,8 +3,8 @@
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body
@@ -41,114 +41,30 @@ from recipe_compiler.program.program import Program, symbolic_sizes
 from recipe_compiler.program.step_stats import TOLD
 from recipe_compiler.spec.model import Build
 
-# fmt: off  # words of a table, many to a line
-OWN = frozenset(
-    (
-        "math",
-        "np",
-        "njit",
-        "gradient",
-        "step",
-        "prepare",
-        "potential",
-        "rest",
-        "sums",
-        "cycle",
-        "energy",
-        "accept",
-        *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws")),
-        "log_ratio",
-        "length",
-        "run",
-        "sample",
-        "first_state",
-        "starts",
-        "rng",
-        "seed",
-        "chain",
-        "chains",
-        "draws",
-        "warmup",
-        "step_size",
-        "init",
-        "progress",
-        "tell",
-        "threads",
-        "given",
-        "drawn",
-        "noise",
-        "batches",
-        "states",
-        "state",
-        "own",
-        "of_draw",
-        "first_eps",
-        "first_values",
-        "sizes",
-        "seed_streams",
-        "eps",
-        "thin",
-        "batch",
-        "batch_size",
-        "row",
-        "kept",
-        "entry",
-        "finite",
-        "clipped",
-        "total",
-        "weight",
-        "noise_state",
-        "batch_state",
-        "permutation",
-        "done",
-        "s0",
-        "s1",
-        "s2",
-        "s3",
-        "sweep",
-        "entries",
-        "first",
-        "last",
-        "step_lanes",
-        "run_lanes",
-        "lanes",
-        "lanes_noise",
-        "lanes_told",
-        "lanes_draws",
-        "lane",
-        "turn",
-        "draw",
-        "FORMAT",
-        "SPEC_DIGEST",
-        "VARIANT",
-        "REPLACEMENT",
-        "BLOCKS",
-        "SIZES",
-        "PARAMETERS",
-        "CONSTANTS",
-        "DATA",
-        "COLUMN_MAJOR",
-        "ARGUMENTS",
-        "LANES_ARGUMENTS",
-        "FIRST_ARGUMENTS",
-        "CODE",
-        "POTENTIAL_BLOCK",
-        "MOMENTS",
-        "ENERGY_CONSTANTS",
-        "generator",
-        "prepare_generator",
-        "full_gradient",
-        "full_potential",
-        "log_likelihood",
-        "auxiliary_energy",
-        "prepare_energies",
-    )
-)
-# fmt: on
+_WORDS = """
+    math np njit gradient step prepare potential rest sums cycle energy accept log_ratio length run sample
+    first_state starts rng seed chain chains draws warmup step_size init progress tell threads given drawn noise
+    batches states state own of_draw first_eps first_values sizes seed_streams eps thin batch batch_size row kept
+    entry finite clipped total weight noise_state batch_state permutation done s0 s1 s2 s3 sweep entries first last
+    step_lanes run_lanes lanes lanes_noise lanes_told lanes_draws lane turn draw FORMAT SPEC_DIGEST VARIANT
+    REPLACEMENT BLOCKS SIZES PARAMETERS CONSTANTS DATA COLUMN_MAJOR ARGUMENTS LANES_ARGUMENTS FIRST_ARGUMENTS CODE
+    POTENTIAL_BLOCK MOMENTS ENERGY_CONSTANTS generator prepare_generator full_gradient full_potential log_likelihood
+    auxiliary_energy prepare_energies
+"""
+OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws"))))
 """Names that every emitted module has for itself."""
 
 FORMAT = 2
 """The number of the emission format: it changes with what a text offers to those who load it."""
+
+LANES = ("step_lanes", "run_lanes", "LANES_ARGUMENTS")
+"""What a file has where its build asks for chains side by side."""
+
+DIAGNOSTICS = (
+    "prepare_generator", "generator", "full_gradient", "prepare_energies", "full_potential", "log_likelihood",
+    "auxiliary_energy", "MOMENTS", "ENERGY_CONSTANTS",
+)  # fmt: skip
+"""What it has where its build asks for what tells of draws: energies and the generator."""
 
 FACTS = "# Facts: what `sample`, and programs that load this module, read of it."
 SUPPORT = "# Support: checks, random streams, stable functions, as far as what stands above calls them."
@@ -202,6 +118,8 @@ class Module:
     """What a run loads, and what is read back: all that there is, lanes and diagnostics among it."""
     program: Program
     kernel: Kernel
+    parts: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Its functions, then its facts, by name: what `text` and `file` are put together from."""
     starts: str = ""
     """The function `first_state`, with what it calls: a run loads it after `text`."""
     file: str = ""
@@ -223,9 +141,11 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         header: the text's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    functions = _texts((*_stepping(kernel), *_sampling(program, kernel, EVERYTHING)))
-    text = _assembled(header, program, functions, _facts(program, kernel, digest, EVERYTHING), _plain(functions))
-    return Module(name, text, program, kernel)
+    functions = ("\n".join(lines) for lines in (*_stepping(kernel), *_sampling(program, kernel)))
+    parts = {text.partition("def ")[2].partition("(")[0]: text for text in functions}
+    facts = re.split(r"\n(?=[A-Z_]+ = )", "\n".join(_facts(program, kernel, digest)))
+    parts |= {fact.partition(" = ")[0]: fact for fact in facts}
+    return Module(name, _assembled(header, program, parts, parts), program, kernel, parts)
 
 
 def with_starts(module: Module, build: Build, derivation: Derivation, names: Mapping[str, str]) -> Module:
@@ -242,57 +162,37 @@ def with_starts(module: Module, build: Build, derivation: Derivation, names: Map
     return replace(module, starts=f"\n\n\n{others}{code}\n\n\n{support_text(_called(code))}")
 
 
-def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Module:
+def emit_file(module: Module, sampler: Sampler, header: str) -> Module:
     """Return a module with its file: `sample`, and those functions of its text that are wanted, word for word.
 
     Args:
         module: as `emit_module` returns it.
         sampler: what `sample` takes.
         header: the file's docstring, without quotes, safe to stand between them.
-        digest: SHA-256 of the documents it was made of.
     """
-    program, kernel = module.program, module.kernel
-    parts = ModuleParts(lanes=sampler.build.run.lanes, diagnostics=sampler.build.diagnostics)
-    own = (print_sample(sampler), sampler.start.lines)
-    functions = _texts((*_stepping(kernel), *own, *_sampling(program, kernel, parts)))
-    plain = _plain(_texts((*_stepping(kernel), *_sampling(program, kernel, EVERYTHING))))
-    file = _assembled(header, program, functions, _facts(program, kernel, digest, parts), plain)
-    return replace(module, file=file)
+    build, parts = sampler.build, dict[str, str]()
+    left_out = {*(() if build.run.lanes else LANES), *(() if build.diagnostics else DIAGNOSTICS)}
+    for name, text in module.parts.items():
+        if name in ("sweep", "step_lanes", "prepare") and "sample" not in parts:  # the first beside those that step
+            parts |= {"sample": "\n".join(print_sample(sampler)), "first_state": "\n".join(sampler.start.lines)}
+        parts |= {} if name in left_out else {name: text}
+    return replace(module, file=_assembled(header, module.program, parts, module.parts))
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleParts:
-    """What a text contains besides what steps."""
-
-    lanes: bool
-    """Chains side by side, where the step allows it."""
-    diagnostics: bool
-    """The energies, the generator and the gradient of all data for them."""
-
-
-EVERYTHING = ModuleParts(lanes=True, diagnostics=True)
-
-
-def _texts(functions: Iterable[Iterable[str]]) -> list[str]:
-    return ["\n".join(lines) for lines in functions]
-
-
-def _plain(functions: Iterable[str]) -> set[str]:
-    """Return the support functions that functions of plain Python call."""
-    return {name for text in functions if not text.startswith("@njit") for name in _called(text)}
-
-
-def _assembled(header: str, program: Program, functions: list[str], facts: Iterable[str], plain: set[str]) -> str:
+def _assembled(header: str, program: Program, parts: Mapping[str, str], every: Mapping[str, str]) -> str:
     """Return a text in the order of a reader: header, imports, functions, facts, support.
 
     Functions look up those that stand below them when they are called, or compiled. The options of the jit stand first,
     as decorators read them on import, and so do sizes, to which formulas refer.
 
-    plain: the support functions that plain Python calls, be it in this text or another one with the same functions.
+    every: the parts of the text with all of them: support functions that plain Python calls there are compiled so that
+        it can, in each text alike.
     """
-    code = "\n\n\n".join(functions)
+    code = "\n\n\n".join(text for name, text in parts.items() if not name.isupper())
+    facts = "\n".join(text for name, text in parts.items() if name.isupper())
+    plain = {name for text in every.values() if text.startswith("def ") for name in _called(text)}
     support = support_text(_called(code), given=("_FASTMATH",), called_by_python=plain)
-    body = "\n\n\n".join(("\n".join(_constants(program)), code, "\n".join((FACTS, *facts)), SUPPORT, support))
+    body = "\n\n\n".join(("\n".join(_constants(program)), code, f"{FACTS}\n{facts}", SUPPORT, support))
     return f'"""{header}"""\n\n{_imports(code + support)}\n\n{body}'
 
 
@@ -324,7 +224,7 @@ def _names_module(name: str, code: str) -> bool:
     return re.search(rf"{name}\.(?<=\b{name}\.)", code) is not None
 
 
-def _facts(program: Program, kernel: Kernel, digest: str, parts: ModuleParts) -> Iterator[str]:
+def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield f"FORMAT = {FORMAT}"
     yield f"SPEC_DIGEST = {_quoted(digest)}"
     yield f"VARIANT = {_quoted(program.variant)}"
@@ -343,11 +243,11 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: ModuleParts) ->
     if carried(program):
         yield from _tuple("CARRIED", tuple(f"({_quoted(a.name)}, {_size(a.sizes)})" for a in carried(program)))
         yield from _names("FIRST_ARGUMENTS", first_values_arguments(program, kernel))
-    if parts.lanes and has_lanes(program, kernel):
+    if has_lanes(program, kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
-    if parts.diagnostics and program.infinitesimal_generator is not None:
+    if program.infinitesimal_generator is not None:
         yield from _names("MOMENTS", tuple(moment.says for moment in program.infinitesimal_generator.moments))
-    lowered = lower_energies(program) if parts.diagnostics else None
+    lowered = lower_energies(program)
     if lowered is not None and lowered.prepare.outputs:
         yield from _names("ENERGY_CONSTANTS", tuple(array.name for array in lowered.prepare.outputs))
     if program.functions:
@@ -399,9 +299,9 @@ def _stepping(kernel: Kernel) -> Iterator[Iterator[str]]:
         yield print_procedure(kernel.cycle, LOOP)
 
 
-def _sampling(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator[Iterator[str]]:
+def _sampling(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     """Yield the functions that make and describe chains of steps."""
-    lanes = parts.lanes and has_lanes(program, kernel)
+    lanes = has_lanes(program, kernel)
     if kernel.chunked:
         yield print_sweep(program, kernel)
     if lanes:
@@ -413,8 +313,7 @@ def _sampling(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator[
     if lanes:
         yield print_run_lanes(program, kernel)
     yield print_seed_streams(program, kernel)
-    if parts.diagnostics:
-        yield from _diagnostics(program, kernel)
+    yield from _diagnostics(program, kernel)
 
 
 def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:

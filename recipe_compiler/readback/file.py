@@ -1,30 +1,17 @@
-"""Texts that hold what was read back, word for word: the file that users get, and the same step in another shape."""
+"""Texts of the same step in another shape, which hold what was read back word for word."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.readback.text import check_names, pieces_of
+from recipe_compiler.readback.text import pieces_of
 
 DIAGNOSTICS = (
     "prepare_generator", "generator", "full_gradient", "prepare_energies", "full_potential", "log_likelihood",
     "auxiliary_energy",
 )  # fmt: skip
 """The functions that tell of draws. What one prepares is given to another, which does not call it."""
-ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams", *DIAGNOSTICS)
-"""The functions that draw, and those that tell of draws; all that they call goes with them."""
-
-
-def check_file(module: Module) -> None:
-    """Check that everything in a module's file that makes draws is, word for word, the text that was read back.
-
-    Raises:
-        CompilerError: it is not, or a name is not defined; names what differs.
-    """
-    check_names(module.file)
-    for name in _changed(module.file, module.text, ROOTS):
-        raise CompilerError(f"{module.name}: {name} in the file differs from the text that was read back")
 
 
 def check_diagnostics(module: Module, read: Module) -> None:
@@ -33,14 +20,14 @@ def check_diagnostics(module: Module, read: Module) -> None:
     Raises:
         CompilerError: it is not; names what differs.
     """
-    for name in _changed(module.text, read.text, DIAGNOSTICS):
+    for name in _changed(module.text, read.text):
         raise CompilerError(f"{module.name}: {name} differs between the shapes of the loops")
 
 
-def _changed(text: str, read: str, roots: Iterable[str]) -> Iterator[str]:
-    """Yield what is not the same in two texts, of some names and of all that is called by what they are of."""
+def _changed(text: str, read: str) -> Iterator[str]:
+    """Yield what is not the same in two texts, of what tells of draws and all that it calls."""
     known, there = (dict(_definitions(own)) for own in (read, text))
-    left = [name for name in roots if name in there]
+    left = [name for name in DIAGNOSTICS if name in there]
     seen: set[str] = set()
     while left:
         name = left.pop()

@@ -173,7 +173,7 @@ def test_another_step_of_the_same_documents_is_read_back(cache: Cache, monkeypat
 
     monkeypatch.setattr(child_process, "read_all", lambda *given: read.append(given))
     monkeypatch.setattr(pipeline, "emit_module", lambda *given: replace(emit(*given), text=text))
-    monkeypatch.setattr(pipeline, "check_file", lambda _: None)
+    monkeypatch.setattr(pipeline, "check_names", lambda _: None)
     for _ in range(2):
         compile_build(build, cache=cache)
     assert len(read) == 1
