@@ -19,6 +19,7 @@ from recipe_compiler.advise.stein import BLOWN_UP, SMALL, Departures
 from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.advise.suggestions import WIDE
 from recipe_compiler.advise.tails import NO_ERROR, NO_SD, Tail, heavy_tails
+from recipe_compiler.program.step_stats import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TOO_FEW, UNSOLVED
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.posterior_numbers import (
     LEAST_DRAWS,
@@ -214,24 +215,23 @@ def _stuck(summary: Summary) -> Iterator[str]:
     accepted.
     """
     tree, draws = summary.tree, summary.draws
-    accepted = draws.mapped if draws.acceptance is None else draws.acceptance
+    are_moves = ACCEPTANCE in draws.stats
+    accepted = draws.stats.get(ACCEPTANCE if are_moves else INVOLUTION_ACCEPTANCE)
     own = sampled_block(tree, draws)
     if accepted is None or own is None:
         return
-    shorter = (
-        "smaller draws in the involutions" if draws.acceptance is None else "a smaller step size, fewer steps a move"
-    )
-    of_draw = draws.involutions() if draws.acceptance is None else draws.moves()
+    shorter = "a smaller step size, fewer steps a move" if are_moves else "smaller draws in the involutions"
+    of_draw = draws.moves() if are_moves else draws.involutions()
     for k, (rates, kept) in enumerate(zip(accepted, draws.kept, strict=True)):
         after = slice(draws.warmup, kept)
         moves, probable = of_draw[k, after], rates[after]
-        if draws.acceptance is None:
+        if not are_moves:
             theta = draws.block(own)[k, after]
             probable = np.where(np.any(np.diff(theta, axis=0, prepend=np.nan) != 0.0, axis=1), 1.0, probable)
         total, expected = int(moves.sum()), float(np.nansum(probable * moves))
         least = least_accepted(probable, moves)
         where = next(_seldom_alone(draws.kinds, k, after), "")
-        if total and expected < LEAST_ACCEPTED and draws.acceptance is not None:
+        if total and expected < LEAST_ACCEPTED and are_moves:
             found = f": about {expected:.2g} of its {total} moves after warmup are accepted"
         elif least is not None and least[0] < 1.0 / STUCK:
             found = f": for {least[1]} moves in a row, about {least[0] * least[1]:.2g} of them are accepted"
@@ -498,25 +498,26 @@ def _notes(draws: Draws) -> Iterator[str]:
     if draws.settings.schedule.name != "constant":
         falling = shown(draws.settings)
         yield f"the step size is {falling}: every number weights a draw by it (sample_stats/step_size)"
-    rates = [("moves", draws.acceptance, draws.moves()), *((kind.says, kind.rates, kind.moves) for kind in draws.kinds)]
-    for what, accepted, moves in (*rates, ("involutions", draws.mapped, draws.involutions())):
+    stats, kinds = draws.stats, ((kind.says, kind.rates, kind.moves) for kind in draws.kinds)
+    involutions = ("involutions", stats.get(INVOLUTION_ACCEPTANCE), draws.involutions())
+    for what, accepted, moves in (("moves", stats.get(ACCEPTANCE), draws.moves()), *kinds, involutions):
         if accepted is not None:
             by_chain = [*_rates(draws, accepted, moves)]
             chains = f"{min(by_chain):.2f} to {max(by_chain):.2f} by chain"
             yield f"acceptance: {sum(by_chain) / len(by_chain):.2f} of the {what} ({chains})"
     after = slice(draws.warmup, None)
-    if draws.unsolved is not None and draws.irreversible is not None:
+    if UNSOLVED in stats:
         moves = sum(
             int(tried[draws.warmup : kept].sum()) for tried, kept in zip(draws.moves(), draws.kept, strict=True)
         )
-        refused = [int(np.nansum(one[:, after])) for one in (draws.unsolved, draws.irreversible)]
+        refused = [int(np.nansum(one[:, after])) for one in (stats[UNSOLVED], stats[IRREVERSIBLE])]
         yield (
             f"rejected by guards of implicit steps: {refused[0]} not solved, {refused[1]} not reversible, of {moves} "
             "moves"
         )
-    if draws.too_few is not None:
+    if TOO_FEW in stats:
         cycles = sum(max(0, done - draws.warmup) for done in draws.kept) * draws.settings.thin
-        yield f"draws by slices beyond all components: {int(np.nansum(draws.too_few[:, after]))}, in {cycles} cycles"
+        yield f"draws by slices beyond all components: {int(np.nansum(stats[TOO_FEW][:, after]))}, in {cycles} cycles"
 
 
 def _rates(draws: Draws, accepted: Array, moves: Array) -> Iterator[float]:

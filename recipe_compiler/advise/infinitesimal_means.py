@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.program.step_stats import ACCEPTANCE
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.gradients import beside_state
 from recipe_compiler.run.load_module import Emitted
@@ -111,7 +112,7 @@ def infinitesimal_means(
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     if step_sizes is not None:
         values *= (step_sizes[chosen[1]] / step_sizes[chosen[1]].mean())[None, :, None]
-    return replace(summed_up(_by_target(module, polynomials, names), values), accepted=module.accepts)
+    return replace(summed_up(_by_target(module, polynomials, names), values), accepted=ACCEPTANCE in module.told)
 
 
 def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:

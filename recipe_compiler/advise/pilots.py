@@ -17,13 +17,14 @@ from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.metric import Metric, metric_of
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.errors import RunError
+from recipe_compiler.program.step_stats import ACCEPTANCE, of_kind
 from recipe_compiler.run.chain import Chain, Inputs, start_chain
 from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import UNBOUNDED, bounded_blocks, leaves
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.initial import at_rest, first_states, stated_coordinates
-from recipe_compiler.run.load_module import OF_KINDS, Emitted
+from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import (
     NoStepError,
     available_cores,
@@ -34,7 +35,7 @@ from recipe_compiler.run.sample import (
 )
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.spec.discrete import discrete_blocks
-from recipe_compiler.spec.model import Build, Value
+from recipe_compiler.spec.model import MOST_MOVES, Build, Value
 
 Array = NDArray[np.float64]
 
@@ -216,8 +217,8 @@ class Pilots:
         self.budget.keep(theta, self.steps * thin)
         if not names:  # draws by laws are always taken
             return Moved(theta, (np.ones(theta.shape[:2]),))
-        own = [accepted for accepted, _ in OF_KINDS if accepted in names] or names[:1]
-        kinds = ([chain.draws[name][:, 0] for chain in found] for name in own)
+        own = [name for k in range(MOST_MOVES) if (name := of_kind(ACCEPTANCE, k)) in names] or names[:1]
+        kinds = ([chain.draws[f"{name}_draws"][:, 0] for chain in found] for name in own)
         return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in kinds))
 
     def advanced(self, settings: Settings, draws: int) -> list[Chain] | None:

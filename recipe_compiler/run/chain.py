@@ -79,11 +79,11 @@ def start_chain(
         "permutation": np.arange(inputs.rows if module.permutes else 0, dtype=np.uint64),
         CLIPPED: np.zeros(1),
     }
-    widths = {f"{name}_draws": state[name].size for name, _ in module.blocks} | dict.fromkeys(module.told, 1)
+    widths = {name: state[name].size for name, _ in module.blocks} | dict.fromkeys(module.told, 1)
     if module.first_values is not None:
         known = inputs.given | state
         module.first_values(*(known[name] for name in module.first_arguments))
-    return Chain(state, {name: np.empty((inputs.draws, width)) for name, width in widths.items()})
+    return Chain(state, {f"{name}_draws": np.empty((inputs.draws, width)) for name, width in widths.items()})
 
 
 def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:

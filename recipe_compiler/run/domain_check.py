@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.emit.support.starts import _outside
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
@@ -62,22 +63,18 @@ def outside(build: Build, arrays: Sequence[Array], at: Point) -> tuple[Outside, 
 
 
 def leaves(block: Block, bind: dict[str, Formula], at: Point, states: Array) -> Truths:
-    """Return which states of a block, the entries of each along the last axis of three, lie outside its domain."""
-    return np.any(_beyond(states, block.domain.name, _bounds(block, bind, at)), axis=2)
-
-
-def _bounds(block: Block, bind: dict[str, Formula], at: Point) -> list[float]:
-    return [float(evaluate(substitute(bound, bind) if bind else bound, at)) for bound in block.domain.bounds]
+    """Return which states of a block, the entries of each along the last axis, lie outside its domain."""
+    bounds = (substitute(bound, bind) if bind else bound for bound in block.domain.bounds)
+    return _outside(states, block.domain.name.value, *(float(evaluate(bound, at)) for bound in bounds))
 
 
 def _of_block(block: Block, array: Array, bind: dict[str, Formula], at: Point) -> Iterator[Outside]:
-    entries = _beyond(array, block.domain.name, _bounds(block, bind, at))
-    found: Truths = np.any(entries, axis=2)
+    found = leaves(block, bind, at, array)
     if not found.any():
         return
     draw = int(np.argmax(np.any(found, axis=0)))
     chain = int(found[:, draw].argmax())
-    entry = int(entries[chain, draw].argmax())
+    entry = int(leaves(block, bind, at, array[chain, draw, :, None]).argmax())
     yield Outside(
         block=block.name,
         domain=block.domain.name,
@@ -89,16 +86,3 @@ def _of_block(block: Block, array: Array, bind: dict[str, Formula], at: Point) -
         entry=entry,
         value=float(array[chain, draw, entry]),
     )
-
-
-def _beyond(array: Array, domain: DomainName, bounds: Sequence[float]) -> Truths:
-    """Return which entries of draws lie outside of a bounded domain; of a point whose sum alone does, all do."""
-    match domain:
-        case DomainName.POSITIVE:
-            return array <= 0.0
-        case DomainName.NONNEGATIVE:
-            return array < 0.0
-        case DomainName.INTERVAL:
-            return (array < bounds[0]) | (array > bounds[1])
-        case _:  # simplex
-            return (array <= 0.0) | (array.sum(axis=2, keepdims=True) >= 1.0)

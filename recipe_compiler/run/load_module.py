@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -18,28 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
-from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.step_stats import (
-    ACCEPTANCE,
-    INVOLUTION_ACCEPTANCE,
-    INVOLUTIONS_TRIED,
-    IRREVERSIBLE,
     TOLD,
-    TOO_FEW,
-    TRIED,
-    UNSOLVED,
-    of_kind,
 )
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.own_modules import own_modules
 from recipe_compiler.run.shared_functions import MODULE, share_functions
-from recipe_compiler.spec.model import MOST_MOVES, Code
+from recipe_compiler.spec.model import Code
 
 FORMATS = (2,)
 """Numbers of the emission format this version can run."""
-
-
-"""Arguments of a module's functions that hold random states."""
 
 
 def users_name(emitted: str, declared: Collection[str]) -> str:
@@ -53,24 +41,6 @@ def users_name(emitted: str, declared: Collection[str]) -> str:
     if name not in declared:
         raise CompilerError(f"the emitted module takes `{emitted}`, which the build does not declare")
     return name
-
-
-ACCEPTED = f"{ACCEPTANCE}_draws"
-"""What `run` writes the mean probability of acceptance since the draw before into."""
-GUARDED = tuple(f"{name}_draws" for name in (UNSOLVED, IRREVERSIBLE))
-"""What it writes into how many moves since then its guards refused: of steps that are solved for by iteration."""
-ATTEMPTED = f"{TRIED}_draws"
-"""What it writes into how many moves there were since then, of a cycle that does not have one each time."""
-
-
-MAPPED = f"{INVOLUTION_ACCEPTANCE}_draws"
-"""What it writes the mean probability into that involutions since then were accepted with."""
-MAPPED_TRIED = f"{INVOLUTIONS_TRIED}_draws"
-"""What it writes into how many involutions there were since then, of a cycle that does not have all each time."""
-OF_KINDS = tuple((f"{of_kind(ACCEPTANCE, k)}_draws", f"{of_kind(TRIED, k)}_draws") for k in range(MOST_MOVES))
-"""What it writes both into of the moves of each kind, where there are several."""
-FEW = f"{TOO_FEW}_draws"
-"""What it writes into how many draws by slices since then had a level below what no place holds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,20 +107,9 @@ class Emitted:
         return "permutation" in self.arguments
 
     @property
-    def clips(self) -> bool:
-        """Whether `run` takes a counter of noise covariances that were clipped at zero."""
-        return CLIPPED in self.arguments
-
-    @property
-    def accepts(self) -> bool:
-        """Whether `run` returns the acceptance probability of its moves."""
-        return ACCEPTED in self.arguments
-
-    @property
     def told(self) -> tuple[str, ...]:
-        """What `run` counts of moves, in its order."""
-        told = (f"{name}_draws" for name in TOLD)
-        return tuple(name for name in told if name in self.arguments)
+        """The statistics of the moves of each draw that `run` writes, in its order (`program/step_stats.py`)."""
+        return tuple(name for name in TOLD if f"{name}_draws" in self.arguments)
 
 
 def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
@@ -262,39 +221,7 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
     found = vars(module)
     if found.get("FORMAT") not in FORMATS:
         raise RunError(f"{path}: found emission format {found.get('FORMAT')}, expected one of {FORMATS}: emit it again")
-    return Emitted(
-        name=name,
-        digest=found["SPEC_DIGEST"],
-        blocks=found["BLOCKS"],
-        sizes=found["SIZES"],
-        parameters=found["PARAMETERS"],
-        constants=found["CONSTANTS"],
-        data=found["DATA"],
-        variant=found["VARIANT"],
-        replacement=found["REPLACEMENT"],
-        potential_block=found["POTENTIAL_BLOCK"],
-        arguments=found["ARGUMENTS"],
-        prepare=found["prepare"],
-        run=found["run"],
-        seed_streams=found["seed_streams"],
-        first_state=found.get("first_state"),
-        contiguous=found.get("CONTIGUOUS", False),
-        column_major=found.get("COLUMN_MAJOR", ()),
-        first_arguments=found.get("FIRST_ARGUMENTS", ()),
-        first_values=found.get("first_values"),
-        carried=found.get("CARRIED", ()),
-        gradient=found.get("gradient"),
-        code=found.get("CODE", ()),
-        lanes_arguments=found.get("LANES_ARGUMENTS", ()),
-        run_lanes=found.get("run_lanes"),
-        moments=found.get("MOMENTS", ()),
-        generator=found.get("generator"),
-        full_gradient=found.get("full_gradient"),
-        prepare_generator=found.get("prepare_generator"),
-        full_potential=found.get("full_potential"),
-        log_likelihood=found.get("log_likelihood"),
-        auxiliary_energy=found.get("auxiliary_energy"),
-        energy_constants=found.get("ENERGY_CONSTANTS", ()),
-        prepare_energies=found.get("prepare_energies"),
-        step=found.get("step"),
-    )
+    names = [(own.name, key) for own in fields(Emitted) for key in (own.name, own.name.upper()) if key in found]
+    given: dict[str, Any] = {own: found[key] for own, key in names}
+    given |= {"name": name, "digest": found["SPEC_DIGEST"]}
+    return Emitted(**given)

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError, shown
 from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.program.step_stats import ACCEPTANCE, INVOLUTIONS_TRIED, TRIED, of_kind
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
@@ -23,17 +24,7 @@ from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.initial import first_states
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import (
-    ACCEPTED,
-    ATTEMPTED,
-    FEW,
-    GUARDED,
-    MAPPED,
-    MAPPED_TRIED,
-    OF_KINDS,
-    Emitted,
-    users_name,
-)
+from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.run.user_code import called_moves, code_gradient, try_gradient, try_moves
@@ -80,20 +71,8 @@ class Draws:
     seconds: float
     processor_seconds: float = math.nan
     """Time that all threads took for all draws, warmup included; scaled from its last part where a run was resumed."""
-    acceptance: Array | None = None
-    """The probability that moves were accepted with, a mean over those of a draw: chains x draws; None without any."""
-    unsolved: Array | None = None
-    """How many moves of a draw were refused since their steps were not solved for, or led to no number; likewise."""
-    irreversible: Array | None = None
-    """How many were since they do not lead back to where they began; likewise."""
-    tried: Array | None = None
-    """How many moves there were in a draw, of a cycle that does not have one each time; likewise."""
-    mapped: Array | None = None
-    """The probability that involutions were accepted with, a mean over those of a draw; likewise."""
-    mapped_tried: Array | None = None
-    """How many involutions there were in a draw, of a cycle that does not have all each time; likewise."""
-    too_few: Array | None = None
-    """How many draws by slices of a draw had a level below what no place holds; likewise."""
+    stats: Mapping[str, Array] = field(default_factory=dict)
+    """What steps report of their moves, by the names of `program/step_stats.py`, for each draw: chains x draws."""
     kinds: tuple[Accepted, ...] = ()
     """Moves that are accepted or refused, kind by kind, where there are several kinds."""
     outside: tuple[Outside, ...] = ()
@@ -106,12 +85,11 @@ class Draws:
 
     def moves(self) -> Array:
         """Return how many moves were accepted or refused in each draw: chains x draws."""
-        return np.full(self.arrays[0].shape[:2], float(self.settings.thin)) if self.tried is None else self.tried
+        return self.stats.get(TRIED, np.full(self.arrays[0].shape[:2], float(self.settings.thin)))
 
     def involutions(self) -> Array:
-        """Return what `mapped` is a mean over in each draw, involutions or cycles that have all: chains x draws."""
-        cycles = np.full(self.arrays[0].shape[:2], float(self.settings.thin))
-        return cycles if self.mapped_tried is None else self.mapped_tried
+        """Return how many involutions were tried in each draw, or cycles that have all: chains x draws."""
+        return self.stats.get(INVOLUTIONS_TRIED, np.full(self.arrays[0].shape[:2], float(self.settings.thin)))
 
     def block(self, name: str) -> Array:
         """Return the draws of a block."""
@@ -168,7 +146,7 @@ def sample(
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
     arrays = tuple(_stacked(chains, f"{name}_draws", longest) for name, _ in module.blocks)
-    told = {name: _stacked(chains, name, longest)[:, :, 0] for name in module.told}
+    stats = {name: _stacked(chains, f"{name}_draws", longest)[:, :, 0] for name in module.told}
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=arrays,
@@ -181,14 +159,8 @@ def sample(
         sizes=tuple(sorted(sizes.items())),
         seconds=time.perf_counter() - begin,
         processor_seconds=_processor_seconds(chains, begun),
-        acceptance=told.get(ACCEPTED),
-        unsolved=told.get(GUARDED[0]),
-        irreversible=told.get(GUARDED[1]),
-        tried=told.get(ATTEMPTED),
-        mapped=told.get(MAPPED),
-        mapped_tried=told.get(MAPPED_TRIED),
-        too_few=told.get(FEW),
-        kinds=tuple(_of_kinds(build, told, settings.thin)),
+        stats=stats,
+        kinds=tuple(_of_kinds(build, stats, settings.thin)),
         outside=outside(build, arrays, Point(known, sizes)),
     )
 
@@ -210,14 +182,13 @@ def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs
     return [start_chain(module, inputs, start, noise[k], batch[k]) for k, start in enumerate(starts)]
 
 
-def _of_kinds(build: Build, told: Mapping[str, Array], thin: int) -> Iterator[Accepted]:
+def _of_kinds(build: Build, stats: Mapping[str, Array], thin: int) -> Iterator[Accepted]:
     """Yield how moves of each kind were accepted; nothing where there is one kind."""
-    for kind, (accepted, tried) in zip(build.scheme.accepted, OF_KINDS, strict=False):
-        if (rates := told.get(accepted)) is not None:
-            times = sum(move == kind for move in build.scheme.cycle)
-            yield Accepted(
-                build.scheme.kind_of(kind), rates, told.get(tried, np.full(rates.shape, float(thin * times)))
-            )
+    for k, kind in enumerate(build.scheme.accepted):
+        if (rates := stats.get(of_kind(ACCEPTANCE, k))) is not None:
+            times = float(thin * sum(move == kind for move in build.scheme.cycle))
+            tried = stats.get(of_kind(TRIED, k), np.full(rates.shape, times))
+            yield Accepted(build.scheme.kind_of(kind), rates, tried)
 
 
 def _stacked(chains: Sequence[Chain], name: str, longest: int) -> Array:

@@ -16,15 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.program.step_stats import (
-    INVOLUTION_ACCEPTANCE,
-    INVOLUTIONS_TRIED,
-    IRREVERSIBLE,
-    TOO_FEW,
-    TRIED,
-    UNSOLVED,
-    of_kind,
-)
+from recipe_compiler.program.step_stats import ACCEPTANCE, TRIED
 from recipe_compiler.run.atomic_write import written_whole
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
@@ -201,15 +193,10 @@ def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) ->
     each = draws.settings.eps if step_sizes is None else step_sizes[draws.warmup :]
     found["step_size"] = np.broadcast_to(each, diverging.shape)
     stated = {"lp": known.lp, "energy": known.energy, "temperature": known.temperature}
-    if draws.acceptance is not None:
-        stated[ACCEPTANCE_RATE] = draws.acceptance[:, draws.warmup :]
-    counted = ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible), (TRIED, draws.tried),
-            (INVOLUTION_ACCEPTANCE, draws.mapped), (INVOLUTIONS_TRIED, draws.mapped_tried),
-            (TOO_FEW, draws.too_few))  # fmt: skip
-    kinds = ((of_kind(ACCEPTANCE_RATE, k), kind.rates) for k, kind in enumerate(draws.kinds))
-    for name, counts in (*counted, *kinds):
-        if counts is not None:
-            stated[name] = counts[:, draws.warmup :]
+    for name, counts in draws.stats.items():
+        own = name.replace(ACCEPTANCE, ACCEPTANCE_RATE) if name.startswith(ACCEPTANCE) else name
+        if not name.startswith(f"{TRIED}_"):
+            stated[own] = counts[:, draws.warmup :]
     return found | {name: values for name, values in stated.items() if values is not None}
 
 

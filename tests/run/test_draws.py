@@ -66,9 +66,8 @@ def sliced(moves: str) -> Build:
 
 def test_levels_below_what_no_place_holds_are_counted_where_a_draw_is_due() -> None:
     draws = drawn(sliced('draw: k, {draw: k, slice: a, left: "9", every: 3}'), **{**FEW, "draws": 30, "warmup": 0})
-    assert draws.too_few is not None
-    assert draws.too_few[0].tolist() == [1.0, 0.0, 0.0] * 10
-    assert drawn(draws_build("one_by_slices"), **FEW).too_few is None
+    assert draws.stats["too_few"][0].tolist() == [1.0, 0.0, 0.0] * 10
+    assert "too_few" not in drawn(draws_build("one_by_slices"), **FEW).stats
     assert "too_few" not in module_of(draws_build("one_by_slices")).arguments
 
 
@@ -79,8 +78,8 @@ def test_levels_are_below_as_often_as_the_law_says() -> None:
     draws = drawn(build, chains=4, draws=20_000, warmup=200, thin=3, seed=5)
     a = np.array([1.0, 0.0, -2.0])
     expected = np.exp(a) @ np.minimum(1.0, np.exp(-0.5 - a)) / np.exp(a).sum()
-    assert abs(draws.too_few[:, 200:].mean() / 6 - expected) < 6 * np.sqrt(0.25 / (4 * 20_000))
-    few = int(draws.too_few[:, 200:].sum())
+    assert abs(draws.stats["too_few"][:, 200:].mean() / 6 - expected) < 6 * np.sqrt(0.25 / (4 * 20_000))
+    few = int(draws.stats["too_few"][:, 200:].sum())
     says = f"draws by slices beyond all components: {few}, in 240000 cycles"
     assert says in summarise(stored(build, draws), draws).notes
 

@@ -165,8 +165,7 @@ def summaries_of(build: Build, *, lanes: bool) -> list[np.ndarray]:
         replace(build.run, draws=150, warmup=50, thin=3, chains=64, seed=3, lanes=lanes),
         data_of(build),
     )
-    rates = (getattr(draws, name) for name in ("acceptance", "tried", "mapped", "mapped_tried"))
-    arrays = [array.reshape(64, 150, -1) for array in (*draws.arrays, *(rate for rate in rates if rate is not None))]
+    arrays = [array.reshape(64, 150, -1) for array in (*draws.arrays, *draws.stats.values())]
     return [np.mean(power, axis=1) for array in arrays for power in (array, array**2)]
 
 

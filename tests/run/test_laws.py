@@ -127,8 +127,7 @@ POTENTIAL = "state: {theta: {shape: 2}}\npotential: ones.T @ theta - 2*(ones.T @
 def of_half_line(draws: Draws) -> Figures:
     theta = kept(draws)
     assert theta.min() > 0.0
-    assert draws.acceptance is not None
-    assert (draws.acceptance == 0.0).any(), "no proposal was beyond 0"
+    assert (draws.stats["acceptance"] == 0.0).any(), "no proposal was beyond 0"
     yield from ((theta, 3.0), (theta**2, 12.0))
 
 

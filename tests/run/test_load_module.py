@@ -49,7 +49,7 @@ def files(folder: Path) -> list[Path]:
 
 def test_the_interface_is_read() -> None:
     module = load_text("one", TEXT)
-    assert (module.name, module.digest, module.blocks, module.clips) == ("one", "0123", (("theta", 0),), True)
+    assert (module.name, module.digest, module.blocks) == ("one", "0123", (("theta", 0),))
 
 
 def test_a_text_is_written_once_and_named_after_its_content(folder: Path) -> None:

@@ -32,15 +32,22 @@ def test_thinned_draws_are_every_third_and_their_acceptance_is_a_mean(target: st
     every, third = drawn(build, **RUN), drawn(build, **{**RUN, "draws": 20, "thin": 3})
     for all_, thinned in zip(every.arrays, third.arrays, strict=True):
         np.testing.assert_array_equal(all_[:, 2::3], thinned)
-    assert every.acceptance is not None
-    assert third.acceptance is not None
-    np.testing.assert_allclose(every.acceptance.reshape(3, 20, 3).mean(axis=2), third.acceptance, rtol=1e-12)
-    assert every.unsolved is every.irreversible is None
+    assert every.stats["acceptance"] is not None
+    np.testing.assert_allclose(
+        every.stats["acceptance"].reshape(3, 20, 3).mean(axis=2), third.stats["acceptance"], rtol=1e-12
+    )
+    assert every.stats.keys() == {"acceptance"}
 
 
+WALKED_THIRD = f"[refresh: r, {WALK[:-1]}, every: 3}}]"
 MOVES = {
     "words": ("every_word", "acceptance", "tried", "moves"),
-    "involutions": (f"[refresh: r, {WALK[:-1]}, every: 3}}]", "mapped", "mapped_tried", "involutions"),
+    "involutions": (
+        f"[refresh: r, {WALK[:-1]}, every: 3}}]",
+        "involution_acceptance",
+        "involutions_tried",
+        "involutions",
+    ),
 }
 
 
@@ -50,16 +57,16 @@ def test_a_move_that_is_not_due_leaves_all_as_it_is_and_acceptance_is_of_those_t
     build = cycle_build("gaussian", cycle, 1 / 2)
     draws, fourth = drawn(build, **RUN), drawn(build, **{**RUN, "draws": 15, "thin": 4})
     due = np.arange(60) % 3 == 0
-    np.testing.assert_array_equal(getattr(draws, counts), np.broadcast_to(due.astype(float), (3, 60)))
-    np.testing.assert_array_equal(np.isnan(getattr(draws, rates)), getattr(draws, counts) == 0.0)
+    np.testing.assert_array_equal(draws.stats[counts], np.broadcast_to(due.astype(float), (3, 60)))
+    np.testing.assert_array_equal(np.isnan(draws.stats[rates]), draws.stats[counts] == 0.0)
     moved = np.any(np.diff(draws.block("theta"), axis=1) != 0.0, axis=2)
     assert not moved[:, ~due[1:]].any()
     assert moved[:, due[1:]].mean() > 0.3
     np.testing.assert_array_equal(fourth.block("theta"), draws.block("theta")[:, 3::4])
-    np.testing.assert_array_equal(getattr(fourth, counts), getattr(draws, counts).reshape(3, 15, 4).sum(axis=2))
-    means = np.nanmean(getattr(draws, rates).reshape(3, 15, 4), axis=2)
-    np.testing.assert_allclose(getattr(fourth, rates), means, rtol=1e-12)
-    whole = np.nanmean(getattr(draws, rates), axis=1)
+    np.testing.assert_array_equal(fourth.stats[counts], draws.stats[counts].reshape(3, 15, 4).sum(axis=2))
+    means = np.nanmean(draws.stats[rates].reshape(3, 15, 4), axis=2)
+    np.testing.assert_allclose(fourth.stats[rates], means, rtol=1e-12)
+    whole = np.nanmean(draws.stats[rates], axis=1)
     says = f"{whole.mean():.2f} of the {told} ({whole.min():.2f} to {whole.max():.2f} by chain)"
     assert f"acceptance: {says}" in summed(fourth, build).notes
 
@@ -67,10 +74,9 @@ def test_a_move_that_is_not_due_leaves_all_as_it_is_and_acceptance_is_of_those_t
 def test_of_several_involutions_the_acceptance_is_a_mean_over_those_that_there_were() -> None:
     """A walk of each second cycle and a scale of each third, beside a walk of all."""
     draws, cycles = drawn(cycle_build("gaussian", "walk_every"), **RUN), np.arange(60)
-    assert draws.mapped is not None
     stated = 1.0 + (cycles % 2 == 0) + (cycles % 3 == 0)
-    np.testing.assert_array_equal(draws.mapped_tried, np.broadcast_to(stated, (3, 60)))
-    assert ((draws.mapped > 0.0) & (draws.mapped <= 1.0)).all()
+    np.testing.assert_array_equal(draws.stats["involutions_tried"], np.broadcast_to(stated, (3, 60)))
+    assert ((draws.stats["involution_acceptance"] > 0.0) & (draws.stats["involution_acceptance"] <= 1.0)).all()
 
 
 @pytest.mark.slow
@@ -78,9 +84,8 @@ def test_of_several_involutions_the_acceptance_is_a_mean_over_those_that_there_w
 def test_acceptance_is_the_probability_that_a_move_is_taken(target: str, cycle: str, eps: float) -> None:
     """Taken or not less its probability has mean 0, and is of one move independent of all before (a martingale)."""
     draws = drawn(cycle_build(target, cycle), **{**RUN, "step_size": eps, "draws": 20_000, "chains": 4})
-    assert draws.acceptance is not None
     taken = np.any(np.diff(draws.arrays[0], axis=1) != 0.0, axis=2)
-    told = draws.acceptance[:, 1:]
+    told = draws.stats["acceptance"][:, 1:]
     assert ((told >= 0.0) & (told <= 1.0)).all()
     error = np.sqrt((told * (1.0 - told)).sum()) / told.size
     assert abs((taken - told).mean()) < 5.0 * error
@@ -88,7 +93,7 @@ def test_acceptance_is_the_probability_that_a_move_is_taken(target: str, cycle: 
 
 
 def test_a_cycle_that_refuses_nothing_tells_of_no_acceptance() -> None:
-    assert drawn(cycle_build("gaussian", "steps"), **{**RUN, "draws": 3}).acceptance is None
+    assert drawn(cycle_build("gaussian", "steps"), **{**RUN, "draws": 3}).stats == {}
 
 
 @pytest.mark.slow
@@ -97,14 +102,14 @@ def test_guards_are_counted_by_draws_and_refuse() -> None:
     build = load_build(FUNNEL)
     own = {"chains": 2, "warmup": 0, "seed": 3, "step_size": 1.2}
     one, four = drawn(build, **own, thin=1, draws=800), drawn(build, **own, thin=4, draws=200)
-    refused = one.unsolved + one.irreversible
-    assert one.unsolved.sum() > 5
-    assert one.irreversible.sum() > 0
+    refused = one.stats["unsolved"] + one.stats["irreversible"]
+    assert one.stats["unsolved"].sum() > 5
+    assert one.stats["irreversible"].sum() > 0
     assert set(np.unique(refused)) == {0.0, 1.0}
     stood = np.all(np.diff(one.arrays[0], axis=1) == 0.0, axis=2)
     assert np.all(stood[refused[:, 1:] > 0])
-    assert np.all(one.acceptance[refused > 0] == 0.0)
-    np.testing.assert_array_equal(four.unsolved, one.unsolved.reshape(2, -1, 4).sum(axis=2))
+    assert np.all(one.stats["acceptance"][refused > 0] == 0.0)
+    np.testing.assert_array_equal(four.stats["unsolved"], one.stats["unsolved"].reshape(2, -1, 4).sum(axis=2))
     tree = to_datatree(four, build, data_of(build), "0" * 64)
     unsolved, irreversible = (int(tree["sample_stats"][name].sum()) for name in ("unsolved", "irreversible"))
     says = f"rejected by guards of implicit steps: {unsolved} not solved, {irreversible} not reversible"
@@ -141,10 +146,13 @@ def test_a_chain_that_stands_still_for_fifty_moves_is_stuck(cycle: str, hint: st
     draws = drawn(build, **{**RUN, "draws": 120})
 
     def standing(moves: int) -> list[str]:
-        theta, kind = draws.arrays[0].copy(), "mapped" if draws.acceptance is None else "acceptance"
-        rates = getattr(draws, kind).copy()
+        theta, kind = (
+            draws.arrays[0].copy(),
+            next(name for name in ("acceptance", "involution_acceptance") if name in draws.stats),
+        )
+        rates = draws.stats[kind].copy()
         theta[1, 20 : 21 + moves], rates[1, 21 : 21 + moves] = theta[1, 20], 0.0
-        own = replace(draws, arrays=(theta, *draws.arrays[1:]), **{kind: rates})
+        own = replace(draws, arrays=(theta, *draws.arrays[1:]), stats={**draws.stats, kind: rates})
         return [doubt for doubt in summed(own, build).doubts if "stuck" in doubt]
 
     assert standing(0) == standing(STUCK - 3) == []
@@ -183,7 +191,7 @@ def test_each_kind_of_moves_has_its_own_acceptance(name: str) -> None:
     assert tuple(kind.says for kind in draws.kinds) == KINDS[name]
     counts = [np.nan_to_num(kind.rates) * kind.moves for kind in draws.kinds]
     whole = sum(counts) / sum(kind.moves for kind in draws.kinds)
-    np.testing.assert_allclose(whole, draws.acceptance, rtol=1e-12)
+    np.testing.assert_allclose(whole, draws.stats["acceptance"], rtol=1e-12)
     rates = [np.nansum(count) / kind.moves.sum() for count, kind in zip(counts, draws.kinds, strict=True)]
     assert abs(rates[0] - rates[1]) > 0.02
 
@@ -241,7 +249,7 @@ def test_a_summary_tells_each_kind_apart() -> None:
         return np.tile(np.array(by_chain)[:, None], (1, 20))
 
     kinds = (Accepted("moves of a", accepted(0.9, 1.0), moves), Accepted("moves of b", accepted(0.3, 0.6), moves))
-    summary = summed(replace(draws, acceptance=accepted(0.6, 0.8), kinds=kinds), build)
+    summary = summed(replace(draws, stats={"acceptance": accepted(0.6, 0.8)}, kinds=kinds), build)
     assert [line for line in summary.notes if line.startswith("acceptance")] == [
         "acceptance: 0.70 of the moves (0.60 to 0.80 by chain)",
         "acceptance: 0.95 of the moves of a (0.90 to 1.00 by chain)",

@@ -93,8 +93,6 @@ def test_draws_have_the_moments_of_the_posterior_at_two_step_sizes(eps: float) -
     """Standard errors are between 80 batches; false alarms of 6 figures at 5 of them: one in a hundred thousand."""
     mean, variance = posterior()
     found = drawn(load_build(FISHER), step_size=eps, draws=2100, warmup=100, chains=4, thin=2, seed=3)
-    assert found.unsolved is not None
-    assert found.irreversible is not None
-    assert found.unsolved.sum() + found.irreversible.sum() < 0.02 * 4 * 2100 * 2
+    assert found.stats["unsolved"].sum() + found.stats["irreversible"].sum() < 0.02 * 4 * 2100 * 2
     theta = kept(found)
     assert max(off(theta, mean), off((theta - mean) ** 2, variance)) < 5.0
