@@ -1,6 +1,7 @@
 """What a chain samples of the posterior, by its step made linear around the mode: asked for one setting at a time."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from recipe_compiler.run.gradients import Gradients, gradients
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Slope, refined
 from recipe_compiler.run.one_step import one_step
-from recipe_compiler.run.sample import parameter_names
+from recipe_compiler.run.sample import parameter_names, with_parameters
 from recipe_compiler.spec.model import Build
 
 MOST_COORDINATES = 200
@@ -250,7 +251,6 @@ class LinearizedChain:
         """Return the value of a parameter, by its name in the documents."""
         return self.inputs.parameters[parameter_names(self.module, self.build)[name]]
 
-    def with_parameter(self, name: str, value: float | Array) -> "LinearizedChain":
-        """Return the chain with another value of a parameter."""
-        parameters = {**self.inputs.parameters, parameter_names(self.module, self.build)[name]: value}
-        return replace(self, inputs=replace(self.inputs, parameters=parameters))
+    def with_values(self, values: Mapping[str, float | Array]) -> "LinearizedChain":
+        """Return the chain with other values of parameters, by their names in the documents."""
+        return replace(self, inputs=with_parameters(self.module, self.build, self.inputs, values))

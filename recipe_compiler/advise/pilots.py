@@ -29,9 +29,9 @@ from recipe_compiler.run.sample import (
     NoStepError,
     available_cores,
     known_values,
-    parameter_names,
     prepare_inputs,
     stepping,
+    with_parameters,
 )
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.spec.discrete import discrete_blocks
@@ -223,13 +223,8 @@ class Pilots:
 
     def advanced(self, settings: Settings, draws: int) -> list[Chain] | None:
         """Return the chains with some draws more, and nothing but these; None for a step size above eps_max."""
-        names = parameter_names(self.module, self.build)
-        chosen = {
-            names[name]: float(value) if value.ndim == 0 else np.ascontiguousarray(value)
-            for name, value in settings.values.items()
-        }
         try:
-            given = replace(self.inputs, parameters={**self.inputs.parameters, **chosen})
+            given = with_parameters(self.module, self.build, self.inputs, settings.values)
             inputs = replace(stepping(self.module, given, settings.eps), thin=settings.thin, draws=draws)
         except NoStepError:
             return None

@@ -7,7 +7,7 @@ towards less work (Ma, Chen and Fox 2015 leave D and Q free; any choice of them 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
@@ -127,7 +127,7 @@ def choose(
     def at(linearized: LinearizedChain) -> _Ask:
         def ask(gamma: float, near: Choice | None) -> Choice | None:
             say(f"planning: candidate {next(asked_of)}, the gradient {linearized.noise}, friction {gamma:g}")
-            asked = with_values(linearized, matched(open_ones, K, gamma))
+            asked = linearized.with_values(matched(open_ones, K, gamma))
             try:
                 return _longest(asked, gamma, unit, share, longest, near)
             except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
@@ -142,13 +142,6 @@ def choose(
         said = f": {why[-1]}" if why else ""
         raise RunError(f"step_size: auto: no step size has every posterior sd within {100.0 * share:g} %{said}")
     return min(choices, key=lambda choice: choice.work)
-
-
-def with_values(linearized: LinearizedChain, values: Mapping[str, Array]) -> LinearizedChain:
-    """Return a chain with other values of parameters, by their names in the documents."""
-    for name, value in values.items():
-        linearized = linearized.with_parameter(name, value)
-    return linearized
 
 
 def _least(ask: _Ask, first: float | None) -> Choice | None:

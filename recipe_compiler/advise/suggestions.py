@@ -102,7 +102,7 @@ def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:
         name, old = parameter.name, float(cast("float", linearized.parameter(parameter.name)))
 
         def asks(factor: float, name: str = name, old: float = old) -> LinearizedChain:
-            return linearized.with_parameter(name, -rounded(-old * factor))
+            return linearized.with_values({name: -rounded(-old * factor)})
 
         found = _sought(asks, off, gentle=False) if old > 0.0 else None
         if found is not None:

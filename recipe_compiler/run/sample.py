@@ -292,6 +292,13 @@ def parameter_names(module: Emitted, build: Build) -> dict[str, str]:
     return {users_name(name, declared): name for name in module.parameters}
 
 
+def with_parameters(module: Emitted, build: Build, inputs: Inputs, values: Mapping[str, Any]) -> Inputs:
+    """Return what chains are given with other values of parameters, by their names in the documents."""
+    names = parameter_names(module, build)
+    chosen = {names[name]: _argument(np.asarray(value)) for name, value in values.items()}
+    return replace(inputs, parameters={**inputs.parameters, **chosen})
+
+
 def stepping(module: Emitted, inputs: Inputs, eps: float) -> Inputs:
     """Return what chains are given that step with another eps, or with other parameters that `inputs` has already.
 
