@@ -4,7 +4,7 @@ from collections.abc import Mapping as Table
 from fractions import Fraction
 from pathlib import Path
 
-from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import offending_entry, violates_exactly
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
 from recipe_compiler.spec.fields import exact
@@ -79,32 +79,13 @@ def kind_problem(rows: Rows, parameter: Parameter) -> str:
 
 
 def _not_of_kind(rows: Rows, kind: Kind, name: str) -> str:
-    entries = [(i, j, value) for i, row in enumerate(rows) for j, value in enumerate(row)]
-    match kind:
-        case Kind.REAL:
-            return ""
-        case Kind.POSITIVE:
-            bad = [entry for entry in entries if entry[2] <= 0]
-        case Kind.NONNEGATIVE:
-            bad = [entry for entry in entries if entry[2] < 0]
-        case Kind.NONZERO:
-            bad = [entry for entry in entries if entry[2] == 0]
-        case Kind.INTEGER:
-            bad = [entry for entry in entries if entry[2].denominator > 1]
-        case Kind.DIAGONAL:
-            bad = [entry for entry in entries if entry[0] != entry[1] and entry[2] != 0]
-        case Kind.SKEW:
-            bad = [(i, j, value) for i, j, value in entries if value != -rows[j][i]]
-        case Kind.SYMMETRIC | Kind.PSD | Kind.PD:
-            bad = [(i, j, value) for i, j, value in entries if value != rows[j][i]]
-    if bad:
-        i, j, value = bad[0]
-        at = name if len(entries) == 1 else f"{name}[{i}]" if len(rows[0]) == 1 else f"{name}[{i},{j}]"
-        across = (
-            f" and {name}[{j},{i}] = {rows[j][i]}" if kind in (Kind.SKEW, Kind.SYMMETRIC, Kind.PSD, Kind.PD) else ""
-        )
-        return f"found {at} = {value}{across}"
-    return _indefinite(rows, kind, name) if kind in (Kind.PSD, Kind.PD) else ""
+    entry = offending_entry(rows, kind)
+    if entry is None:
+        return _indefinite(rows, kind, name)
+    i, j = entry
+    at = f"{name}[{i},{j}]" if len(rows[0]) > 1 else f"{name}[{i}]" if len(rows) > 1 else name
+    is_of_pairs = kind in (Kind.SKEW, Kind.SYMMETRIC, Kind.PSD, Kind.PD)
+    return f"found {at} = {rows[i][j]}" + (f" and {name}[{j},{i}] = {rows[j][i]}" if is_of_pairs else "")
 
 
 def _indefinite(rows: Rows, kind: Kind, name: str) -> str:

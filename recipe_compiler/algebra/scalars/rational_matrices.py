@@ -3,7 +3,7 @@
 python-flint does the elimination. A symmetric A is positive semidefinite or has a rational v with v.T A v < 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -178,30 +178,31 @@ def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
     return _first_kind_satisfied(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE)) or (Kind.REAL,)
 
 
-def violates_exactly(numbers: tuple[tuple[Fraction, ...], ...], kind: Kind) -> bool:
+_ENTRY_HAS: Mapping[Kind, Callable[[Numbers, int, int], bool]] = {
+    Kind.REAL: lambda a, i, j: True,
+    Kind.POSITIVE: lambda a, i, j: a[i][j] > 0,
+    Kind.NONNEGATIVE: lambda a, i, j: a[i][j] >= 0,
+    Kind.NONZERO: lambda a, i, j: a[i][j] != 0,
+    Kind.INTEGER: lambda a, i, j: a[i][j].denominator == 1,
+    Kind.DIAGONAL: lambda a, i, j: i == j or not a[i][j],
+    Kind.SKEW: lambda a, i, j: a[i][j] == -a[j][i],
+}
+"""What a kind says of an entry; kinds that are left out say that a matrix is symmetric."""
+
+
+def offending_entry(numbers: Numbers, kind: Kind) -> tuple[int, int] | None:
+    """Return the first entry that shows that numbers do not have a kind; None if no single one does."""
+    has = _ENTRY_HAS.get(kind, lambda a, i, j: a[i][j] == a[j][i])
+    entries = ((i, j) for i, row in enumerate(numbers) for j in range(len(row)))
+    return next(((i, j) for i, j in entries if not has(numbers, i, j)), None)
+
+
+def violates_exactly(numbers: Numbers, kind: Kind) -> bool:
     """Whether numbers do not have a kind: exact, as the numbers are rational."""
-    flat = [x for row in numbers for x in row]
-    match kind:
-        case Kind.REAL:
-            return False
-        case Kind.POSITIVE:
-            return not all(x > 0 for x in flat)
-        case Kind.NONNEGATIVE:
-            return not all(x >= 0 for x in flat)
-        case Kind.NONZERO:
-            return not all(flat)
-        case Kind.INTEGER:
-            return any(x.denominator > 1 for x in flat)
-        case Kind.DIAGONAL:
-            return any(x for i, row in enumerate(numbers) for j, x in enumerate(row) if i != j)
-        case Kind.SKEW:
-            return any(x != -numbers[j][i] for i, row in enumerate(numbers) for j, x in enumerate(row))
-        case Kind.SYMMETRIC:
-            return any(x != numbers[j][i] for i, row in enumerate(numbers) for j, x in enumerate(row))
-        case Kind.PSD:
-            return violates_exactly(numbers, Kind.SYMMETRIC) or negative_direction(numbers) is not None
-        case Kind.PD:
-            return violates_exactly(numbers, Kind.PSD) or determinant(numbers) == 0
+    if offending_entry(numbers, kind) is not None:
+        return True
+    is_negative = kind in (Kind.PSD, Kind.PD) and negative_direction(numbers) is not None
+    return is_negative or (kind is Kind.PD and determinant(numbers) == 0)
 
 
 def diagonal_of(numbers: Numbers) -> Numbers:
