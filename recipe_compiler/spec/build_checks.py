@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from recipe_compiler.errors import Place
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Size
 from recipe_compiler.formula.substitute import substitute
@@ -24,15 +24,11 @@ FixedSize = tuple[int, tuple[str, ...]]
 """A number, and where the entry stands that gives it to a size."""
 
 
-def known_sizes(document: BuildDocument) -> dict[str, int]:
-    """Return the sizes the build fixes."""
-    return dict(document.sizes)
-
-
 def potential_blocks(dynamics: Dynamics) -> tuple[Block, ...]:
     """Return the blocks that the target samples."""
-    function = next((f for f in dynamics.declarations.functions if f.role == "potential"), None)
-    return tuple(b for b in dynamics.declarations.blocks if function is not None and b.name in function.of)
+    declared = dynamics.declarations
+    function = declared.find(dynamics.potential or "")
+    return tuple(b for b in declared.blocks if isinstance(function, Function) and b.name in function.of)
 
 
 def is_stacked(target: Target, block: Block) -> bool:
@@ -99,7 +95,7 @@ def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: T
     A field of the shape [N, k] has a column for each of k, and one more with `intercept`. Where one block of the target
     is the block of the potential nothing is fixed: its module is then for every size.
     """
-    sizes = known_sizes(document)
+    sizes = document.sizes
     wanted = [_fixed(block.shape.rows or 1, sizes) for block in potential_blocks(dynamics)]
     if document.data is None or wanted == [coordinates(sampled_blocks(target), sizes)]:
         return document
@@ -121,7 +117,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
         hint = "declare `functions: {U: {of: theta, role: potential}}`, with one block"
         page["dynamics"].fault(f"found {found} in the dynamics, expected one of one block", hint)
         return
-    sizes = known_sizes(document)
+    sizes = document.sizes
     wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), coordinates(sampled_blocks(target), sizes)
     open_ = isinstance(wanted, str) and (isinstance(found, int) or _given_later(document, target, wanted))
     if wanted != found and not open_:
@@ -134,7 +130,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
 def _given_later(document: BuildDocument, target: Target, wanted: str) -> bool:
     """Whether the data give all sizes of the target's blocks that are not known, none of them with the block's name."""
     letters = {size for block in target.declarations.blocks for size in block.shape.sizes if isinstance(size, str)}
-    left = letters - known_sizes(document).keys()
+    left = letters - document.sizes.keys()
     return wanted not in letters and left <= given_by_data(target)
 
 
@@ -210,12 +206,11 @@ def fixed_sizes(
         for size, number in zip((parameter.shape.rows, parameter.shape.cols), (len(rows), len(rows[0])), strict=True):
             if isinstance(size, str):
                 found[size] = (number, ("parameters", parameter.name, "value"))
-    known = known_sizes(document)
-    total = coordinates(sampled_blocks(target), known)
+    total = coordinates(sampled_blocks(target), document.sizes)
     for block in potential_blocks(dynamics)[:1]:
         if isinstance(block.shape.rows, str) and isinstance(total, int):
             found[block.shape.rows] = (total, ("target",))
-    return found | {size: (number, ("sizes", size)) for size, number in known.items()}
+    return found | {size: (number, ("sizes", size)) for size, number in document.sizes.items()}
 
 
 def no_lanes(target: Target) -> str:
@@ -227,7 +222,7 @@ def no_lanes(target: Target) -> str:
 
 def check_run(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
-    run, sizes = document.run, known_sizes(document)
+    run, sizes = document.run, document.sizes
     _check_auto(page, document, scheme)
     _check_rows(page, document, target)
     if document.variant == "minibatch":

@@ -28,13 +28,12 @@ def size_conditions(formulas: Iterable[Formula], known: Set[str] = NONE_KNOWN) -
 
 def stated_formulas(document: Dynamics | Target) -> Iterator[Formula]:
     """Yield every formula that dynamics or a target state."""
-    yield from (bound for block in document.declarations.blocks for bound in block.domain.bounds)
+    yield from declared_formulas(document.declarations)
     if isinstance(document, Dynamics):
         yield from equation_formulas(document)
         for named in (document.claims.marginal, document.claims.update):
             yield from (formula for _, formula in named or ())
         return
-    yield from document.declarations.assume
     stated = (document.potential, document.log_prior, document.log_likelihood)
     yield from (formula for formula in stated if formula is not None)
     yield from (formula for state in document.recursion for formula in (state.start, state.next))

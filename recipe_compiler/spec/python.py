@@ -52,11 +52,10 @@ def state_build(
     declared = {item.name for part in models.values() for item in part.declarations.parameters}
     used = s.declared(parameters or {}, bind or {}, init or {}, derived or {}, noise_of_gradient)
     new = {item.name: item for item in used if item.name not in declared}
-    root = s.mapping(
-        format=1,
-        name=name,
-        title=title or None,
-        references=list(references) or None,
+    root = s.document(
+        name,
+        title,
+        references,
         **{key: files.get(key, part) for key, part in stated.items()},
         bind=bind or None,
         parameters=dict(_parameters(s, parameters or {}, new)) or None,
@@ -111,11 +110,10 @@ def state_scheme(
 ) -> model.Scheme:
     """Return the scheme that `recipe_compiler.Scheme` states; arguments and errors are those given there."""
     s = Statement()
-    root = s.mapping(
-        format=1,
-        name=name,
-        title=title or None,
-        references=list(references) or None,
+    root = s.document(
+        name,
+        title,
+        references,
         split=split,
         pieces=pieces or None,
         flows=flows or None,
@@ -155,11 +153,10 @@ def state_target(
     taken = {**dict.fromkeys(states, "a state of the recursion"), **{item.name: "a block" for item in blocks}}
     taken |= {item.name: "a field of the data" for item in fields}
     lengths = sizes_of(*blocks, *fields, *used)
-    root = s.mapping(
-        format=1,
-        name=name,
-        title=title or None,
-        references=list(references) or None,
+    root = s.document(
+        name,
+        title,
+        references,
         state={block.name: s.block(block) for block in blocks} or None,
         data={field.name: _field(s, field) for field in fields} or None,
         parameters={i.name: s.parameter(i) for i in s.parameters(parameters, used, taken, lengths)} or None,
@@ -222,11 +219,10 @@ def state_dynamics(
     functions = [item for item in used if item.of is not None]
     if potential and potential not in [item.name for item in functions]:
         s.fault("potential", f"found no function `{potential}`, expected the one a target binds")
-    root = s.mapping(
-        format=1,
-        name=name,
-        title=title or None,
-        references=list(references) or None,
+    root = s.document(
+        name,
+        title,
+        references,
         state={block.name: s.block(block) for block in blocks} or None,
         parameters={i.name: s.parameter(i) for i in s.parameters(parameters, used, taken, lengths)} or None,
         functions={f.name: s.function(f, "potential" if f.name == potential else f.role) for f in functions} or None,

@@ -53,6 +53,10 @@ class Statement:
             tuple((self._text(name), self.node(name, value)) for name, value in given.items()), self.where
         )
 
+    def document(self, name: str, title: str, references: Sequence[str], **entries: object) -> yaml_nodes.Mapping:
+        """Return a document of entries; what is None is left out."""
+        return self.mapping(format=1, name=name, title=title or None, references=list(references) or None, **entries)
+
     def node(self, entry: str, obj: object, depth: int = MAX_NESTING) -> Node:
         """Return an object as a node, a fault where it nests deeper; `entry` is what its faults are said of."""
         if not depth:

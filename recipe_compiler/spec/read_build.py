@@ -22,7 +22,6 @@ from recipe_compiler.spec.build_checks import (
     check_target_fits,
     check_unique_names,
     fixed_sizes,
-    known_sizes,
     potential_blocks,
     with_sizes_of_columns,
 )
@@ -222,8 +221,7 @@ def _check_lengths(page: Page, valued: Sequence[tuple[Parameter, Rows]]) -> None
 
 def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, scope: Scope) -> Formula | None:
     """Return V, of the potential block's square shape; zero where the build says nothing."""
-    function = next((f for f in dynamics.declarations.functions if f.role == "potential"), None)
-    blocks = [block for block in dynamics.declarations.blocks if function is not None and block.name in function.of]
+    blocks = potential_blocks(dynamics)
     if len(blocks) != 1:
         return None
     rows = blocks[0].shape.rows
@@ -252,7 +250,7 @@ def _initial(
         at = page["init", name]
         if not at.knows(name, blocks, "a block of the dynamics or of the target"):
             continue
-        shape, sizes = blocks[name].shape, {} if name in own else known_sizes(document)
+        shape, sizes = blocks[name].shape, {} if name in own else document.sizes
         rows, cols = (sizes.get(size, size) if isinstance(size, str) else size for size in (shape.rows, shape.cols))
         formula = at.formula(inner, Shape(rows, cols))
         if formula is None:
@@ -289,7 +287,7 @@ def _values(
 
     With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them.
     """
-    sizes, is_planned = known_sizes(document), document.run.step_size == "auto"
+    sizes, is_planned = document.sizes, document.run.step_size == "auto"
     found: list[tuple[str, Value]] = []
     for parameter in (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters):
         name = parameter.name

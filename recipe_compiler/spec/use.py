@@ -374,7 +374,7 @@ def _names_agree(at: Page, dynamics: Dynamics, given: Dynamics) -> bool:
 def _rows(at: Page, document: BuildDocument, target: Target, moved: tuple[str, ...]) -> tuple[bool, ...] | None:
     """Return of each coordinate of the potential's block whether it is moved; None where a fault was added."""
     declared = (target.declared or target).declarations.blocks
-    counts = [coordinates((block,), dict(document.sizes)) for block in sampled_blocks(target)]
+    counts = [coordinates((block,), document.sizes) for block in sampled_blocks(target)]
     if not all(isinstance(count, int) for count in counts):
         open_ = ", ".join(str(count) for count in counts if not isinstance(count, int))
         problem = f"found blocks of {open_} coordinates, expected numbers: which of them are moved is a list"
