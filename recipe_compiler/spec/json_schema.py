@@ -1,7 +1,5 @@
 """The JSON Schema of the four kinds of document, for editors and for other programs."""
 
-import json
-from importlib.resources import files
 from typing import Any
 
 from recipe_compiler.spec.schema import KINDS, DynamicsDocument
@@ -10,9 +8,6 @@ from recipe_compiler.spec.schema_scheme import SchemeDocument
 from recipe_compiler.spec.schema_target import TargetDocument
 
 Schema = dict[str, Any]
-
-SHIPPED = "document.schema.json"
-"""The file beside this module that holds the schema as text; a test keeps it equal to `schema_json()`."""
 
 
 def schema_json() -> Schema:
@@ -39,16 +34,6 @@ def schema_json() -> Schema:
 
 def _reference(kind: str) -> Schema:
     return {"$ref": f"#/$defs/{kind.capitalize()}Document"}
-
-
-def schema_text() -> str:
-    """Return the schema as the text that ships."""
-    return json.dumps(schema_json(), indent=1, sort_keys=True) + "\n"
-
-
-def shipped_text() -> str:
-    """Return the text of the file that ships."""
-    return files("recipe_compiler.spec").joinpath(SHIPPED).read_text(encoding="utf-8")
 
 
 def _cleaned(schema: Any) -> Any:
