@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,12 +21,6 @@ Rows = tuple[tuple[Fraction, ...], ...]
 MAGIC = b"\x93NUMPY"
 """The first bytes of a .npy file."""
 
-HEADERS = {(1, 0): "read_array_header_1_0", (2, 0): "read_array_header_2_0"}
-"""What reads the header of a .npy file, by its version; of others NumPy says itself what is wrong."""
-
-BEFORE_HEADER = 12
-"""Bytes of a .npy file before its header, at most: magic, version, and the header's length in 2 or 4 bytes."""
-
 
 def mapped(file: Path) -> "NDArray[Any]":
     """Return the array of a .npy file, mapped and read-only: it takes no memory, whatever its header says.
@@ -36,46 +29,20 @@ def mapped(file: Path) -> "NDArray[Any]":
     """
     import numpy as np  # which most documents need not: it takes a tenth of a second to import
 
-    size = file.stat().st_size
     with file.open("rb") as stream:
-        start = stream.read(BEFORE_HEADER)
-    if start[:6] != MAGIC and start[:2] != b"PK":  # NumPy takes it for a pickle then, and advises to load it unsafely
-        raise ValueError(f"its first bytes are {start[:6]!r}, expected {MAGIC!r} as np.save writes them")
-    if start[:6] == MAGIC and start[6:7] > b"\x01":
-        length = int.from_bytes(start[8:12], "little")
-        if length > size:
-            raise ValueError(f"its header has {length} bytes by its own word, the whole file {size}")
+        start = stream.read(len(MAGIC))
+    if start != MAGIC and start[:2] != b"PK":  # NumPy takes it for a pickle then, and advises to load it unsafely
+        raise ValueError(f"its first bytes are {start!r}, expected {MAGIC!r} as np.save writes them")
     try:
-        if start[:6] == MAGIC:
-            _demand_whole(file, size)
         array: object = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError):
+    except OSError:
         raise
     except Exception as error:  # NumPy reads the header as a literal of Python, and passes on what that raises
-        raise ValueError(f"its header describes no array: {error}") from error
+        raise ValueError(f"NumPy finds no array in its {file.stat().st_size} bytes, cut off maybe: {error}") from error
     if not isinstance(array, np.ndarray):
         cast("Any", array).close()
         raise ValueError("it is an archive of arrays, expected one array")
     return cast("NDArray[Any]", array)
-
-
-def _demand_whole(file: Path, size: int) -> None:
-    """Raise ValueError for a file that ends before the numbers do that its header tells of."""
-    import numpy as np
-
-    with file.open("rb") as stream:
-        try:
-            read = HEADERS.get(np.lib.format.read_magic(stream))
-            if read is None:
-                return
-            shape, _, dtype = getattr(np.lib.format, read)(stream)
-        except ValueError as error:
-            if stream.tell() >= size:
-                raise ValueError(f"it has {size} bytes and ends within its header: it was cut off") from error
-            raise
-        wanted = stream.tell() + prod(shape) * dtype.itemsize
-    if size < wanted and not dtype.hasobject:
-        raise ValueError(f"it has {size} bytes, expected {wanted} for numbers of shape {shape}: it was cut off")
 
 
 def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | str | None:

@@ -237,13 +237,11 @@ def header(shape: str, length: int | None = None, version: bytes = b"\x01\x00") 
     return b"\x93NUMPY" + version + said + text + bytes(64)
 
 
-MORE = "found no plain array of numbers .*(was cut off|the whole file)"
-CUT = r"it has {} bytes, expected 928 for numbers of shape \(50, 2\): it was cut off"
-WITHIN = "it has {} bytes and ends within its header: it was cut off"
+CUT = "found no plain array of numbers .*NumPy finds no array in its {} bytes, cut off maybe: "
 NO_ARRAYS: list[tuple[bytes | int, str]] = [
-    (header("(1000000000000, 2)"), MORE),
-    (header("(1000000000000, 2)", 2**32 - 1, b"\x02\x00"), MORE),
-    *((left, (CUT if left > 127 else WITHIN).format(left)) for left in (300, 128, 100, 7)),
+    (header("(1000000000000, 2)"), CUT.format(192) + "mmap length is greater than file size"),
+    (header("(1000000000000, 2)", 2**32 - 1, b"\x02\x00"), CUT.format(194) + "EOF: reading array header"),
+    *((left, CUT.format(left)) for left in (300, 128, 100, 7)),
     *((text, r"its first bytes are b'.*', expected b'.x93NUMPY'") for text in (b"", b"hello", b"a,b,y\n1,2,0\n")),
     *((header(shape), "") for shape in ("(True,)", "(1.5,)", "('3',)", "(-1,)", "(10**9,)", "((3,),)", "((")),
     (header(f"(10{'0' * 30},)"), ""),
