@@ -161,12 +161,30 @@ def _lkj_draw(rng: "np.random.Generator", d: int, eta: Any) -> Any:
     return L
 
 
+def _row(
+    call: str, words: str, value: str, *, support: str = "", needs: str = "", bounds: Mapping[str, str] | None = None,
+    moments: tuple[str, ...] = (), discrete: bool = False, **said: Any,
+) -> Density:  # fmt: skip
+    """Return a row: commas part comparisons, bounds are by the arguments that they are over; a probability is <= 1."""
+    name, _, arguments = call.removesuffix(")").partition("(")
+    known = bounds or ({arguments.replace(",", ""): "0"} if discrete else {})
+    return Density(
+        name=name, arguments=_split(arguments), words=words, value=value, support=_split(support), needs=_split(needs),
+        bounds=tuple(Bound(over=tuple(over.split()), at_most=text) for over, text in known.items()),
+        moments=frozenset(moments), discrete=discrete, **said,
+    )  # fmt: skip
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(", ")))
+
+
 _ROWS = (
-    Density(
-        name="normal", arguments=("x", "mu", "sigma"), words="the normal distribution, mean mu, sd sigma",
-        value="-((x - mu)/sigma)**2/2 - log(sigma) - log(2*pi)/2", needs=("sigma > 0",),
-        bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(2*pi)/2"),),
-        moments=frozenset({POWERS, EXPONENTIALS}),
+    _row(
+        "normal(x, mu, sigma)", "the normal distribution, mean mu, sd sigma",
+        "-((x - mu)/sigma)**2/2 - log(sigma) - log(2*pi)/2", needs="sigma > 0",
+        bounds={"x mu": "-log(sigma) - log(2*pi)/2"},
+        moments=(POWERS, EXPONENTIALS),
         location="mu", scale="sigma",
         written=(
             ("log(sigma)/2 - sigma*(x - mu)**2/2", "sigma**(-1/2)"),
@@ -176,260 +194,239 @@ _ROWS = (
         ),
         draw=lambda rng, size, mu, sigma: rng.normal(mu, sigma, size),
     ),
-    Density(
-        name="student_t", arguments=("x", "nu", "mu", "sigma"),
-        words="Student's t distribution, nu degrees of freedom, location mu, scale sigma",
-        value="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"
+    _row(
+        "student_t(x, nu, mu, sigma)",
+        "Student's t distribution, nu degrees of freedom, location mu, scale sigma",
+        "loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"
         " - (nu + 1)/2*log1p(((x - mu)/sigma)**2/nu)",
-        needs=("nu > 0", "sigma > 0"),
-        bounds=(
-            Bound(over=("x", "mu"), at_most="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"),
-            Bound(over=("x", "nu", "mu"), at_most="-log(sigma) - log(2*pi)/2"),  # Gamma(z + 1/2) < sqrt(z) Gamma(z)
-        ),
+        needs="nu > 0, sigma > 0",
+        bounds={
+            "x mu": "loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)",
+            "x nu mu": "-log(sigma) - log(2*pi)/2",  # Gamma(z + 1/2) < sqrt(z) Gamma(z)
+        },
         location="mu", scale="sigma", tail="nu",
         draw=lambda rng, size, nu, mu, sigma: mu + sigma * rng.standard_t(nu, size),
     ),
-    Density(
-        name="cauchy", arguments=("x", "mu", "sigma"), words="the Cauchy distribution, location mu, scale sigma",
-        value="-log1p(((x - mu)/sigma)**2) - log(sigma) - log(pi)", needs=("sigma > 0",),
-        bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(pi)"),),
+    _row(
+        "cauchy(x, mu, sigma)", "the Cauchy distribution, location mu, scale sigma",
+        "-log1p(((x - mu)/sigma)**2) - log(sigma) - log(pi)", needs="sigma > 0",
+        bounds={"x mu": "-log(sigma) - log(pi)"},
         location="mu", scale="sigma", tail="1",
         draw=lambda rng, size, mu, sigma: mu + sigma * rng.standard_cauchy(size),
     ),
-    Density(
-        name="half_normal", arguments=("x", "sigma"), words="abs(z), z ~ normal(0, sigma)",
-        value="-(x/sigma)**2/2 - log(sigma) + log(2/pi)/2", support=("x >= 0",), needs=("sigma > 0",),
-        bounds=(Bound(over=("x",), at_most="log(2/pi)/2 - log(sigma)"),),
-        moments=frozenset({POWERS, EXPONENTIALS}),
+    _row(
+        "half_normal(x, sigma)", "abs(z), z ~ normal(0, sigma)",
+        "-(x/sigma)**2/2 - log(sigma) + log(2/pi)/2", support="x >= 0", needs="sigma > 0",
+        bounds={"x": "log(2/pi)/2 - log(sigma)"},
+        moments=(POWERS, EXPONENTIALS),
         draw=lambda rng, size, sigma: abs(rng.normal(0.0, sigma, size)),
     ),
-    Density(
-        name="half_cauchy", arguments=("x", "sigma"), words="abs(z), z ~ cauchy(0, sigma)",
-        value="-log1p((x/sigma)**2) - log(sigma) + log(2/pi)", support=("x >= 0",), needs=("sigma > 0",),
-        bounds=(Bound(over=("x",), at_most="log(2/pi) - log(sigma)"),),
+    _row(
+        "half_cauchy(x, sigma)", "abs(z), z ~ cauchy(0, sigma)",
+        "-log1p((x/sigma)**2) - log(sigma) + log(2/pi)", support="x >= 0", needs="sigma > 0",
+        bounds={"x": "log(2/pi) - log(sigma)"},
         draw=lambda rng, size, sigma: abs(sigma * rng.standard_cauchy(size)),
     ),
-    Density(
-        name="half_student_t", arguments=("x", "nu", "sigma"), words="abs(z), z ~ student_t(nu, 0, sigma)",
-        value="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 + log(2) - log(sigma)"
+    _row(
+        "half_student_t(x, nu, sigma)", "abs(z), z ~ student_t(nu, 0, sigma)",
+        "loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 + log(2) - log(sigma)"
         " - (nu + 1)/2*log1p((x/sigma)**2/nu)",
-        support=("x >= 0",), needs=("nu > 0", "sigma > 0"),
-        bounds=(
-            Bound(
-                over=("x",),
-                at_most="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 + log(2) - log(sigma)",
-            ),
-        ),
+        support="x >= 0", needs="nu > 0, sigma > 0",
+        bounds={"x": "loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 + log(2) - log(sigma)"},
         draw=lambda rng, size, nu, sigma: abs(sigma * rng.standard_t(nu, size)),
     ),
-    Density(
-        name="gamma", arguments=("x", "shape", "rate"), words="the gamma distribution, shape and rate",
-        value="(shape - 1)*log(x) - rate*x + shape*log(rate) - loggamma(shape)", support=("x > 0",),
-        needs=("shape > 0", "rate > 0"),
-        bounds=(Bound(over=("rate",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),),
+    _row(
+        "gamma(x, shape, rate)", "the gamma distribution, shape and rate",
+        "(shape - 1)*log(x) - rate*x + shape*log(rate) - loggamma(shape)", support="x > 0",
+        needs="shape > 0, rate > 0",
+        bounds={"rate": "shape*log(shape) - shape - log(x) - loggamma(shape)"},
         ceilings=("log(shape)/2 - log(x) - log(2*pi)/2",),  # log Gamma(a) >= (a - 1/2) log a - a + log(2 pi)/2
-        moments=frozenset({POWERS}),
+        moments=(POWERS,),
         draw=lambda rng, size, shape, rate: rng.gamma(shape, 1 / rate, size),
     ),
-    Density(
-        name="inverse_gamma", arguments=("x", "shape", "scale"), words="1/z, z ~ gamma(shape, scale)",
-        value="shape*log(scale) - loggamma(shape) - (shape + 1)*log(x) - scale/x", support=("x > 0",),
-        needs=("shape > 0", "scale > 0"),
-        bounds=(
-            Bound(
-                over=("x",),
-                at_most="(shape + 1)*log(shape + 1) - (shape + 1) - log(scale) - loggamma(shape)",
-            ),
-            Bound(over=("scale",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),
-        ),
+    _row(
+        "inverse_gamma(x, shape, scale)", "1/z, z ~ gamma(shape, scale)",
+        "shape*log(scale) - loggamma(shape) - (shape + 1)*log(x) - scale/x", support="x > 0",
+        needs="shape > 0, scale > 0",
+        bounds={
+            "x": "(shape + 1)*log(shape + 1) - (shape + 1) - log(scale) - loggamma(shape)",
+            "scale": "shape*log(shape) - shape - log(x) - loggamma(shape)",
+        },
         ceilings=("log(shape)/2 - log(x) - log(2*pi)/2",),
-        moments=frozenset({INVERSE}),
+        moments=(INVERSE,),
         draw=lambda rng, size, shape, scale: scale / rng.standard_gamma(shape, size),
     ),
-    Density(
-        name="beta", arguments=("x", "a", "b"), words="the beta distribution, shapes a and b",
-        value="(a - 1)*log(x) + (b - 1)*log1p(-x) + loggamma(a + b) - loggamma(a) - loggamma(b)",
-        support=("x > 0", "x < 1"), needs=("a > 0", "b > 0"),
+    _row(
+        "beta(x, a, b)", "the beta distribution, shapes a and b",
+        "(a - 1)*log(x) + (b - 1)*log1p(-x) + loggamma(a + b) - loggamma(a) - loggamma(b)",
+        support="x > 0, x < 1", needs="a > 0, b > 0",
         ceilings=tuple(f"log({a})/2 - log(x) - log1p(-x) - log(2*pi)/2" for a in ("a", "b", "a + b")),  # by the same
-        moments=frozenset({POWERS, EXPONENTIALS}),
+        moments=(POWERS, EXPONENTIALS),
         draw=lambda rng, size, a, b: rng.beta(a, b, size),
     ),
-    Density(
-        name="exponential", arguments=("x", "rate"), words="the exponential distribution, rate",
-        value="log(rate) - rate*x", support=("x >= 0",), needs=("rate > 0",),
-        bounds=(Bound(over=("x",), at_most="log(rate)"),),  # at x = 0 there is none over the rate
-        moments=frozenset({POWERS}),
+    _row(
+        "exponential(x, rate)", "the exponential distribution, rate",
+        "log(rate) - rate*x", support="x >= 0", needs="rate > 0",
+        bounds={"x": "log(rate)"},  # at x = 0 there is none over the rate
+        moments=(POWERS,),
         draw=lambda rng, size, rate: rng.exponential(1 / rate, size),
     ),
-    Density(
-        name="lognormal", arguments=("x", "mu", "sigma"), words="exp(z), z ~ normal(mu, sigma)",
-        value="-((log(x) - mu)/sigma)**2/2 - log(x) - log(sigma) - log(2*pi)/2", support=("x > 0",),
-        needs=("sigma > 0",),
-        bounds=(
-            Bound(over=("mu",), at_most="-log(x) - log(sigma) - log(2*pi)/2"),
-            Bound(over=("x",), at_most="sigma**2/2 - mu - log(sigma) - log(2*pi)/2"),
-        ),
-        moments=frozenset({INVERSE, POWERS}),
+    _row(
+        "lognormal(x, mu, sigma)", "exp(z), z ~ normal(mu, sigma)",
+        "-((log(x) - mu)/sigma)**2/2 - log(x) - log(sigma) - log(2*pi)/2", support="x > 0",
+        needs="sigma > 0",
+        bounds={
+            "mu": "-log(x) - log(sigma) - log(2*pi)/2",
+            "x": "sigma**2/2 - mu - log(sigma) - log(2*pi)/2",
+        },
+        moments=(INVERSE, POWERS),
         location="mu", scale="sigma", of_logarithm=True,
         draw=lambda rng, size, mu, sigma: rng.lognormal(mu, sigma, size),
     ),
-    Density(
-        name="laplace", arguments=("x", "mu", "sigma"), words="the Laplace distribution, location mu, scale sigma",
-        value="-abs(x - mu)/sigma - log(2*sigma)", needs=("sigma > 0",),
-        bounds=(Bound(over=("x", "mu"), at_most="-log(2*sigma)"),),
-        moments=frozenset({POWERS}),
+    _row(
+        "laplace(x, mu, sigma)", "the Laplace distribution, location mu, scale sigma",
+        "-abs(x - mu)/sigma - log(2*sigma)", needs="sigma > 0",
+        bounds={"x mu": "-log(2*sigma)"},
+        moments=(POWERS,),
         location="mu", scale="sigma", written=(("-abs(x - mu)/sigma - log(sigma)", "sigma"),),
         draw=lambda rng, size, mu, sigma: rng.laplace(mu, sigma, size),
     ),
-    Density(
-        name="logistic", arguments=("x", "mu", "sigma"), words="the logistic distribution, location mu, scale sigma",
-        value="(mu - x)/sigma - 2*softplus((mu - x)/sigma) - log(sigma)", needs=("sigma > 0",),
-        bounds=(Bound(over=("x", "mu"), at_most="-log(4*sigma)"),),
-        moments=frozenset({POWERS}),
+    _row(
+        "logistic(x, mu, sigma)", "the logistic distribution, location mu, scale sigma",
+        "(mu - x)/sigma - 2*softplus((mu - x)/sigma) - log(sigma)", needs="sigma > 0",
+        bounds={"x mu": "-log(4*sigma)"},
+        moments=(POWERS,),
         location="mu", scale="sigma",
         draw=lambda rng, size, mu, sigma: rng.logistic(mu, sigma, size),
     ),
-    Density(
-        name="weibull", arguments=("x", "alpha", "sigma"), words="the Weibull distribution, shape alpha, scale sigma",
-        value="(alpha - 1)*log(x/sigma) - exp(alpha*log(x/sigma)) + log(alpha/sigma)", support=("x > 0",),
-        needs=("alpha > 0", "sigma > 0"),
-        bounds=(Bound(over=("sigma",), at_most="log(alpha) - log(x) - 1"),),
-        moments=frozenset({POWERS}),
+    _row(
+        "weibull(x, alpha, sigma)", "the Weibull distribution, shape alpha, scale sigma",
+        "(alpha - 1)*log(x/sigma) - exp(alpha*log(x/sigma)) + log(alpha/sigma)", support="x > 0",
+        needs="alpha > 0, sigma > 0",
+        bounds={"sigma": "log(alpha) - log(x) - 1"},
+        moments=(POWERS,),
         draw=lambda rng, size, alpha, sigma: sigma * rng.weibull(alpha, size),
     ),
-    Density(
-        name="uniform", arguments=("x", "a", "b"), words="the uniform distribution between a and b",
-        value="-log(b - a)", support=("x >= a", "x <= b"), needs=("b > a",),
-        bounds=(Bound(over=("x",), at_most="-log(b - a)"),),
-        moments=frozenset({POWERS, EXPONENTIALS}),
+    _row(
+        "uniform(x, a, b)", "the uniform distribution between a and b",
+        "-log(b - a)", support="x >= a, x <= b", needs="b > a",
+        bounds={"x": "-log(b - a)"},
+        moments=(POWERS, EXPONENTIALS),
         draw=lambda rng, size, a, b: rng.uniform(a, b, size),
     ),
-    Density(
-        name="bernoulli", arguments=("y", "p"), words="0 or 1, with P(1) = p",
-        value="y*log(p) + (1 - y)*log1p(-p)", support=("y >= 0", "y <= 1"), values=(0, 1),
-        needs=("p > 0", "p < 1"), discrete=True,
-        bounds=(Bound(over=("y", "p"), at_most="0"),),
+    _row(
+        "bernoulli(y, p)", "0 or 1, with P(1) = p",
+        "y*log(p) + (1 - y)*log1p(-p)", support="y >= 0, y <= 1", values=(0, 1),
+        needs="p > 0, p < 1", discrete=True,
         draw=lambda rng, size, p: rng.binomial(1, p, size),
     ),
-    Density(
-        name="bernoulli_logit", arguments=("y", "eta"), words="0 or 1, with log odds eta",
-        value="y*eta - softplus(eta)", support=("y >= 0", "y <= 1"), values=(0, 1), discrete=True,
-        bounds=(Bound(over=("y", "eta"), at_most="0"),),
+    _row(
+        "bernoulli_logit(y, eta)", "0 or 1, with log odds eta",
+        "y*eta - softplus(eta)", support="y >= 0, y <= 1", values=(0, 1), discrete=True,
         draw=lambda rng, size, eta: rng.binomial(1, _sigmoid(eta), size),
     ),
-    Density(
-        name="binomial", arguments=("y", "n", "p"), words="successes in n trials, each with probability p",
-        value="y*log(p) + (n - y)*log1p(-p) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
-        support=("y >= 0", "y <= n"), needs=("n >= 0", "p > 0", "p < 1"), discrete=True,
-        bounds=(Bound(over=("y", "n", "p"), at_most="0"),),
+    _row(
+        "binomial(y, n, p)", "successes in n trials, each with probability p",
+        "y*log(p) + (n - y)*log1p(-p) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
+        support="y >= 0, y <= n", needs="n >= 0, p > 0, p < 1", discrete=True,
         draw=lambda rng, size, n, p: rng.binomial(_trials(n), p, size),
     ),
-    Density(
-        name="binomial_logit", arguments=("y", "n", "eta"), words="successes in n trials, each with log odds eta",
-        value="y*eta - n*softplus(eta) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
-        support=("y >= 0", "y <= n"), needs=("n >= 0",), discrete=True,
-        bounds=(Bound(over=("y", "n", "eta"), at_most="0"),),
+    _row(
+        "binomial_logit(y, n, eta)", "successes in n trials, each with log odds eta",
+        "y*eta - n*softplus(eta) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
+        support="y >= 0, y <= n", needs="n >= 0", discrete=True,
         draw=lambda rng, size, n, eta: rng.binomial(_trials(n), _sigmoid(eta), size),
     ),
-    Density(
-        name="poisson", arguments=("y", "mu"), words="the Poisson distribution, mean mu",
-        value="y*log(mu) - mu - loggamma(y + 1)", support=("y >= 0",), needs=("mu > 0",), discrete=True, at_zero="-mu",
-        bounds=(Bound(over=("y", "mu"), at_most="0"),),
+    _row(
+        "poisson(y, mu)", "the Poisson distribution, mean mu",
+        "y*log(mu) - mu - loggamma(y + 1)", support="y >= 0", needs="mu > 0", discrete=True, at_zero="-mu",
         draw=lambda rng, size, mu: rng.poisson(mu, size),
     ),
-    Density(
-        name="poisson_log", arguments=("y", "eta"), words="the Poisson distribution, mean exp(eta)",
-        value="y*eta - exp(eta) - loggamma(y + 1)", support=("y >= 0",), discrete=True, at_zero="-exp(eta)",
-        bounds=(Bound(over=("y", "eta"), at_most="0"),),
+    _row(
+        "poisson_log(y, eta)", "the Poisson distribution, mean exp(eta)",
+        "y*eta - exp(eta) - loggamma(y + 1)", support="y >= 0", discrete=True, at_zero="-exp(eta)",
         draw=lambda rng, size, eta: rng.poisson(_exp(eta), size),
     ),
-    Density(
-        name="neg_binomial_2", arguments=("y", "mu", "phi"),
-        words="the negative binomial distribution, mean mu, variance mu + mu**2/phi",
-        value="loggamma(y + phi) - loggamma(phi) - loggamma(y + 1) - phi*log1p(mu/phi) - y*log1p(phi/mu)",
-        support=("y >= 0",), needs=("mu > 0", "phi > 0"), discrete=True,
-        bounds=(Bound(over=("y", "mu", "phi"), at_most="0"),),
+    _row(
+        "neg_binomial_2(y, mu, phi)",
+        "the negative binomial distribution, mean mu, variance mu + mu**2/phi",
+        "loggamma(y + phi) - loggamma(phi) - loggamma(y + 1) - phi*log1p(mu/phi) - y*log1p(phi/mu)",
+        support="y >= 0", needs="mu > 0, phi > 0", discrete=True,
         draw=lambda rng, size, mu, phi: rng.negative_binomial(phi, 1 / (1 + mu / phi), size),
     ),
-    Density(
-        name="neg_binomial_2_log", arguments=("y", "eta", "phi"),
-        words="the negative binomial distribution, mean exp(eta), variance exp(eta) + exp(2*eta)/phi",
-        value="loggamma(y + phi) - loggamma(phi) - loggamma(y + 1)"
+    _row(
+        "neg_binomial_2_log(y, eta, phi)",
+        "the negative binomial distribution, mean exp(eta), variance exp(eta) + exp(2*eta)/phi",
+        "loggamma(y + phi) - loggamma(phi) - loggamma(y + 1)"
         " - phi*softplus(eta - log(phi)) - y*softplus(log(phi) - eta)",
-        support=("y >= 0",), needs=("phi > 0",), discrete=True,
-        bounds=(Bound(over=("y", "eta", "phi"), at_most="0"),),
+        support="y >= 0", needs="phi > 0", discrete=True,
         draw=lambda rng, size, eta, phi: rng.negative_binomial(phi, 1 / (1 + _exp(eta) / phi), size),
     ),
-    Density(
-        name="beta_binomial", arguments=("y", "n", "a", "b"),
-        words="successes in n trials of one probability p ~ beta(a, b)",
-        value="loggamma(y + a) + loggamma(n - y + b) - loggamma(n + a + b)"
+    _row(
+        "beta_binomial(y, n, a, b)",
+        "successes in n trials of one probability p ~ beta(a, b)",
+        "loggamma(y + a) + loggamma(n - y + b) - loggamma(n + a + b)"
         " + loggamma(a + b) - loggamma(a) - loggamma(b) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
-        support=("y >= 0", "y <= n"), needs=("n >= 0", "a > 0", "b > 0"), discrete=True,
-        bounds=(Bound(over=("y", "n", "a", "b"), at_most="0"),),
+        support="y >= 0, y <= n", needs="n >= 0, a > 0, b > 0", discrete=True,
         draw=lambda rng, size, n, a, b: rng.binomial(_trials(n), rng.beta(a, b, size), size),
     ),
-    Density(
-        name="zero_inflated_poisson", arguments=("y", "w", "mu"),
-        words="0 with probability w, else poisson(mu)",
-        value="where(y == 0, log(w + (1 - w)*exp(-mu)), log1p(-w) + y*log(mu) - mu - loggamma(y + 1))",
-        support=("y >= 0",), needs=("w > 0", "w < 1", "mu > 0"), discrete=True,
-        bounds=(Bound(over=("y", "w", "mu"), at_most="0"),),
+    _row(
+        "zero_inflated_poisson(y, w, mu)",
+        "0 with probability w, else poisson(mu)",
+        "where(y == 0, log(w + (1 - w)*exp(-mu)), log1p(-w) + y*log(mu) - mu - loggamma(y + 1))",
+        support="y >= 0", needs="w > 0, w < 1, mu > 0", discrete=True,
         draw=lambda rng, size, w, mu: rng.poisson(mu, size) * rng.binomial(1, 1 - w, size),
     ),
-    Density(
-        name="zero_inflated_binomial", arguments=("y", "w", "n", "p"),
-        words="0 with probability w, else binomial(n, p)",
-        value="where(y == 0, log(w + (1 - w)*exp(n*log1p(-p))), log1p(-w) + y*log(p) + (n - y)*log1p(-p)"
+    _row(
+        "zero_inflated_binomial(y, w, n, p)",
+        "0 with probability w, else binomial(n, p)",
+        "where(y == 0, log(w + (1 - w)*exp(n*log1p(-p))), log1p(-w) + y*log(p) + (n - y)*log1p(-p)"
         " + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1))",
-        support=("y >= 0", "y <= n"), needs=("n >= 0", "w > 0", "w < 1", "p > 0", "p < 1"), discrete=True,
-        bounds=(Bound(over=("y", "w", "n", "p"), at_most="0"),),
+        support="y >= 0, y <= n", needs="n >= 0, w > 0, w < 1, p > 0, p < 1", discrete=True,
         draw=lambda rng, size, w, n, p: rng.binomial(_trials(n), p, size) * rng.binomial(1, 1 - w, size),
     ),
-    Density(
-        name="multi_normal", arguments=("x", "mu", "Sigma"), words="the normal distribution, mean mu, covariance Sigma",
-        value="-(x - mu).T @ inv(Sigma) @ (x - mu)/2 - logdet(Sigma)/2 - d*log(2*pi)/2",
+    _row(
+        "multi_normal(x, mu, Sigma)", "the normal distribution, mean mu, covariance Sigma",
+        "-(x - mu).T @ inv(Sigma) @ (x - mu)/2 - logdet(Sigma)/2 - d*log(2*pi)/2",
         of_entry=False, matrices=("Sigma",),
-        bounds=(Bound(over=("x", "mu"), at_most="-logdet(Sigma)/2 - d*log(2*pi)/2"),),
+        bounds={"x mu": "-logdet(Sigma)/2 - d*log(2*pi)/2"},
         location="mu", scale="Sigma",
         draw=lambda rng, size, mu, Sigma: rng.multivariate_normal(mu, Sigma, size, method="cholesky"),
     ),
-    Density(
-        name="multi_normal_cholesky", arguments=("x", "mu", "L"),
-        words="the normal distribution, mean mu, covariance L @ L.T",
-        value="-(inv(L) @ (x - mu)).T @ (inv(L) @ (x - mu))/2 - log(abs(det(L))) - d*log(2*pi)/2",
+    _row(
+        "multi_normal_cholesky(x, mu, L)",
+        "the normal distribution, mean mu, covariance L @ L.T",
+        "-(inv(L) @ (x - mu)).T @ (inv(L) @ (x - mu))/2 - log(abs(det(L))) - d*log(2*pi)/2",
         of_entry=False, matrices=("L",), factor="L",
-        bounds=(Bound(over=("x", "mu"), at_most="-log(abs(det(L))) - d*log(2*pi)/2"),),
+        bounds={"x mu": "-log(abs(det(L))) - d*log(2*pi)/2"},
         location="mu", scale="L",
         draw=lambda rng, size, mu, L: mu + rng.standard_normal((size, len(mu))) @ L.T,
     ),
-    Density(
-        name="dirichlet", arguments=("x", "alpha"), words="the Dirichlet distribution of shares x that sum to 1",
-        value="sum((alpha - 1)*log(x)) + loggamma(sum(alpha)) - sum(loggamma(alpha))", support=("x > 0",),
-        needs=("alpha > 0",), of_entry=False, of_set=Constraint.SIMPLEX,
+    _row(
+        "dirichlet(x, alpha)", "the Dirichlet distribution of shares x that sum to 1",
+        "sum((alpha - 1)*log(x)) + loggamma(sum(alpha)) - sum(loggamma(alpha))", support="x > 0",
+        needs="alpha > 0", of_entry=False, of_set=Constraint.SIMPLEX,
         proper=False,  # over all x: of what is no block it is not looked at that they add up to 1
         draw=lambda rng, size, alpha: rng.dirichlet(alpha, size),
     ),
-    Density(
-        name="categorical_logit", arguments=("y", "eta"), words="a position, with log weights eta",
-        value="y.T @ eta - log(sum(exp(eta)))", of_entry=False, discrete=True, index=True,
-        bounds=(Bound(over=("y", "eta"), at_most="0"),),
+    _row(
+        "categorical_logit(y, eta)", "a position, with log weights eta",
+        "y.T @ eta - log(sum(exp(eta)))", of_entry=False, discrete=True, index=True,
         draw=lambda rng, size, eta: (eta + rng.gumbel(size=(size, eta.shape[-1]))).argmax(axis=-1),
     ),
-    Density(
-        name="ordered_logistic", arguments=("y", "eta", "c"),
-        words="a grade: the number of d cuts c[0] < ... < c[d - 1] below eta plus logistic noise",
-        value="log(sigmoid(c[y] - eta) - sigmoid(c[y - 1] - eta)), c[-1] being -oo and c[d] oo",
+    _row(
+        "ordered_logistic(y, eta, c)",
+        "a grade: the number of d cuts c[0] < ... < c[d - 1] below eta plus logistic noise",
+        "log(sigmoid(c[y] - eta) - sigmoid(c[y - 1] - eta)), c[-1] being -oo and c[d] oo",
         of_entry=False, discrete=True, index=True, increasing="c", at_size=_grades,
-        bounds=(Bound(over=("y", "eta", "c"), at_most="0"),),
         draw=_grade_draw,
     ),
-    Density(
-        name="lkj_cholesky", arguments=("L", "eta"),
-        words="the Cholesky factor of a correlation matrix with density proportional to det**(eta - 1)",
-        value="sum over k = 1, ..., d - 1 of (d - k - 3 + 2*eta)*log(L[k, k]) - k/2*log(pi)"
+    _row(
+        "lkj_cholesky(L, eta)",
+        "the Cholesky factor of a correlation matrix with density proportional to det**(eta - 1)",
+        "sum over k = 1, ..., d - 1 of (d - k - 3 + 2*eta)*log(L[k, k]) - k/2*log(pi)"
         " - loggamma(eta + (d - 1 - k)/2) + loggamma(eta + (d - 1)/2)",
-        needs=("eta > 0",), of_entry=False, matrices=("L",), of_set=Constraint.CHOLESKY_CORR, at_size=_lkj,
+        needs="eta > 0", of_entry=False, matrices=("L",), of_set=Constraint.CHOLESKY_CORR, at_size=_lkj,
         draw=lambda rng, size, eta: _lkj_draw(rng, size[0], eta),
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@
 no))`: the same values at every point, those where a side of a comparison is equal to the other included.
 """
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
 from math import comb
@@ -246,3 +247,16 @@ def _size(part: Tree, context: Context) -> Size | None:
         return part.name if part.name in context.scope.declarations.sizes else None
     value = whole_of(part)
     return value if value is not None and 0 < value <= MOST_ROWS else None
+
+
+Rule = Callable[[Call, Context], Tree | None]
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(_SEVERAL, several), **dict.fromkeys(_CONSTANTS, constant), "Integer": integer,
+    "Piecewise": piecewise, "where": where, "polygamma": polygamma, "logsumexp": log_sum_exp,
+    "Derivative": derivative, "diff": derivative, "Matrix": matrix, "ImmutableMatrix": matrix, "diag": diagonal,
+}  # fmt: skip
+"""By the functions whose calls they read: the number of arguments varies, or what they are does."""
+
+EXACT: Mapping[str, Rule] = {"factorial": factorial, "binomial": binomial}
+"""What functions are at whole numbers; None at others, where they are what their template says."""

@@ -5,31 +5,27 @@ and everything that is printed is in these. What it means has a value where SymP
 points, and is that function there: `cbrt(x)` is `x**(1/3)`, whose base has to be shown to be nonnegative.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 from recipe_compiler.errors import Place
-from recipe_compiler.formula import spelled, tree
+from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.names import LANGUAGE
+from recipe_compiler.formula.spelled import EXACT, RULES
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.tree import Call, Tree
 
-Rule = Callable[[Call, Context], Tree | None]
 _Named = Call | tree.Name | tree.Constant
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A call or a name as SymPy prints it, and what it means; `read` where the number of its arguments varies."""
+    """A call or a name as SymPy prints it, and what it means."""
 
     written: str
     means: str
-    read: Rule | None = None
-    exact: Rule | None = None
-    """What it is at whole numbers; None of others."""
 
     @property
     def name(self) -> str:
@@ -37,77 +33,78 @@ class Spelling:
         return self.written.partition("(")[0]
 
 
-SPELLINGS = (
-    Spelling("E", "exp(1)"),
-    Spelling("EulerGamma", "-digamma(1)"),
-    Spelling("GoldenRatio", "(1 + sqrt(5))/2"),
-    Spelling("S(x)", "x"),
-    Spelling("Integer(n)", "n", spelled.integer),
-    Spelling("Rational(p, q)", "p/q"),
-    Spelling("Rational(p)", "p"),
-    Spelling("Float(x)", "x"),
-    Spelling("Add(a, b, ...)", "a + b + ...", spelled.several),
-    Spelling("Mul(a, b, ...)", "a*b*...", spelled.several),
-    Spelling("Pow(a, b)", "a**b"),
-    Spelling("Abs(x)", "abs(x)"),
-    Spelling("Max(a, b, ...)", "maximum(a, maximum(b, ...))", spelled.several),
-    Spelling("Min(a, b, ...)", "minimum(a, minimum(b, ...))", spelled.several),
-    Spelling("Heaviside(x)", "(1 + sign(x))/2"),
-    Spelling("Heaviside(x, h)", "where(x == 0, h, (1 + sign(x))/2)"),
-    Spelling("Piecewise((a, x > 0), (b, True))", "where(x > 0, a, b)", spelled.piecewise),
-    Spelling("where(x > 0, a, b)", "where(x > 0, a, b)", spelled.where),
-    Spelling("Eq(a, b)", "a == b"),
-    Spelling("Gt(a, b)", "a > b"),
-    Spelling("Ge(a, b)", "a >= b"),
-    Spelling("Lt(a, b)", "a < b"),
-    Spelling("Le(a, b)", "a <= b"),
-    Spelling("ln(x)", "log(x)"),
-    Spelling("log(x, b)", "log(x)/log(b)"),
-    Spelling("cbrt(x)", "x**(1/3)"),
-    Spelling("root(x, n)", "x**(1/n)"),
-    Spelling("sec(x)", "1/cos(x)"),
-    Spelling("csc(x)", "1/sin(x)"),
-    Spelling("cot(x)", "cos(x)/sin(x)"),
-    Spelling("asin(x)", "2*atan(x/(1 + sqrt(1 - x**2)))"),
-    Spelling("acos(x)", "pi/2 - 2*atan(x/(1 + sqrt(1 - x**2)))"),
-    Spelling("acot(x)", "atan(1/x)"),
-    Spelling("sech(x)", "1/cosh(x)"),
-    Spelling("csch(x)", "1/sinh(x)"),
-    Spelling("coth(x)", "1/tanh(x)"),
-    Spelling("acsch(x)", "asinh(1/x)"),
-    Spelling("acosh(x)", "log(x + sqrt(x - 1)*sqrt(x + 1))"),
-    Spelling("atanh(x)", "(log1p(x) - log1p(-x))/2"),
-    Spelling("acoth(x)", "(log1p(1/x) - log1p(-1/x))/2"),
-    Spelling("asech(x)", "log(1/x + sqrt(1/x - 1)*sqrt(1/x + 1))"),
-    Spelling("beta(x, y)", "exp(loggamma(x) + loggamma(y) - loggamma(x + y))"),
-    Spelling("erfc(x)", "2*ndtr(-sqrt(2)*x)"),
-    Spelling("factorial(n)", "gamma(n + 1)", exact=spelled.factorial),
-    Spelling("binomial(n, k)", "exp(loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1))", exact=spelled.binomial),
-    Spelling("polygamma(0, x)", "digamma(x)", spelled.polygamma),
-    Spelling("logsumexp(a, b, ...)", "log(exp(a) + exp(b) + ...)", spelled.log_sum_exp),
-    Spelling("Derivative(f, x)", "grad(f, x)", spelled.derivative),
-    Spelling("diff(f, x)", "grad(f, x)", spelled.derivative),
-    Spelling("Matrix([[a, b], [c, d]])", "Matrix([[a, b], [c, d]])", spelled.matrix),
-    Spelling("ImmutableMatrix([[a, b], [c, d]])", "Matrix([[a, b], [c, d]])", spelled.matrix),
-    Spelling("diag(a, b, ...)", "Matrix([[a, 0, ...], [0, b, ...], ...])", spelled.diagonal),
-    Spelling("eye(n)", "I", spelled.constant),
-    Spelling("Identity(n)", "I", spelled.constant),
-    Spelling("zeros(n, m)", "0", spelled.constant),
-    Spelling("ZeroMatrix(n, m)", "0", spelled.constant),
-    Spelling("ones(n, m)", "ones @ ones.T", spelled.constant),
-    Spelling("OneMatrix(n, m)", "ones @ ones.T", spelled.constant),
-    Spelling("Transpose(A)", "A.T"),
-    Spelling("Inverse(A)", "inv(A)"),
-    Spelling("Trace(A)", "trace(A)"),
-    Spelling("Determinant(A)", "det(A)"),
-    Spelling("DiagMatrix(v)", "diag(v)"),
-    Spelling("DotProduct(u, v)", "dot(u, v)"),
-    Spelling("HadamardProduct(u, v, ...)", "u*v*...", spelled.several),
-    Spelling("HadamardPower(v, n)", "v**n"),
-    Spelling("KroneckerProduct(A, B, ...)", "kron(A, kron(B, ...))", spelled.several),
-    Spelling(
-        "gaussian_process(y, x, alpha, rho, sigma)", "multi_normal(y, 0, gp_exp_quad_cov(x, alpha, rho) + sigma**2*I)"
-    ),
+SPELLINGS = tuple(
+    Spelling(written, means)
+    for written, means in {
+        "E": "exp(1)",
+        "EulerGamma": "-digamma(1)",
+        "GoldenRatio": "(1 + sqrt(5))/2",
+        "S(x)": "x",
+        "Integer(n)": "n",
+        "Rational(p, q)": "p/q",
+        "Rational(p)": "p",
+        "Float(x)": "x",
+        "Add(a, b, ...)": "a + b + ...",
+        "Mul(a, b, ...)": "a*b*...",
+        "Pow(a, b)": "a**b",
+        "Abs(x)": "abs(x)",
+        "Max(a, b, ...)": "maximum(a, maximum(b, ...))",
+        "Min(a, b, ...)": "minimum(a, minimum(b, ...))",
+        "Heaviside(x)": "(1 + sign(x))/2",
+        "Heaviside(x, h)": "where(x == 0, h, (1 + sign(x))/2)",
+        "Piecewise((a, x > 0), (b, True))": "where(x > 0, a, b)",
+        "where(x > 0, a, b)": "where(x > 0, a, b)",
+        "Eq(a, b)": "a == b",
+        "Gt(a, b)": "a > b",
+        "Ge(a, b)": "a >= b",
+        "Lt(a, b)": "a < b",
+        "Le(a, b)": "a <= b",
+        "ln(x)": "log(x)",
+        "log(x, b)": "log(x)/log(b)",
+        "cbrt(x)": "x**(1/3)",
+        "root(x, n)": "x**(1/n)",
+        "sec(x)": "1/cos(x)",
+        "csc(x)": "1/sin(x)",
+        "cot(x)": "cos(x)/sin(x)",
+        "asin(x)": "2*atan(x/(1 + sqrt(1 - x**2)))",
+        "acos(x)": "pi/2 - 2*atan(x/(1 + sqrt(1 - x**2)))",
+        "acot(x)": "atan(1/x)",
+        "sech(x)": "1/cosh(x)",
+        "csch(x)": "1/sinh(x)",
+        "coth(x)": "1/tanh(x)",
+        "acsch(x)": "asinh(1/x)",
+        "acosh(x)": "log(x + sqrt(x - 1)*sqrt(x + 1))",
+        "atanh(x)": "(log1p(x) - log1p(-x))/2",
+        "acoth(x)": "(log1p(1/x) - log1p(-1/x))/2",
+        "asech(x)": "log(1/x + sqrt(1/x - 1)*sqrt(1/x + 1))",
+        "beta(x, y)": "exp(loggamma(x) + loggamma(y) - loggamma(x + y))",
+        "erfc(x)": "2*ndtr(-sqrt(2)*x)",
+        "factorial(n)": "gamma(n + 1)",
+        "binomial(n, k)": "exp(loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1))",
+        "polygamma(0, x)": "digamma(x)",
+        "logsumexp(a, b, ...)": "log(exp(a) + exp(b) + ...)",
+        "Derivative(f, x)": "grad(f, x)",
+        "diff(f, x)": "grad(f, x)",
+        "Matrix([[a, b], [c, d]])": "Matrix([[a, b], [c, d]])",
+        "ImmutableMatrix([[a, b], [c, d]])": "Matrix([[a, b], [c, d]])",
+        "diag(a, b, ...)": "Matrix([[a, 0, ...], [0, b, ...], ...])",
+        "eye(n)": "I",
+        "Identity(n)": "I",
+        "zeros(n, m)": "0",
+        "ZeroMatrix(n, m)": "0",
+        "ones(n, m)": "ones @ ones.T",
+        "OneMatrix(n, m)": "ones @ ones.T",
+        "Transpose(A)": "A.T",
+        "Inverse(A)": "inv(A)",
+        "Trace(A)": "trace(A)",
+        "Determinant(A)": "det(A)",
+        "DiagMatrix(v)": "diag(v)",
+        "DotProduct(u, v)": "dot(u, v)",
+        "HadamardProduct(u, v, ...)": "u*v*...",
+        "HadamardPower(v, n)": "v**n",
+        "KroneckerProduct(A, B, ...)": "kron(A, kron(B, ...))",
+        "gaussian_process(y, x, alpha, rho, sigma)": "multi_normal(y, 0, gp_exp_quad_cov(x, alpha, rho) + sigma**2*I)",
+    }.items()
 )
 """In the order of the reference."""
 
@@ -146,26 +143,25 @@ def _read(part: _Named, context: Context) -> Tree | None:
     args = part.args if isinstance(part, Call) else ()
     if part.name in DENSITIES and len(args) == len(DENSITIES[part.name].arguments):
         return part  # binomial(y, n, p) is a law, binomial(n, k) a number
+    if isinstance(part, Call) and part.name in RULES:
+        return RULES[part.name](part, context)
     for spelling in known:
-        if spelling.read is not None and isinstance(part, Call):
-            return spelling.read(part, context)
         names, meaning = _template(spelling)
-        if len(names) == len(args) and spelling.read is None:
-            exact = spelling.exact(part, context) if spelling.exact and isinstance(part, Call) else None
+        if len(names) == len(args):
+            exact = EXACT[part.name](part, context) if isinstance(part, Call) and part.name in EXACT else None
             return exact or _put(meaning, dict(zip(names, args, strict=True)), part.at)
     if part.name in LANGUAGE or not isinstance(part, Call):
         return part
     listed = " or ".join(spelling.written for spelling in known)
-    context.fault(part, f"found {len(args)} arguments of {part.name}(), expected {listed}")
-    return None
+    return context.fault(part, f"found {len(args)} arguments of {part.name}(), expected {listed}")
 
 
 @cache
 def _template(spelling: Spelling) -> tuple[tuple[str, ...], Tree]:
     """Return the names of the arguments of a spelling, and the tree of what it means."""
-    written = parse(spelling.written, "spelling", Place("")) if spelling.read is None else tree.Name("")
+    written, meaning = (parse(text, "spelling", Place("")) for text in (spelling.written, spelling.means))
     names = tuple(arg.name for arg in written.args if isinstance(arg, tree.Name)) if isinstance(written, Call) else ()
-    return names, parse(spelling.means, "spelling", Place("")) if spelling.read is None else tree.Name("")
+    return names, meaning
 
 
 def _put(meaning: Tree, given: dict[str, Tree], at: tree.At) -> Tree:
