@@ -10,7 +10,7 @@ called: commands that compute nothing read the table, and so does the process th
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -47,13 +47,18 @@ class Size(StrEnum):
     FACTORIAL = "|f(x)| <= |x|**|x|"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Elementwise:
     """A function of one real number, applied entry by entry: the result has the shape of the argument."""
 
     name: str
     words: str
     """What `help` says it returns."""
+    corner: Corner
+    size: Size
+    emitted: str
+    """What computes it in an emitted module: of `math`, of Python, or of `emit/support`."""
+    _: KW_ONLY
     latex: str = ""
     """The operator, or the whole with `#` for the argument; by default the name, upright."""
     sympy: str = ""
@@ -62,10 +67,6 @@ class Elementwise:
     """The derivative; without one, differentiating it is an error."""
     stated_slope: str = ""
     """The derivative as emitted code computes it, where `slope` would cancel."""
-    corner: Corner
-    size: Size
-    emitted: str
-    """What computes it in an emitted module: of `math`, of Python, or of `emit/support`."""
     ufunc: str = ""
     """NumPy's name of it; steps that `lint` follows may call it."""
     array: Callable[[Any], Any] | None = None
@@ -208,130 +209,134 @@ POWER, EXPONENTIAL, FACTORIAL = Size.POWER, Size.EXPONENTIAL, Size.FACTORIAL
 
 _ROWS = (
     Elementwise(
-        name="exp", words="e**x", latex=r"\exp", sympy="exp", slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
-        emitted="_exp", ufunc="exp", at_zero="1", total=True, positive=True, increasing=True,
-    ),
-    Elementwise(
-        name="log", words="the natural logarithm", latex=r"\log", sympy="log", slope="1/x", corner=SMOOTH,
-        size=POWER, emitted="math.log", ufunc="log", increasing=True, tame=True, logarithm_of="x",
-    ),
-    Elementwise(
-        name="log1p", words="log(1 + x)", slope="1/(1 + x)", corner=SMOOTH, size=POWER,
-        emitted="math.log1p", ufunc="log1p", at_zero="0", increasing=True, tame=True, logarithm_of="1 + x",
-    ),
-    Elementwise(
-        name="expm1", words="exp(x) - 1", slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
-        emitted="math.expm1", ufunc="expm1", at_zero="0", total=True, increasing=True,
-    ),
-    Elementwise(
-        name="exprel", words="(exp(x) - 1)/x, and 1 at 0", corner=SMOOTH, size=EXPONENTIAL,
-        emitted="_exprel", array=_exprel_of_array, positive=True,
-    ),
-    Elementwise(
-        name="sqrtcoth", words="sqrt(x) coth(sqrt(x)), 1 at 0, and sqrt(-x) cot(sqrt(-x)) for -pi**2 < x < 0",
-        corner=SMOOTH, size=POWER, emitted="_sqrtcoth", array=_sqrtcoth_of_array, at_zero="1",
+        "exp", "e**x", SMOOTH, EXPONENTIAL, "_exp",
+        latex=r"\exp", sympy="exp", slope="exp(x)", ufunc="exp", at_zero="1", total=True, positive=True,
         increasing=True,
     ),
     Elementwise(
-        name="reciprocal", words="1/x where x > 0, else not a number", slope="-x**(-2)",
-        corner=SMOOTH, size=POWER, emitted="_reciprocal", array=_reciprocal_of_array, positive=True, tame=True,
+        "log", "the natural logarithm", SMOOTH, POWER, "math.log",
+        latex=r"\log", sympy="log", slope="1/x", ufunc="log", increasing=True, tame=True, logarithm_of="x",
     ),
     Elementwise(
-        name="sqrt", words="the square root", latex=r"\sqrt{#}", sympy="sqrt", slope="1/(2*sqrt(x))",
-        corner=SMOOTH, size=POWER, emitted="math.sqrt", ufunc="sqrt", at_zero="0", homogeneous=Fraction(1, 2),
+        "log1p", "log(1 + x)", SMOOTH, POWER, "math.log1p",
+        slope="1/(1 + x)", ufunc="log1p", at_zero="0", increasing=True, tame=True, logarithm_of="1 + x",
+    ),
+    Elementwise(
+        "expm1", "exp(x) - 1", SMOOTH, EXPONENTIAL, "math.expm1",
+        slope="exp(x)", ufunc="expm1", at_zero="0", total=True, increasing=True,
+    ),
+    Elementwise(
+        "exprel", "(exp(x) - 1)/x, and 1 at 0", SMOOTH, EXPONENTIAL, "_exprel",
+        array=_exprel_of_array, positive=True,
+    ),
+    Elementwise(
+        "sqrtcoth", "sqrt(x) coth(sqrt(x)), 1 at 0, and sqrt(-x) cot(sqrt(-x)) for -pi**2 < x < 0",
+        SMOOTH, POWER, "_sqrtcoth",
+        array=_sqrtcoth_of_array, at_zero="1", increasing=True,
+    ),
+    Elementwise(
+        "reciprocal", "1/x where x > 0, else not a number", SMOOTH, POWER, "_reciprocal",
+        slope="-x**(-2)", array=_reciprocal_of_array, positive=True, tame=True,
+    ),
+    Elementwise(
+        "sqrt", "the square root", SMOOTH, POWER, "math.sqrt",
+        latex=r"\sqrt{#}", sympy="sqrt", slope="1/(2*sqrt(x))", ufunc="sqrt", at_zero="0", homogeneous=Fraction(1, 2),
         increasing=True, tame=True,
     ),
     Elementwise(
-        name="abs", words="the absolute value", latex=r"\left|#\right|", sympy="Abs", slope="sign(x)", corner=KINK,
-        size=POWER, emitted="abs", ufunc="absolute", at_zero="0", parity=EVEN, homogeneous=Fraction(1), total=True,
-        tame=True, ends=(-1, 1),
+        "abs", "the absolute value", KINK, POWER, "abs",
+        latex=r"\left|#\right|", sympy="Abs", slope="sign(x)", ufunc="absolute", at_zero="0", parity=EVEN,
+        homogeneous=Fraction(1), total=True, tame=True, ends=(-1, 1),
     ),
     Elementwise(
-        name="sign", words="the sign (0 at 0)", sympy="sign", slope="0", corner=JUMP, size=POWER, emitted="_sign",
-        ufunc="sign", at_zero="0", parity=ODD, homogeneous=Fraction(0), total=True, increasing=True, tame=True,
-        ends=(0, 0),
+        "sign", "the sign (0 at 0)", JUMP, POWER, "_sign",
+        sympy="sign", slope="0", ufunc="sign", at_zero="0", parity=ODD, homogeneous=Fraction(0), total=True,
+        increasing=True, tame=True, ends=(0, 0),
     ),
     Elementwise(
-        name="sin", words="the sine", latex=r"\sin", sympy="sin", slope="cos(x)", corner=SMOOTH, size=POWER,
-        emitted="math.sin", ufunc="sin", at_zero="0", square="1 - cos(x)**2", parity=ODD, total=True, periodic=True,
+        "sin", "the sine", SMOOTH, POWER, "math.sin",
+        latex=r"\sin", sympy="sin", slope="cos(x)", ufunc="sin", at_zero="0", square="1 - cos(x)**2", parity=ODD,
+        total=True, periodic=True, tame=True, ends=(0, 0),
+    ),
+    Elementwise(
+        "cos", "the cosine", SMOOTH, POWER, "math.cos",
+        latex=r"\cos", sympy="cos", slope="-sin(x)", ufunc="cos", at_zero="1", parity=EVEN, total=True, periodic=True,
         tame=True, ends=(0, 0),
     ),
     Elementwise(
-        name="cos", words="the cosine", latex=r"\cos", sympy="cos", slope="-sin(x)", corner=SMOOTH, size=POWER,
-        emitted="math.cos", ufunc="cos", at_zero="1", parity=EVEN, total=True, periodic=True, tame=True, ends=(0, 0),
+        "tan", "the tangent", SMOOTH, POWER, "math.tan",
+        latex=r"\tan", sympy="tan", slope="1 + tan(x)**2", ufunc="tan", at_zero="0", parity=ODD, periodic=True,
     ),
     Elementwise(
-        name="tan", words="the tangent", latex=r"\tan", sympy="tan", slope="1 + tan(x)**2", corner=SMOOTH,
-        size=POWER, emitted="math.tan", ufunc="tan", at_zero="0", parity=ODD, periodic=True,
-    ),
-    Elementwise(
-        name="tanh", words="the hyperbolic tangent", latex=r"\tanh", sympy="tanh", slope="1 - tanh(x)**2",
-        stated_slope="cosh(x)**(-2)", corner=SMOOTH, size=POWER, emitted="math.tanh", ufunc="tanh", at_zero="0",
+        "tanh", "the hyperbolic tangent", SMOOTH, POWER, "math.tanh",
+        latex=r"\tanh", sympy="tanh", slope="1 - tanh(x)**2", stated_slope="cosh(x)**(-2)", ufunc="tanh", at_zero="0",
         parity=ODD, total=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="atan", words="the arc tangent", latex=r"\arctan", sympy="atan", slope="1/(1 + x**2)", corner=SMOOTH,
-        size=POWER, emitted="math.atan", ufunc="arctan", at_zero="0", parity=ODD, total=True, increasing=True,
-        tame=True, ends=(0, 0),
+        "atan", "the arc tangent", SMOOTH, POWER, "math.atan",
+        latex=r"\arctan", sympy="atan", slope="1/(1 + x**2)", ufunc="arctan", at_zero="0", parity=ODD, total=True,
+        increasing=True, tame=True, ends=(0, 0),
     ),
     Elementwise(
-        name="asinh", words="the inverse hyperbolic sine", sympy="asinh", slope="(1 + x**2)**(-1/2)", corner=SMOOTH,
-        size=POWER, emitted="math.asinh", ufunc="arcsinh", at_zero="0", parity=ODD, total=True, increasing=True,
-        tame=True,
+        "asinh", "the inverse hyperbolic sine", SMOOTH, POWER, "math.asinh",
+        sympy="asinh", slope="(1 + x**2)**(-1/2)", ufunc="arcsinh", at_zero="0", parity=ODD, total=True,
+        increasing=True, tame=True,
     ),
     Elementwise(
-        name="cosh", words="the hyperbolic cosine", latex=r"\cosh", sympy="cosh", slope="sinh(x)", corner=SMOOTH,
-        size=EXPONENTIAL, emitted="math.cosh", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2", parity=EVEN,
-        total=True, positive=True,
+        "cosh", "the hyperbolic cosine", SMOOTH, EXPONENTIAL, "math.cosh",
+        latex=r"\cosh", sympy="cosh", slope="sinh(x)", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2",
+        parity=EVEN, total=True, positive=True,
     ),
     Elementwise(
-        name="sinh", words="the hyperbolic sine", latex=r"\sinh", sympy="sinh", slope="cosh(x)", corner=SMOOTH,
-        size=EXPONENTIAL, emitted="math.sinh", ufunc="sinh", at_zero="0", parity=ODD, total=True, increasing=True,
+        "sinh", "the hyperbolic sine", SMOOTH, EXPONENTIAL, "math.sinh",
+        latex=r"\sinh", sympy="sinh", slope="cosh(x)", ufunc="sinh", at_zero="0", parity=ODD, total=True,
+        increasing=True,
     ),
     Elementwise(
-        name="softplus", words="log(1 + exp(x))", slope="sigmoid(x)", corner=SMOOTH, size=POWER,
-        emitted="_softplus", array=_softplus_of_array, at_zero="log(2)", total=True, positive=True, increasing=True,
+        "softplus", "log(1 + exp(x))", SMOOTH, POWER, "_softplus",
+        slope="sigmoid(x)", array=_softplus_of_array, at_zero="log(2)", total=True, positive=True, increasing=True,
         ends=(0, 1),
     ),
     Elementwise(
-        name="sigmoid", words="1/(1 + exp(-x))", slope="sigmoid(x) - sigmoid(x)**2",
-        stated_slope="sigmoid(x)*sigmoid(-x)", corner=SMOOTH, size=POWER, emitted="_sigmoid",
-        array=_sigmoid_of_array, at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
-    ),
-    Elementwise(
-        name="erf", words="the error function", sympy="erf", slope="2*pi**(-1/2)*exp(-x**2)", corner=SMOOTH,
-        size=POWER, emitted="math.erf", at_zero="0", parity=ODD, total=True, increasing=True, ends=(0, 0),
-    ),
-    Elementwise(
-        name="ndtr", words="P(z <= x), z of N(0, 1)", latex=r"\Phi",
-        slope="(2*pi)**(-1/2)*exp(-x**2/2)", corner=SMOOTH, size=POWER, emitted="_ndtr", array=_ndtr_of_array,
+        "sigmoid", "1/(1 + exp(-x))", SMOOTH, POWER, "_sigmoid",
+        slope="sigmoid(x) - sigmoid(x)**2", stated_slope="sigmoid(x)*sigmoid(-x)", array=_sigmoid_of_array,
         at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="log_ndtr", words="log P(z <= x), z of N(0, 1)", latex=r"\log\Phi",
-        slope="inverse_mills(x)", corner=SMOOTH, size=POWER, emitted="_log_ndtr", array=_log_ndtr_of_array,
-        at_zero="-log(2)", total=True, increasing=True, logarithm_of="ndtr(x)",
+        "erf", "the error function", SMOOTH, POWER, "math.erf",
+        sympy="erf", slope="2*pi**(-1/2)*exp(-x**2)", at_zero="0", parity=ODD, total=True, increasing=True,
+        ends=(0, 0),
     ),
     Elementwise(
-        name="inverse_mills", words="phi(x)/P(z <= x), z of N(0, 1) and phi its density",
-        slope="-x*inverse_mills(x) - inverse_mills(x)**2", corner=SMOOTH, size=POWER, emitted="_inverse_mills",
-        array=_inverse_mills_of_array, at_zero="2**(1/2)*pi**(-1/2)", total=True, positive=True, ends=(-1, 0),
+        "ndtr", "P(z <= x), z of N(0, 1)", SMOOTH, POWER, "_ndtr",
+        latex=r"\Phi", slope="(2*pi)**(-1/2)*exp(-x**2/2)", array=_ndtr_of_array, at_zero="1/2", total=True,
+        positive=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="gamma", words="the gamma function", latex=r"\Gamma", sympy="gamma", slope="gamma(x)*digamma(x)",
-        corner=SMOOTH, size=FACTORIAL, emitted="math.gamma",
+        "log_ndtr", "log P(z <= x), z of N(0, 1)", SMOOTH, POWER, "_log_ndtr",
+        latex=r"\log\Phi", slope="inverse_mills(x)", array=_log_ndtr_of_array, at_zero="-log(2)", total=True,
+        increasing=True, logarithm_of="ndtr(x)",
     ),
     Elementwise(
-        name="loggamma", words="the logarithm of the gamma function", latex=r"\log\Gamma", sympy="loggamma",
-        slope="digamma(x)", corner=SMOOTH, size=POWER, emitted="math.lgamma", tame=True,
+        "inverse_mills", "phi(x)/P(z <= x), z of N(0, 1) and phi its density", SMOOTH, POWER, "_inverse_mills",
+        slope="-x*inverse_mills(x) - inverse_mills(x)**2", array=_inverse_mills_of_array,
+        at_zero="2**(1/2)*pi**(-1/2)", total=True, positive=True, ends=(-1, 0),
     ),
     Elementwise(
-        name="digamma", words="the derivative of loggamma", latex=r"\psi", sympy="digamma", slope="trigamma(x)",
-        corner=SMOOTH, size=POWER, emitted="_digamma", array=_digamma_of_array, increasing=True, tame=True,
+        "gamma", "the gamma function", SMOOTH, FACTORIAL, "math.gamma",
+        latex=r"\Gamma", sympy="gamma", slope="gamma(x)*digamma(x)",
     ),
     Elementwise(
-        name="trigamma", words="the second derivative of loggamma", latex=r"\psi_1", sympy="trigamma",
-        corner=SMOOTH, size=POWER, emitted="_trigamma", array=_trigamma_of_array, tame=True,
+        "loggamma", "the logarithm of the gamma function", SMOOTH, POWER, "math.lgamma",
+        latex=r"\log\Gamma", sympy="loggamma", slope="digamma(x)", tame=True,
+    ),
+    Elementwise(
+        "digamma", "the derivative of loggamma", SMOOTH, POWER, "_digamma",
+        latex=r"\psi", sympy="digamma", slope="trigamma(x)", array=_digamma_of_array, increasing=True, tame=True,
+    ),
+    Elementwise(
+        "trigamma", "the second derivative of loggamma", SMOOTH, POWER, "_trigamma",
+        latex=r"\psi_1", sympy="trigamma", array=_trigamma_of_array, tame=True,
     ),
 )  # fmt: skip
 
