@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -96,10 +97,17 @@ def _gradients(module: Module, emitted: Emitted, inputs: Inputs) -> Gradients:
         sizes |= {size: number for size, number in shape if isinstance(size, str)}
     width = extent_of(block.shape.sizes[0], sizes) if block.shape.sizes else 1
 
+    given = inputs.given
+
+    @lru_cache(maxsize=4)
+    def work(batch_size: int) -> dict[str, Array]:
+        known = {**sizes, "batch_size": batch_size}
+        return {array.name: np.zeros([extent_of(size, known) for size in array.sizes]) for array in procedure.work}
+
     def of_batch(theta: Array, batch: NDArray[np.uint64]) -> Array:
-        values = {**inputs.given, block.name: theta, "batch": batch}
-        call_procedure(procedure, call, module.kernel, values, {**sizes, "batch_size": batch.size})
-        return np.concatenate([np.ravel(values[array.name]) for array in procedure.outputs])
+        values = {**given, **work(batch.size), block.name: theta, "batch": batch}
+        call_procedure(procedure, call, module.kernel, values, sizes)
+        return np.hstack([values[array.name] for array in procedure.outputs])
 
     return Gradients(inputs.rows, width, of_batch, sum(field.size for field in inputs.data.values()))
 
