@@ -3,19 +3,18 @@
 Where the entries of the state do not touch one another, `sweep` takes them a chunk at a time.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from textwrap import wrap
 
 from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, assigned, call, print_body
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
-from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.loops import Array, Invoke, Ref
+from recipe_compiler.program.loops import STREAM_WORDS, Array, Invoke, Ref
 from recipe_compiler.program.lower import GRADIENT, block_array
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
@@ -42,8 +41,7 @@ def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
         if kernel.potential is None:
             raise CompilerError(f"{energy.name} is carried on, and there is nothing that computes it")
         (target,) = kernel.scalars(energy.name) or (f"{energy.name}[0]",)
-        arguments = tuple(array.name for array in (*kernel.potential.inputs, *kernel.potential.work))
-        yield from call(f"    {target} = potential", arguments, 4)
+        yield from call(f"    {target} = potential", kernel.potential.arguments, 4)
     for array in _count(program):
         (target,) = kernel.scalars(array.name) or (f"{array.name}[0]",)
         yield f"    {target} = 0.0"
@@ -70,27 +68,27 @@ def _last_gradient(kernel: Kernel) -> Invoke:
 
 def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `sweep`, one step z' = z + eps f + noise of all entries, a chunk at a time."""
-    step = kernel.step
     noises = tuple(array.name for array in kernel.noises)
-    others = tuple(array.name for array in (*step.outputs, *step.inputs) if array.name not in (*noises, "eps"))
     length, chunk = f"{program.blocks[0].name}.shape[0]", f"{noises[0]}.shape[0]" if noises else str(CHUNK)
     yield LOOP
-    yield from call("def sweep", (*others, *(("noise_state", *noises) if noises else ()), "eps"), 0, ":")
+    yield from call("def sweep", _of_sweep(kernel), 0, ":")
     yield '    """Advance all entries by one step, in place, as many at a time as have room for their noise."""'
     yield f"    for first in range(0, {length}, {chunk}):"
     yield f"        last = min(first + {chunk}, {length})"
-    yield from (f"        {line}" for line in draw_chunk(kernel))
-    given = (*step.outputs, *step.inputs)
+    yield from (f"        _fill_normals_lanes(noise_state, {name}[: last - first])" for name in noises)
     cut = {name: f"{name}[first:last]" for name in kernel.chunked if name not in noises}
-    yield from call("        step", tuple(cut.get(array.name, array.name) for array in given), 8)
+    yield from call("        step", tuple(cut.get(name, name) for name in kernel.step.arguments), 8)
+
+
+def _of_sweep(kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the arguments of `sweep`, in order."""
+    noises = tuple(array.name for array in kernel.noises)
+    others = (name for name in kernel.step.arguments if name not in (*noises, "eps"))
+    return (*others, *(("noise_state", *noises) if noises else ()), "eps")
 
 
 def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain whose step is taken a chunk of entries at a time, in place."""
-    step = kernel.step
-    noises = tuple(array.name for array in kernel.noises)
-    names = tuple(array.name for array in (*step.outputs, *step.inputs) if array.name not in (*noises, "eps"))
-    given = (*names, *(("noise_state", *noises) if noises else ()), "eps")
     length = f"{program.blocks[0].name}.shape[0]"
     keep = ["        finite = 0", f"        for entry in range({length}):"]
     for block in program.blocks:
@@ -98,9 +96,9 @@ def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         keep.append(f"            finite += abs({block.name}[entry]) <= {LARGEST}")
     total = f"{len(program.blocks)} * {length}" if len(program.blocks) > 1 else length
     return ChainLoop(
-        begin=tuple(f"    {name} = _empty_rows({CHUNK // 64})" for name in noises),
+        begin=tuple(f"    {array.name} = _empty_rows({CHUNK // 64})" for array in kernel.noises),
         rows=rows,
-        step=tuple(call("            sweep", given, 12)),
+        step=tuple(call("            sweep", _of_sweep(kernel), 12)),
         keep=(*keep, f"        if finite < {total}:", "            return kept"),
         end=(f"    return {rows}",),
     )
@@ -112,10 +110,10 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     blocks = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
     state = (*blocks, *carried_entries(program, kernel))
-    words = tuple(enumerate(WORDS))
+    words = tuple((k, word.name) for k, word in enumerate(STREAM_WORDS))
+    drawn = ", ".join(name for _, name in words)
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
     targets = (*(name for _, _, name in state), *(value for _, value in told))
-    arguments = tuple(array.name for array in (*step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_indented(4, rooms),
@@ -126,8 +124,8 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         ),
         rows=rows,
         step=(
-            *_indented(12, draw_scalars(normals)),
-            *assigned(targets, step.name, arguments, 12),
+            *(f"            {name}, {drawn} = _next_normal({drawn})" for name in normals),
+            *assigned(targets, step.name, step.arguments, 12),
             *(f"            {summed(name)} += {value}" for name, value in told),
         ),
         keep=(
@@ -182,13 +180,14 @@ def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
     return tuple((name, scalar) for name, scalars in held for scalar in scalars)
 
 
-def mean_over(kernel: Kernel, told: str) -> str:
-    """Return the number of moves, by name, or of steps, that something is a mean over; nothing where it is a count."""
+def mean_of(kernel: Kernel, told: str, sums: Callable[[str], str]) -> str:
+    """Return the mean of a statistic over moves or steps, its sum where it is a count; `sums` says where sums are."""
     names = tuple(name for name, _ in told_by(kernel))
     counted = {ACCEPTANCE: TRIED, INVOLUTION_ACCEPTANCE: INVOLUTIONS_TRIED}
     counted |= {of_kind(ACCEPTANCE, k): of_kind(TRIED, k) for k in range(MOST_MOVES)}
     count = counted.get(told)
-    return count if count in names else "thin" if count else ""
+    number = sums(count) if count in names else "thin"
+    return f"{sums(told)} / {number}" if count else sums(told)
 
 
 def finite_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -199,11 +198,8 @@ def finite_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
 
 def _kept_told(kernel: Kernel) -> Iterator[str]:
     """Yield the lines that write down the mean acceptance since the draw before, and how many moves were guarded."""
-    told = tuple(name for name, _ in told_by(kernel))
-    for name in told:
-        over = mean_over(kernel, name)
-        number = f" / {summed(over) if over in told else over}" if over else ""
-        yield f"        {name}_draws[kept, 0] = {summed(name)}{number}"
+    for name, _ in told_by(kernel):
+        yield f"        {name}_draws[kept, 0] = {mean_of(kernel, name, summed)}"
         yield f"        {summed(name)} = 0.0"
 
 
@@ -284,7 +280,6 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain whose new state is written beside the old one, and copied."""
     step, told = kernel.chain_step, told_by(kernel)
     work = (array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
-    arguments = tuple(array.name for array in (*step.outputs, *step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_rooms(program, (*work, *(kernel.sums.outputs if kernel.sums else ()))),
@@ -293,8 +288,9 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         ),
         rows=rows,
         step=(
-            *_indented(12, (*_draw_batch(program), *draw_arrays(kernel))),
-            *call(f"            {step.name}", arguments, 12),
+            *_indented(12, _draw_batch(program)),
+            *(f"            _fill_normals(noise_state, {array.name})" for array in kernel.noises),
+            *call(f"            {step.name}", step.arguments, 12),
             *_moved_on(program, kernel),
             *(f"            {summed(name)} += {value}" for name, value in told),
         ),
@@ -306,7 +302,7 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
 def _summed(kernel: Kernel) -> Iterator[str]:
     """Yield the line that computes what stays the same along the chain and is made of data."""
     if kernel.sums is not None:
-        yield from call("    sums", tuple(array.name for array in (*kernel.sums.outputs, *kernel.sums.inputs)), 4)
+        yield from call("    sums", kernel.sums.arguments, 4)
 
 
 def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:

@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, assigned, call
-from recipe_compiler.emit.print_chain import carried_entries, finite_scalars, mean_over, told_by
+from recipe_compiler.emit.print_chain import carried_entries, finite_scalars, mean_of, told_by
 from recipe_compiler.emit.print_procedure import LOOP
 from recipe_compiler.emit.print_streams import steps_at_once
 from recipe_compiler.program.kernel import Kernel
@@ -53,7 +53,7 @@ def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     for array, names in (("lanes", state), *(((NOISE, normals),) if normals else ())):
         yield from (f"        {name} = {array}[{_place(k)}]" for k, name in enumerate(names))
     targets = (*state, *(value for _, value in told))
-    yield from assigned(targets, step.name, tuple(array.name for array in step.inputs), 8)
+    yield from assigned(targets, step.name, step.arguments, 8)
     yield from (f"        lanes[{_place(k)}] = {name}" for k, name in enumerate(state))
     yield from (f"        {TOLD}[{_place(k)}] += {value}" for k, (_, value) in enumerate(told))
 
@@ -114,9 +114,8 @@ def _kept_told(kernel: Kernel, blocks: int) -> Iterator[str]:
     """Yield the lines that write what the moves of a draw told behind its blocks, and begin anew."""
     names = tuple(name for name, _ in told_by(kernel))
     for k, name in enumerate(names):
-        over = mean_over(kernel, name)
-        divided = f" / {f'{TOLD}[{_place(names.index(over))}]' if over in names else over}" if over else ""
-        yield f"            lanes_draws[draw, {_place(blocks + k)}] = {TOLD}[{_place(k)}]{divided}"
+        mean = mean_of(kernel, name, lambda one: f"{TOLD}[{_place(names.index(one))}]")
+        yield f"            lanes_draws[draw, {_place(blocks + k)}] = {mean}"
     yield from (f"            {TOLD}[{_place(k)}] = 0.0" for k in range(len(names)))
 
 

@@ -29,12 +29,11 @@ is kept from earlier runs, and the order of its sums differs. What is inlined is
 
 def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
     """Yield the lines of a jitted procedure: one that returns its outputs does not take them."""
-    arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
-    yield LONG if decorator == LOOP and len(arrays) > MOST_ARGUMENTS else decorator
-    yield from call(f"def {procedure.name}", tuple(array.name for array in arrays), 0, ":")
+    yield LONG if decorator == LOOP and len(procedure.taken) > MOST_ARGUMENTS else decorator
+    yield from call(f"def {procedure.name}", procedure.arguments, 0, ":")
     first, *others = procedure.says
     yield from docstring((f"{'Return' if procedure.returns else 'Write'} {first}", *others))
-    yield from size_lines(arrays, used_sizes(procedure))
+    yield from size_lines(procedure.taken, used_sizes(procedure))
     yield from print_body(procedure.body, 4)
     if procedure.returns:
         yield from returned(tuple(array.name for array in procedure.outputs))

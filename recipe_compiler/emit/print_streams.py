@@ -1,36 +1,15 @@
-"""The random streams of a module: the function that seeds them, and the lines that draw the normals of a step.
+"""The random streams of a module: the function that seeds them, and how many words they have.
 
 Noise comes from xoshiro256++: one generator and the ziggurat for few normals, 64 lanes for many.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program
 
 LANES = 256
 """Words of the state of 64 generators side by side; one alone has 4."""
-
-WORDS = ("s0", "s1", "s2", "s3")
-"""The scalars that hold the state of the noise along a chain in scalars."""
-
-
-def draw_scalars(names: Sequence[str]) -> Iterator[str]:
-    """Yield lines that draw the normals of a step into scalars and advance the stream, held in scalars as well.
-
-    By the ziggurat on xoshiro256++ (Marsaglia and Tsang 2000; Blackman and Vigna 2021).
-    """
-    yield from (f"{name}, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)" for name in names)
-
-
-def draw_arrays(kernel: Kernel) -> Iterator[str]:
-    """Yield lines that draw the normals of a step into arrays and advance the stream."""
-    yield from (f"{_fill(kernel)}(noise_state, {array.name})" for array in kernel.noises)
-
-
-def draw_chunk(kernel: Kernel) -> Iterator[str]:
-    """Yield lines that draw the normals of entries `first` to `last` into arrays with room for a chunk."""
-    yield from (f"{_fill(kernel)}(noise_state, {array.name}[: last - first])" for array in kernel.noises)
 
 
 def steps_at_once(count: int) -> int:
@@ -39,10 +18,6 @@ def steps_at_once(count: int) -> int:
     Rows of lanes come in pairs, none of which is to be dropped within a draw, and longer loops cost less.
     """
     return max(8 // count, 1 + count % 2) if count else 1
-
-
-def _fill(kernel: Kernel) -> str:
-    return "_fill_normals_lanes" if kernel.chunked else "_fill_normals"
 
 
 def noise_words(kernel: Kernel) -> int:

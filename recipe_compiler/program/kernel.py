@@ -28,6 +28,16 @@ class Procedure:
         return not any(array.sizes for array in self.outputs)
 
     @property
+    def taken(self) -> tuple[Array, ...]:
+        """Its arguments, in order."""
+        return (*(() if self.returns else self.outputs), *self.inputs, *self.work)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(array.name for array in self.taken)
+
+    @property
     def names(self) -> frozenset[str]:
         """The names of its arrays and of their sizes: a new name stays clear of all."""
         arrays = (*self.outputs, *self.inputs, *self.work)

@@ -474,8 +474,7 @@ def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
 
 def invoke(procedure: Procedure, actual: Mapping[str, Argument], targets: tuple[str, ...] = ()) -> Invoke:
     """Return the call of a procedure, with actual names for some of its formal ones."""
-    arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
-    given = tuple(actual.get(array.name, array.name) for array in arrays)
+    given = tuple(actual.get(name, name) for name in procedure.arguments)
     return Invoke(procedure.name, given, tuple(map(Ref, targets)))
 
 
