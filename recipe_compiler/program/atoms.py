@@ -1,8 +1,9 @@
 """The indices, names and coordinates that occur in an index expression, and rebuilding it with other atoms."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from recipe_compiler.program.program import Program
+from recipe_compiler.program.rebuild import tensors_in
 from recipe_compiler.tensor.atoms import everywhere, slots
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import (
@@ -95,7 +96,7 @@ def smallest_sizes(program: Program) -> dict[str, int]:
         own = program.gradient.recursion.states
         shapes |= {state.name: (program.gradient.count or 1, *state.shape.sizes) for state in own}
     found: dict[str, int] = {}
-    for tensor in _tensors(program):
+    for tensor in tensors_in((program.statements, program.gradient)):
         for atom in everywhere(tensor):
             match atom:
                 case Coordinate(name, at) | Component(name, at, _):
@@ -108,19 +109,3 @@ def smallest_sizes(program: Program) -> dict[str, int]:
                 if isinstance(size, str) and isinstance(slot, int):
                     found[size] = max(found.get(size, 1), slot + 1)
     return found
-
-
-def _tensors(program: Program) -> Iterator[Tensor]:
-    yield from (shift.rate for shift in program.shifts)
-    for noise in program.noises:
-        for matrix in (noise.two_D, noise.B_hat or ()):
-            yield from (entry for row in matrix for entry in row)
-    if program.gradient is not None:
-        for part in program.gradient.parts:
-            yield part.prior
-            if part.datum is not None:
-                yield part.datum
-        if program.gradient.recursion is not None:
-            yield program.gradient.recursion.term
-            for state in program.gradient.recursion.states:
-                yield from (state.start, state.next)

@@ -42,8 +42,6 @@ class Definition:
 
     array: Array
     body: tuple[Statement, ...]
-    constant: bool
-    """Whether it stays the same along the chain."""
     of_datum: bool
     """Whether it has an entry for every row of the data that a step reads."""
 
@@ -117,7 +115,7 @@ class Definitions:
         meant: object = None,
     ) -> None:  # fmt: skip
         """Take what computes an array or scalar, whose operands were taken before, and what it stands for."""
-        definition = Definition(array, body, constant, of_datum)
+        definition = Definition(array, body, of_datum)
         if constant:
             self.constants |= {array.name}
             self.fixed += (definition,)

@@ -10,6 +10,7 @@ Worked example, -log likelihood softplus(-y_n x_n.theta): for every row eta = x.
 eta), then grad[j] += w x[j].
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -34,7 +35,7 @@ from recipe_compiler.program.loops import (
     View,
 )
 from recipe_compiler.program.lower_constraint import ConstraintCode, around, around_by_logs
-from recipe_compiler.program.lower_scans import lower_scans
+from recipe_compiler.program.lower_scans import Scans, lower_scans
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Index, Tensor, Term
@@ -72,12 +73,19 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     scans = lower_scans(defined, gradient.recursion, gradient.count)
     outs = [Out.of(part, gradient, defined) for part in gradient.parts]
     body = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
-    work = (*(a for c in chains for a in c.arrays), *scans.arrays)
-    work += defined.computed()[1]
     views += tuple(view for chain in chains for view in chain.views)
-    before, after = (tuple(s for c in chains for s in getattr(c, side)) for side in ("before", "after"))
-    body = (*views, *before, *scans.forward, *scans.backward, *body, *after)
-    return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, body)
+    body = (*views, *_begun(chains, scans), *body, *(s for chain in chains for s in chain.after))
+    return Procedure("gradient", _says(gradient, outs), outputs, inputs, _room(defined, chains, scans), body)
+
+
+def _begun(chains: Iterable[ConstraintCode], scans: Scans) -> tuple[Statement, ...]:
+    """Return what goes before sums over the data: blocks by their variables, and what passes from row to row."""
+    return (*(s for chain in chains for s in chain.before), *scans.forward, *scans.backward)
+
+
+def _room(defined: Definitions, chains: Iterable[ConstraintCode], scans: Scans) -> tuple[Array, ...]:
+    """Return the arrays that a procedure works in."""
+    return (*(array for chain in chains for array in chain.arrays), *scans.arrays, *defined.computed()[1])
 
 
 def lower_potential(defined: Definitions, potential: Potential, *, by_logs: bool = False) -> Procedure:
@@ -101,12 +109,9 @@ def lower_potential(defined: Definitions, potential: Potential, *, by_logs: bool
         body = _summed(defined, [out], potential.count, minibatch=False)
     except ModelError as error:
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
-    work = (*(a for c in chains for a in c.arrays), *scans.arrays)
-    work += defined.computed()[1]
-    before = (*(statement for chain in chains for statement in chain.before), *scans.forward)
     after = tuple(Assign(out.ref, plus((out.ref, times(Fraction(-1), (c.log_jacobian,))))) for c in chains)
-    body = (*before, *body, *after)
-    return Procedure("potential", says, (Array(name),), (), work, (*views, *body))
+    body = (*views, *_begun(chains, scans), *body, *after)
+    return Procedure("potential", says, (Array(name),), (), _room(defined, chains, scans), body)
 
 
 def _says_potential(potential: Potential, defined: Definitions) -> tuple[str, ...]:
@@ -137,10 +142,9 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> Procedur
     defined.rows = rows
     value = scalar(defined, datum, tuple(variables), variables)
     defined.rows = None
-    before, work = defined.computed()
-    before = (*(s for chain in chains for s in chain.before), *scans.forward, *before)
-    work = (*(a for chain in chains for a in chain.arrays), *scans.arrays, *work)
-    body = (*views, *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
+    loop = rows.loop((Assign(ref, times(Fraction(-1), (value,))),))
+    body = (*views, *_begun(chains, scans), *defined.computed()[0], loop)
+    work = _room(defined, chains, scans)
     return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body)
 
 

@@ -1,6 +1,6 @@
 """Programs and tensors with parts of them replaced, at any depth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -43,3 +43,12 @@ def with_tensors(item: Item, rule: Callable[[Tensor], Tensor]) -> Item:
                 return with_fields(one, lambda _, value: mapped(value))
 
     return cast("Item", mapped(item))
+
+
+def tensors_in(item: Any) -> Iterator[Tensor]:
+    """Yield every tensor in an item."""
+    if isinstance(item, Tensor):
+        yield item
+    elif isinstance(item, tuple) or is_dataclass(item):
+        parts = item if isinstance(item, tuple) else (getattr(item, key) for key in _fields(type(item)))
+        yield from (tensor for part in parts for tensor in tensors_in(part))
