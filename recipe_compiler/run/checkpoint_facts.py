@@ -20,7 +20,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.run.checkpoint import Facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import without_estimates
-from recipe_compiler.run.own_modules import own_modules
+from recipe_compiler.run.load_module import own_modules
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, RunSettings

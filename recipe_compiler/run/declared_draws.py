@@ -11,7 +11,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extent, extents
 from recipe_compiler.run.sample import known_values
-from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
+from recipe_compiler.run.sizes import entries
 from recipe_compiler.spec.model import Build, Transform
 
 PIECE = 1 << 22
@@ -54,9 +54,7 @@ def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int
     """Return theta = g(u) (`spec/transform.py`)."""
     if one.via == "log":
         return np.exp(u)
-    declared = {parameter.name: parameter for parameter in declared_parameters(build)}
-    names = tuple(p.name for p in build.target.declarations.parameters)
-    at = Point(found_columns(parameter_values(build, names, sizes), declared), sizes)
+    at = Point(known_values(build, sizes), sizes)
     if one.bound is not None:
         bound = float(evaluate(one.bound, at))
         return bound + np.exp(u) if one.via == "lower" else bound - np.exp(u)

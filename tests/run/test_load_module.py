@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.load_module import load_file, load_text
+from recipe_compiler.run.load_module import load_text
 
 pytestmark = pytest.mark.usefixtures("with_jit")
 
@@ -75,15 +75,8 @@ def test_the_cache_stays_out_of_the_way_where_home_cannot_be_written(monkeypatch
 
 
 def test_another_format_is_refused(folder: Path) -> None:
-    path = folder / "other.py"
-    path.write_text(TEXT.replace("FORMAT = 2", "FORMAT = 99"))
     with pytest.raises(RunError, match="found emission format 99"):
-        load_file(path)
-
-
-def test_a_file_that_is_not_there_is_refused(folder: Path) -> None:
-    with pytest.raises(RunError, match="expected an emitted module"):
-        load_file(folder / "none.py")
+        load_text("other", TEXT.replace("FORMAT = 2", "FORMAT = 99"))
 
 
 def test_without_compilation_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

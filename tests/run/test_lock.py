@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from recipe_compiler.run.checkpoint_file import held
+from recipe_compiler.run.checkpoint import held
 
 
 def windows() -> ModuleType:

@@ -105,9 +105,9 @@ def test_what_differs_stays(change: tuple[str, str]) -> None:
 KEPT = """
 import sys
 from pathlib import Path
-from recipe_compiler.run.load_module import load_file
+from recipe_compiler.run.load_module import load_text
 
-modules = [load_file(Path(path)) for path in {paths}]
+modules = [load_text(path.stem, path.read_text()) for path in map(Path, {paths})]
 for module in modules:
     space = vars(sys.modules[module.seed_streams.__module__])
     drawn = space["sample"](draws=2, warmup=0, thin=1, chains=1, seed=2)["theta"]
@@ -139,9 +139,9 @@ DRAWN = """
 import sys
 import numpy as np
 from pathlib import Path
-from recipe_compiler.run.load_module import load_file
+from recipe_compiler.run.load_module import load_text
 
-module = load_file(Path({path!r}))
+module = load_text("module", Path({path!r}).read_text())
 space = vars(sys.modules[module.seed_streams.__module__])
 rng = np.random.default_rng(0)
 x = rng.normal(size=(569, 30))
