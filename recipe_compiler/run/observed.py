@@ -1,14 +1,20 @@
 """The data of a build, read once; before its verdicts where that is soon done, as they may rest on the data."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from recipe_compiler.errors import DataError
-from recipe_compiler.run.assumed_of_data import check_assumed
+from recipe_compiler.formula.expression import Compare
+from recipe_compiler.formula.show import text
 from recipe_compiler.run.columns import open_array
-from recipe_compiler.run.data import Data, load_data
-from recipe_compiler.run.sizes import potential_block, resolve_sizes
+from recipe_compiler.run.data import Data, load_data, rows_of
+from recipe_compiler.run.evaluate import Point, evaluate_rows
+from recipe_compiler.run.sizes import found_columns, parameter_values, potential_block, resolve_sizes
 from recipe_compiler.spec.build_checks import given_by_data, is_stacked
+from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import GIVEN, UNREAD, Build, DataFile, Document
 from recipe_compiler.verdict import Report
 
@@ -36,8 +42,36 @@ def with_data(build: Build, data: Data | None = None) -> Build:
 
 
 def _fitting(build: Build, data: Data) -> Data:
-    check_assumed(build, data)
-    return replace(data, sizes=tuple(resolve_sizes(build, data).items()))
+    sizes = resolve_sizes(build, data)
+    _demand_assumed(build, data, sizes)
+    return replace(data, sizes=tuple(sizes.items()))
+
+
+def _demand_assumed(build: Build, data: Data, sizes: Mapping[str, int]) -> None:
+    """Raise DataError for the first row in which what a target assumes of its data, `assume: ["y <= n"]`, is not so.
+
+    Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n (`spec/target_densities.py`).
+    """
+    target = build.target.declared or build.target
+    conditions = [condition for condition in target.declarations.assume if is_of_data(condition)]
+    if not conditions:
+        return
+    declared = {parameter.name: parameter for parameter in build.target.declarations.parameters}
+    at = Point(found_columns(parameter_values(build, tuple(declared), sizes), declared), sizes)
+    rows = rows_of(data, target.declarations, sizes)
+    for condition in conditions:
+        wrong = np.flatnonzero(~evaluate_rows(condition, at, rows).all(axis=(1, 2)))
+        if wrong.size:
+            row = int(wrong[0])
+            expected = f"expected {text(condition)}, as {target.name} assumes"
+            raise DataError([f"data, row {row + 1}: found {_found(condition, data, row)}, {expected}"])
+
+
+def _found(condition: Compare, data: Data, row: int) -> str:
+    """Say what a row holds: `y = 5, n = 4`."""
+    used = {name for side in (condition.left, condition.right) for name in dependence(side).data}
+    shown = (f"{field.name} = {np.array2string(field.values[row])}" for field in data.fields if field.name in used)
+    return ", ".join(shown)
 
 
 def observed(document: Document) -> Document:

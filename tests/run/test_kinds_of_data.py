@@ -12,9 +12,9 @@ from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import DataError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.check import check
-from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.data import data_of, load_data
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.observed import with_data
 from recipe_compiler.spec.model import Build
 
 TARGET = """
@@ -49,8 +49,8 @@ def build() -> Build:
 
 
 def test_what_is_declared_is_accepted(build: Build) -> None:
-    check_assumed(build, load_data(build.data, build.target))
-    check_assumed(build, data_of(GOOD, build.target))
+    with_data(build)
+    with_data(build, data_of(GOOD, build.target))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_is_declared_is_accepted(build: Build) -> None:
 )
 def test_another_number_is_refused_with_its_row(build: Build, field: str, values: list[float], problem: str) -> None:
     with pytest.raises(DataError) as caught:
-        check_assumed(build, data_of({**GOOD, field: values}, build.target))
+        with_data(build, data_of({**GOOD, field: values}, build.target))
     assert problem in str(caught.value)
 
 
