@@ -2,7 +2,7 @@
 
 A warning says that numbers are rough; a doubt says that they may be wrong, by what the chains say of each other, by the
 target itself (`stein.py`, `missed_modes.py`) or by what was forecast: with any doubt `recipe run` ends with exit code
-4. A new diagnostic is a row of `DIAGNOSTICS`, and a field of `Diagnostics` where it measures what no other does.
+4. A new diagnostic is a row of `DOUBTS` or `WARNINGS`, and a field of `Diagnostics` where it needs what no other does.
 """
 
 from collections.abc import Callable, Iterator, Sequence

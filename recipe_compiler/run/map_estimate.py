@@ -167,16 +167,19 @@ def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
         if not np.isfinite(first).all():
             return start, "grad U is not finite"
         theta, trouble, began = start, "", float(np.linalg.norm(first))
+        units = units_of(slope, theta)
         for _ in range(ROUNDS):
-            units = units_of(slope, theta)
             theta, iterations = _descended(slope, theta, units)
+            units = units_of(slope, theta)
             trouble, aside = _trouble(slope, theta, units, began, iterations)
             if not trouble:
-                nearer, _ = _descended(slope, theta, units_of(slope, theta))  # the units there are the best
+                nearer, _ = _descended(slope, theta, units)  # the units there are the best
                 return (theta if _trouble(slope, nearer, units, began, 0)[0] else nearer), ""
             if trouble.startswith(CLEFT):
                 break
-            theta = theta + aside
+            if aside.any():
+                theta = theta + aside
+                units = units_of(slope, theta)
     return theta, trouble
 
 
@@ -263,7 +266,6 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
         close, least, downwards = bool(np.linalg.norm(left) <= FALL * max(began, 1.0)), min(bends), nowhere
         largest = max(np.abs(bends))
     else:
-        units = units_of(slope, theta)
         if (units < SHORTEST * np.maximum(np.abs(theta), 1.0)).any():
             return f"{CLEFT}, too narrow to measure ({reached})", nowhere
         hessian = _hessian(lambda y: units * slope(theta + units * y), nowhere)
