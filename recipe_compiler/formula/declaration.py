@@ -1,8 +1,9 @@
 """What a document declares: blocks, parameters, functions and data, with their shapes, kinds and domains."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeVar
 
 from recipe_compiler.formula.constraints import Constraint, sampled_shape
 from recipe_compiler.formula.expression import Compare, Formula, FunctionAt
@@ -156,6 +157,14 @@ class Declarations:
         counts = [datum.size for datum in self.data]
         found = [size for shape in shapes for size in shape.sizes] + counts
         return tuple(dict.fromkeys(size for size in found if isinstance(size, str)))
+
+
+Item = TypeVar("Item", Block, Parameter, Function, Datum)
+
+
+def by_name(items: Iterable[Item]) -> dict[str, Item]:
+    """Return what is declared, by its name."""
+    return {item.name: item for item in items}
 
 
 def unused(name: str, taken: Container[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Formula
@@ -11,12 +12,11 @@ from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Document, Dynamics, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Formulas, Target
 from recipe_compiler.spec.page import Page
 
 Bound = Callable[[Formula], Formula]
 Resize = Callable[[Shape], Shape]
-Blocks = tuple[tuple[Formula, ...], ...]
 
 
 def unbound(dynamics: Dynamics, bound: tuple[str, ...], parameters: tuple[Parameter, ...]) -> Declarations:
@@ -27,9 +27,7 @@ def unbound(dynamics: Dynamics, bound: tuple[str, ...], parameters: tuple[Parame
     return Declarations(declared.blocks, (*kept, *parameters), functions, declared.data, declared.assume)
 
 
-def read_bindings(
-    page: Page, names: tuple[str, ...], dynamics: Dynamics, scope: Scope
-) -> tuple[tuple[str, Formula], ...]:
+def read_bindings(page: Page, names: tuple[str, ...], dynamics: Dynamics, scope: Scope) -> Formulas:
     """Return the bound formulas, in the order of the build.
 
     Each has the shape of what it binds; one of a parameter depends on no block, one of a function on the function's
@@ -172,10 +170,10 @@ def replacing(replacements: Mapping[str, Formula]) -> Rewriting:
 def rewritten(dynamics: Dynamics, by: Rewriting) -> Dynamics:
     """Return dynamics with every formula and shape rewritten, those of what they claim among them."""
 
-    def each(stated: tuple[tuple[str, Formula], ...] | None) -> tuple[tuple[str, Formula], ...] | None:
+    def each(stated: Formulas | None) -> Formulas | None:
         return None if stated is None else tuple((block, by.formula(formula)) for block, formula in stated)
 
-    def matrix(stated: Blocks | None) -> Blocks | None:
+    def matrix(stated: Matrix | None) -> Matrix | None:
         return None if stated is None else tuple(tuple(map(by.formula, row)) for row in stated)
 
     claims = dynamics.claims

@@ -1,7 +1,6 @@
 """What has to fit together in a build: names, target and potential, scheme, run."""
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Function, Parameter
@@ -10,7 +9,7 @@ from recipe_compiler.formula.shapes import DISCRETE, DomainName, Size
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import domain_text
-from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
+from recipe_compiler.spec.model import Dynamics, Metropolis, Rows, Scheme, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.positions import smallest_sizes
 from recipe_compiler.spec.recursion import OPEN
@@ -19,7 +18,6 @@ from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 MAX_DRAW_BYTES = 8 * 2**30
 
 
-Rows = tuple[tuple[Fraction, ...], ...]
 FixedSize = tuple[int, tuple[str, ...]]
 """A number, and where the entry stands that gives it to a size."""
 

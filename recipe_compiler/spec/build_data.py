@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from recipe_compiler.errors import nearest
-from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.declaration import Datum, by_name
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.catalogue import shipped_data
 from recipe_compiler.spec.fields import found
@@ -21,7 +21,7 @@ _OF_A_TABLE = ("names", "columns", "standardise", "indicator", "from_one", "inte
 
 def read_data(page: Page, document: BuildDocument, target: Target, folder: Path) -> DataFile | None:
     """Return file and columns; None where the target has no data, or a fault was added."""
-    fields = {datum.name: datum for datum in target.declarations.data}
+    fields = by_name(target.declarations.data)
     if document.data is None:
         if fields:
             hint = f"write `data: {{file: ..., {next(iter(fields))}: [columns]}}`"

@@ -16,7 +16,7 @@ from recipe_compiler.formula.expression import Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
-from recipe_compiler.spec.model import Claims, Dynamics, Target
+from recipe_compiler.spec.model import Claims, Dynamics, Formulas, Target
 from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, rewritten
 
 NOT_OF_BLOCKS = ("name", "use", "split", "keep", "draw", "slice", "left", "cir", "code", "keeps", "steps", "every")
@@ -98,7 +98,7 @@ def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] = {}
 def _claims(claims: Claims, names: Renamed) -> Claims:
     """Return claims that name blocks as they are called."""
 
-    def by_block(stated: tuple[tuple[str, Formula], ...] | None) -> tuple[tuple[str, Formula], ...] | None:
+    def by_block(stated: Formulas | None) -> Formulas | None:
         return None if stated is None else tuple((names.get(block, block), formula) for block, formula in stated)
 
     return replace(

@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.formula.build import add, multiply, negate, parts
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter, by_name
 from recipe_compiler.formula.expression import Compare, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Kind, Shape
@@ -113,7 +113,7 @@ def with_counts(page: Page, declarations: Declarations) -> Declarations:
 
     A fault is added for each matrix of counts, and for each end that is not known to be a whole number.
     """
-    fields = {field.name: field for field in declarations.data}
+    fields = by_name(declarations.data)
     for block in filter(is_counts, declarations.blocks):
         at = page["state", block.name]
         if block.shape.cols is not None:

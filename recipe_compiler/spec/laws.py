@@ -13,7 +13,7 @@ from fractions import Fraction
 from recipe_compiler.errors import DocumentError, ModelError, nearest
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.constraints import Constraint
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
@@ -162,7 +162,7 @@ def rows_of(field: Datum) -> Shape:
 
 def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) -> tuple[tuple[str, Law], ...]:
     """Return block to law in the order of z, a fault added for each that means nothing."""
-    blocks = {block.name: block for block in declarations.blocks}
+    blocks = by_name(declarations.blocks)
     for name in names:
         page["laws", name].knows(name, blocks, "a block of the state")
     scope = Scope(of_all_data(declarations))

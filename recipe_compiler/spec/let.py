@@ -17,6 +17,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.tree import Tree
 from recipe_compiler.spec.formulas import Entry, dependence
+from recipe_compiler.spec.model import Formulas
 from recipe_compiler.spec.page import Page
 
 SECTION = "let"
@@ -59,9 +60,7 @@ def names_in(part: Tree) -> set[str]:
     return found.union(*(names_in(inner) for inner in tree.parts(part)))
 
 
-def read_derived(
-    page: Page, names: Iterable[str], declarations: Declarations, taken: Iterable[str] = ()
-) -> tuple[tuple[str, Formula], ...]:
+def read_derived(page: Page, names: Iterable[str], declarations: Declarations, taken: Iterable[str] = ()) -> Formulas:
     """Return name to formula in the order they are written, a fault added for each that means nothing.
 
     Args:

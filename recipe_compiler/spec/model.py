@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.errors import CompilerError, Place
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol, Transpose
 from recipe_compiler.spec.words import Pair, Word, rotated
@@ -14,6 +15,12 @@ from recipe_compiler.spec.words import Pair, Word, rotated
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+Formulas = tuple[tuple[str, Formula], ...]
+"""Names to formulas, in order."""
+Rows = tuple[tuple[Fraction, ...], ...]
+"""Numbers of an array, row by row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +42,17 @@ class Source:
 class Claims:
     """What an author states; None where nothing is."""
 
-    drift: tuple[tuple[str, Formula], ...] | None = None
+    drift: Formulas | None = None
     """Block to its drift f (column of the block's shape), every block once."""
-    diffusion: tuple[tuple[Formula, ...], ...] | None = None
+    diffusion: Matrix | None = None
     """D of the claimed equation, block by block."""
     stratonovich: bool = False
-    marginal: tuple[tuple[str, Formula], ...] | None = None
+    marginal: Formulas | None = None
     lyapunov: Formula | None = None
     """A function W >= 0 of the state that keeps solutions from running off to infinity: L W <= c (1 + W)."""
     energy: Formula | None = None
     """H of the dynamics that the word of a build uses (`Use`): with it in the place of H the drift is the same."""
-    update: tuple[tuple[str, Formula], ...] | None = None
+    update: Formulas | None = None
     """Block to its next value; a block that is left out stays as it is."""
     noise: tuple[Block, ...] = ()
     """Standard normal draws that several blocks of the update share."""
@@ -58,9 +65,9 @@ class Dynamics:
     name: str
     declarations: Declarations
     H: Formula
-    D: tuple[tuple[Formula, ...], ...] | None
+    D: Matrix | None
     """Block matrix in the order of the blocks; place (i, j) has shape size(i) x size(j). None: not given."""
-    Q: tuple[tuple[Formula, ...], ...] | None
+    Q: Matrix | None
     claims: Claims = Claims()
     title: str = ""
     references: tuple[str, ...] = ()
@@ -205,7 +212,7 @@ class Involution:
     a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)| for (z', w') = S(z, w), w ~ q(w|z).
     """
 
-    maps: tuple[tuple[str, Formula], ...]
+    maps: Formulas
     """A block of the dynamics, or what is drawn, to its value under S; others stay as they are."""
     draws: tuple[Auxiliary, ...] = ()
     log_ratio: Formula | None = None
@@ -427,7 +434,7 @@ class Stated:
 
     densities: tuple[StatedDensity, ...] = ()
     """In the order they are written, log_prior first."""
-    others: tuple[tuple[str, Formula], ...] = ()
+    others: Formulas = ()
     """Entry to the sum of its summands that are none; an entry all of whose summands are densities is left out."""
     needs: tuple[Compare, ...] = ()
     """What has to hold for these to be densities, and is to be shown: `sigma > 0`."""
@@ -495,7 +502,7 @@ class Target:
     """The target before these transforms; None without any."""
     stated: Stated = Stated()
     """The named densities in it."""
-    derived: tuple[tuple[str, Formula], ...] = ()
+    derived: Formulas = ()
     """Name to what is computed from every draw, of the blocks as declared (`spec/let.py`)."""
     assumes_integral: bool = False
     """Whether its author states that exp(-U) has a finite integral: it is then given, never proved."""
@@ -507,7 +514,7 @@ class Target:
 class Value:
     """The value of a parameter: exact numbers row by row, or an array file."""
 
-    numbers: tuple[tuple[Fraction, ...], ...] | None = None
+    numbers: Rows | None = None
     """A scalar is 1 x 1, a column is n x 1."""
     file: Path | None = None
 
@@ -653,7 +660,7 @@ class Build:
     name: str
     dynamics: Dynamics
     target: Target
-    bind: tuple[tuple[str, Formula], ...]
+    bind: Formulas
     """Parameter or function of the dynamics to the formula bound to it."""
     parameters: tuple[Parameter, ...]
     """New parameters declared by the build (those of dynamics and target keep their own declarations)."""
@@ -668,7 +675,7 @@ class Build:
     """Covariance of the minibatch gradient, of the potential block's square shape."""
     sizes: tuple[tuple[str, int], ...]
     data: DataFile | None
-    init: tuple[tuple[str, Formula], ...]
+    init: Formulas
     run: RunSettings
     source: Source = field(default=Source("", "{}"), compare=False)
     contiguous: bool = False
@@ -679,7 +686,7 @@ class Build:
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
     stated_step_size: Fraction | None = None
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
-    derived: tuple[tuple[str, Formula], ...] = ()
+    derived: Formulas = ()
     """As of the target, which may have more."""
     diagnostics: bool = False
     """Whether the emitted file holds what tells of a run: `recipe run` has it whatever this says."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.files import no_file
+from recipe_compiler.spec.model import Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 MANY = 250_000
 """Numbers beyond which an array is left to the run: verdicts do not know them."""
-
-Rows = tuple[tuple[Fraction, ...], ...]
 
 
 MAGIC = b"\x93NUMPY"

@@ -8,14 +8,13 @@ from itertools import chain
 from pathlib import Path
 
 from recipe_compiler.errors import nearest
-from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.declaration import Declarations, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.bind import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
-    Rows,
     check_domains,
     check_positions,
     check_run,
@@ -40,7 +39,19 @@ from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.let import read_derived
-from recipe_compiler.spec.model import Build, Control, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
+from recipe_compiler.spec.model import (
+    Build,
+    Control,
+    Dynamics,
+    Formulas,
+    Rows,
+    RunSettings,
+    Schedule,
+    Scheme,
+    Target,
+    Use,
+    Value,
+)
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
@@ -235,13 +246,11 @@ def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, sco
     return V
 
 
-def _initial(
-    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope
-) -> tuple[tuple[str, Formula], ...]:
+def _initial(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope) -> Formulas:
     """Return where blocks start: formulas of parameters and draws; of blocks of the target as it declares them, too."""
-    own = {block.name: block for block in dynamics.declarations.blocks}
+    own = by_name(dynamics.declarations.blocks)
     declared = (target.declared or target).declarations.blocks if target.gradient is None else ()
-    blocks = {block.name: block for block in declared} | own
+    blocks = by_name(declared) | own
     visible = scope.declarations
     parameters = (*visible.parameters, *target.declarations.parameters)
     inner = Scope(Declarations(visible.blocks, parameters, visible.functions), update=True)
@@ -265,7 +274,7 @@ def _initial(
 
 def _derived(
     page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]
-) -> tuple[tuple[str, Formula], ...]:
+) -> Formulas:
     """Return what is computed from every draw: of blocks of the target, and of parameters that are not bound."""
     declared = (target.declared or target).declarations
     own = tuple(p for p in (*dynamics.declarations.parameters, *parameters) if p.name not in document.bind)

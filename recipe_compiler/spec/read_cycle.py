@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recipe_compiler.errors import nearest
-from recipe_compiler.formula.declaration import Block, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Declarations, Parameter, by_name
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec import yaml_nodes
@@ -290,7 +290,7 @@ def _check_energy(at: Page, target: Target, variant: str, what: str) -> None:
 
 def _block(at: Page, name: str, dynamics: Dynamics) -> Block | None:
     """Return a block of the dynamics; None, and a fault is added, where there is none of that name."""
-    blocks = {block.name: block for block in dynamics.declarations.blocks}
+    blocks = by_name(dynamics.declarations.blocks)
     return blocks[name] if at.knows(name, blocks, "a block of the dynamics") else None
 
 

@@ -8,9 +8,9 @@ from collections.abc import Set
 from dataclasses import replace
 
 from recipe_compiler.errors import Place
-from recipe_compiler.formula.block_matrices import place_shape
+from recipe_compiler.formula.block_matrices import Matrix, place_shape
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Block, Declarations, Function
+from recipe_compiler.formula.declaration import Block, Declarations, Function, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
@@ -28,7 +28,7 @@ from recipe_compiler.spec.declarations import (
 from recipe_compiler.spec.discrete import refuse_discrete
 from recipe_compiler.spec.faults import Faults, told_once
 from recipe_compiler.spec.formulas import Entry
-from recipe_compiler.spec.model import Claims, Dynamics
+from recipe_compiler.spec.model import Claims, Dynamics, Formulas
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
@@ -39,8 +39,6 @@ from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
 _MATRIX = re.compile(r"\s*Matrix\((.*)\)\s*", re.DOTALL)
 _FORMS = "quote an entry that holds a comma or bracket, or use a block: `|`, then a row on each line"
 CLAIMED = ("drift", "diffusion", "marginal", "update")
-
-Blocks = tuple[tuple[Formula, ...], ...]
 
 
 def block_rows(at: Page, blocks: tuple[str, ...]) -> tuple[tuple[Scalar, ...], ...] | None:
@@ -190,7 +188,7 @@ def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
     return declarations
 
 
-def read_matrix(at: Page, scope: Scope, places: list[tuple[str, Place]]) -> Blocks | None:
+def read_matrix(at: Page, scope: Scope, places: list[tuple[str, Place]]) -> Matrix | None:
     """Return a block matrix, None if it is left out or faulty; the places of its entries are added to `places`."""
     blocks, at_place = scope.declarations.blocks, replace(scope, square=True)
     if at.node is None:
@@ -235,13 +233,11 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
     )
 
 
-def _by_block(
-    page: Page, stated: dict[str, str] | None, scope: Scope, *, energy: bool = False
-) -> tuple[tuple[str, Formula], ...] | None:
+def _by_block(page: Page, stated: dict[str, str] | None, scope: Scope, *, energy: bool = False) -> Formulas | None:
     """Return block to formula, in the order of z: of the block's shape, or a scalar energy."""
     if stated is None:
         return None
-    blocks = {block.name: block for block in scope.declarations.blocks}
+    blocks = by_name(scope.declarations.blocks)
     for name in stated:
         page[name].knows(name, blocks, "a block of the state")
     found: list[tuple[str, Formula]] = []

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from recipe_compiler.errors import DocumentError, nearest
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Block, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Declarations, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
@@ -20,7 +20,7 @@ from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import Entry as StatedEntry
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data, read_law
-from recipe_compiler.spec.model import Auxiliary, CodeMove, Dynamics, Involution, Slices, Target
+from recipe_compiler.spec.model import Auxiliary, CodeMove, Dynamics, Formulas, Involution, Slices, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import AuxiliaryEntry, MoveEntry
 
@@ -32,7 +32,7 @@ def visible(declared: Declarations, beside: tuple[Parameter, ...]) -> Declaratio
         declared: of the dynamics, with what a build binds in them bound, or left out.
         beside: the parameters of the target, and those of the build that the dynamics do not have yet.
     """
-    parameters = {parameter.name: parameter for parameter in (*declared.parameters, *beside)}
+    parameters = by_name((*declared.parameters, *beside))
     assume = tuple(c for c in declared.assume if {*dependence(c).parameters} >= {*dependence(c).names})
     return Declarations(declared.blocks, tuple(parameters.values()), assume=assume)
 
@@ -92,8 +92,8 @@ def _auxiliary(at: Page, block: Block, stated: str | AuxiliaryEntry, known: Decl
     return Auxiliary(block, law)
 
 
-def _maps(at: Page, names: tuple[str, ...], scope: Scope) -> tuple[tuple[str, Formula], ...]:
-    blocks = {block.name: block for block in scope.declarations.blocks}
+def _maps(at: Page, names: tuple[str, ...], scope: Scope) -> Formulas:
+    blocks = by_name(scope.declarations.blocks)
     found: list[tuple[str, Formula]] = []
     for name in names:
         if at[name].knows(name, blocks, "a block of the dynamics, or a draw"):

@@ -13,7 +13,7 @@ from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
-from recipe_compiler.formula.declaration import Block, Datum, Declarations
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, by_name
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
 from recipe_compiler.formula.elaborate import Scope
@@ -149,7 +149,7 @@ def _is_of_numbers(condition: Compare) -> bool:
 
 def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Declarations:
     """Return declarations with what densities say of data: kinds and values of fields, comparisons as assumptions."""
-    fields = {datum.name: datum for datum in declarations.data}
+    fields = by_name(declarations.data)
     counts = {block.name for block in declarations.blocks if block.domain.name is DomainName.COUNTS}
     for one in stated.densities:
         row, first = DENSITIES[one.name], one.arguments[0]
@@ -207,7 +207,7 @@ def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:
 
     Of shares that are no block it is not looked at that they add up to 1.
     """
-    blocks = {block.name: block for block in declarations.blocks}
+    blocks = by_name(declarations.blocks)
     for one in stated.densities:
         block, wanted = blocks.get(one.of), DENSITIES[one.name].of_set
         if wanted is None or (block is None and wanted is Constraint.SIMPLEX):

@@ -13,7 +13,7 @@ from typing import Any
 
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.block_matrices import Matrix, zeros
-from recipe_compiler.formula.declaration import Declarations, Function, Parameter, unused
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter, by_name, unused
 from recipe_compiler.formula.expression import Apply, Formula, Number, Role, Symbol
 from recipe_compiler.formula.rebuild import is_zero, matrix_product
 from recipe_compiler.formula.shapes import Kind, Shape, Size
@@ -45,7 +45,7 @@ def as_called_here(
     Raises:
         ModelError: a formula that differentiates by a block which is called otherwise.
     """
-    here = {block.name: block for block in dynamics.declarations.blocks}
+    here = by_name(dynamics.declarations.blocks)
     letters = {old: new for old, new in sizes.items() if isinstance(new, str)}
     numbers = {old: Number(Fraction(new)) for old, new in sizes.items() if isinstance(new, int)}
     potentials = {other.potential or "": dynamics.potential or other.potential or ""}
@@ -319,7 +319,7 @@ def _renamed(at: Page, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str,
 def _sizes(at: Page, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]) -> dict[str, Size] | None:
     """Return what each size of the dynamics used is here; None, and faults are added, where blocks do not fit."""
     before = len(at.faults.found)
-    here, sizes = {block.name: block for block in dynamics.declarations.blocks}, dict[str, Size]()
+    here, sizes = by_name(dynamics.declarations.blocks), dict[str, Size]()
     for block in other.declarations.blocks:
         own = here[blocks[block.name]]
         fits = len(block.shape.sizes) == len(own.shape.sizes)

@@ -8,12 +8,10 @@ from recipe_compiler.algebra.scalars.rational_matrices import offending_entry, v
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
 from recipe_compiler.spec.fields import exact
-from recipe_compiler.spec.model import Value
+from recipe_compiler.spec.model import Rows, Value
 from recipe_compiler.spec.npy import npy_numbers
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
-
-Rows = tuple[tuple[Fraction, ...], ...]
 
 
 def read_value(at: Page, parameter: Parameter, sizes: Table[str, int], folder: Path) -> Value | None:
