@@ -13,7 +13,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.spec.bind import read_bindings, unbound
+from recipe_compiler.spec.bind import Rewriting, read_bindings, rewritten, rewritten_target, unbound
 from recipe_compiler.spec.build_checks import (
     check_domains,
     check_positions,
@@ -104,13 +104,13 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     schedule = read_schedule(page, document)
     if faults.found or V is None:
         raise faults.error()
-    unread = {name for name, rows in numbers.items() if rows is None}
+    unread = _without_defaults({name for name, rows in numbers.items() if rows is None})
     made = Build(
         name=document.name,
-        dynamics=replace(dynamics, declarations=_with_unread(dynamics.declarations, unread)),
-        target=_target_with_unread(target, unread),
+        dynamics=rewritten(dynamics, unread),
+        target=rewritten_target(target, unread),
         bind=bind,
-        parameters=(*_of_no_default(parameters, unread), *chain(*control), *(() if noise is None else noise[1:])),
+        parameters=(*unread.parameters(parameters), *chain(*control), *(() if noise is None else noise[1:])),
         values=values,
         scheme=scheme,
         variant=document.variant,
@@ -134,21 +134,16 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
 
 
-def _with_unread(declarations: Declarations, names: Set[str]) -> Declarations:
-    """Return declarations in which parameters have no default: their values are in files that a run alone reads.
+def _without_defaults(names: Set[str]) -> Rewriting:
+    """Return what takes the defaults of parameters whose values are in files that a run alone reads.
 
     What is decided before it knows no value of them, and may take no other in its place.
     """
-    return replace(declarations, parameters=_of_no_default(declarations.parameters, names))
-
-
-def _target_with_unread(target: Target, names: Set[str]) -> Target:
-    declared = None if target.declared is None else _target_with_unread(target.declared, names)
-    return replace(target, declarations=_with_unread(target.declarations, names), declared=declared)
-
-
-def _of_no_default(parameters: tuple[Parameter, ...], names: Set[str]) -> tuple[Parameter, ...]:
-    return tuple(replace(p, default=None) if p.name in names else p for p in parameters)
+    return Rewriting(
+        lambda formula: formula,
+        lambda shape: shape,
+        lambda found: tuple(replace(p, default=None) if p.name in names else p for p in found),
+    )
 
 
 def _documents(
