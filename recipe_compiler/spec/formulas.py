@@ -3,7 +3,8 @@
 `dependence` lists what a formula depends on.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
@@ -105,10 +106,8 @@ class Entry:
             return written
         self._refuse_calls(written)
         found = put(written, self.let)
-        try:
+        with self.placed(SpecError):
             check_bounds(found, self.name, _START)
-        except DocumentError as error:
-            raise SpecError([self.relocated(fault) for fault in error.faults]) from None
         return found
 
     def _written(self) -> Tree:
@@ -118,10 +117,8 @@ class Entry:
         if len(comment) > 1 and comment[1] not in " #!":
             problem = f"found `{comment[:40]}` after the formula, which YAML takes for a comment and drops"
             raise SpecError(self.refused(problem, "quote the formula, or write `# ` and the comment").faults)
-        try:
+        with self.placed(SpecError):
             return parse(self.scalar.text.replace("\n", " "), self.name, _START)
-        except DocumentError as error:
-            raise SpecError([self.relocated(fault) for fault in error.faults]) from None
 
     def formula(self, scope: Scope, expected: Shape | None) -> Formula:
         """Return the typed formula, of the shape expected. Raises SpecError or ModelError."""
@@ -130,17 +127,13 @@ class Entry:
     def elaborated(self, tree: Tree, scope: Scope, expected: Shape | None) -> Formula:
         """Return the typed formula of a part of the entry."""
         self._refuse_shadowed(tree, scope)
-        try:
+        with self.placed(ModelError):
             return elaborate(tree, scope, expected, self.name, _START)
-        except DocumentError as error:
-            raise ModelError([self.relocated(fault) for fault in error.faults]) from None
 
     def density(self, part: Call, scope: Scope) -> tuple[Density, tuple[Formula, ...]]:
         """Return the row and the typed arguments of a named density in the entry. Raises ModelError."""
-        try:
+        with self.placed(ModelError):
             return elaborate_density(part, scope, self.name, _START)
-        except DocumentError as error:
-            raise ModelError([self.relocated(fault) for fault in error.faults]) from None
 
     def condition(self, scope: Scope) -> Compare:
         """Return a comparison: `a*c - b**2 >= 0`. Raises SpecError or ModelError."""
@@ -149,10 +142,8 @@ class Entry:
     def comparison(self, tree: Tree, scope: Scope) -> Compare:
         """Return a comparison that is a part of the entry. Raises ModelError."""
         self._refuse_shadowed(tree, scope)
-        try:
+        with self.placed(ModelError):
             return elaborate_condition(tree, scope, self.name, _START)
-        except DocumentError as error:
-            raise ModelError([self.relocated(fault) for fault in error.faults]) from None
 
     def _refuse_shadowed(self, tree: Tree, scope: Scope) -> None:
         """Raise ModelError where an object of Python means the language's `I` or `exp`, and its text another name."""
@@ -174,6 +165,14 @@ class Entry:
     def refused(self, problem: str, hint: str = "") -> ModelError:
         """Return the fault of an entry that means nothing, to be raised."""
         return ModelError([Fault(self.scalar.place, self.name, problem, hint)])
+
+    @contextmanager
+    def placed(self, kind: type[DocumentError]) -> Generator[None]:
+        """Give faults that are raised meanwhile their places in the file."""
+        try:
+            yield
+        except DocumentError as error:
+            raise kind(map(self.relocated, error.faults)) from None
 
     def relocated(self, fault: Fault) -> Fault:
         """Return a fault of the bare text at its place in the file."""

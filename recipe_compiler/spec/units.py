@@ -82,10 +82,6 @@ def check_units(page: Page, stated: Table[str, str], declarations: Declarations)
 
 
 def _read(entry: Entry) -> Unit:
-    start = Place("", 1, 1)
-    try:
-        return unit_of(entry.tree(), entry.name, start)
-    except SpecError as error:
-        inside = [fault for fault in error.faults if not fault.where.file]
-        outside = [fault for fault in error.faults if fault.where.file]
-        raise SpecError([*outside, *(entry.relocated(fault) for fault in inside)]) from None
+    parsed = entry.tree()
+    with entry.placed(SpecError):
+        return unit_of(parsed, entry.name, Place("", 1, 1))
