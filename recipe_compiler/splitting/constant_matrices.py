@@ -30,7 +30,7 @@ from recipe_compiler.derive.recipe import (
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import Names, Propagator
-from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_affine_degree
+from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_affine_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -45,21 +45,19 @@ _SAYS = (
 )
 
 
-def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow | NoRow:
-    """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else the reason.
+def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow:
+    """Return the flow of a piece whose drift is affine with constant matrices, its noise constant.
 
     f = b - F z with F = -df/dz: [n, n] and b = f + F z: [n] over the n coordinates that the piece moves:
 
         z' = exp(-t F) z + int_0^t exp(-u F) du b + N(0, int_0^t exp(-u F) 2D exp(-u F).T du).
 
-    (Arnold 1974, Sec. 8.2; Van Loan 1978.) A `NoRow` names the coefficient that depends on the state, or the degree of
-    the drift.
+    (Arnold 1974, Sec. 8.2; Van Loan 1978.) A NoRowError names the coefficient that depends on the state, or the degree
+    of the drift.
     """
     c, declarations = derivation.calculus, derivation.dynamics.declarations
     blocks = declarations.blocks
-    highest = find_affine_degree(piece, declarations)
-    if isinstance(highest, NoRow):
-        return highest
+    find_affine_degree(piece, declarations)
     moved = {n for n, block in enumerate(blocks) if block.name in piece.moved}
     F = tuple(
         tuple(
@@ -73,7 +71,7 @@ def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow | NoRow
     for word, matrix in (("drift", F), ("noise", piece.D)):
         for entry in (entry for row in matrix for entry in row):
             if not _is_constant(entry, declarations):
-                return NoRow(f"its {word} has the coefficient {text(entry)}, which is not constant")
+                raise NoRowError(f"its {word} has the coefficient {text(entry)}, which is not constant")
     z = tuple(c.coordinate(block.name, *row_slots(block)) for block in blocks)
     linear = apply_matrix(c, blocks, F, z)
     b = tuple(

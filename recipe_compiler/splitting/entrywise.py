@@ -21,13 +21,22 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, zero_vector
 from recipe_compiler.program.program import EPS
-from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_affine_degree, find_degree, find_diagonal
+from recipe_compiler.splitting.flow import (
+    Change,
+    Flow,
+    NoRowError,
+    find_affine_degree,
+    find_diagonal,
+    find_slope,
+    is_frozen,
+    require_alone,
+)
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Component, Tensor
 
 SHIFT = "shift"
 LINEAR = "linear, entry by entry"
@@ -40,32 +49,28 @@ _SAYS = {
 }
 
 
-def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
-    """Return the flow of a piece whose entries move each by itself, with frozen coefficients; else the reason.
+def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Flow:
+    """Return the flow of a piece whose entries move each by itself, with frozen coefficients.
 
     z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D), phi(y) = (exp(y) - 1)/y, f, a: [n], f = b - a z with b and a
     frozen; a = 0 is a shift, D != 0 Ornstein-Uhlenbeck's process (Uhlenbeck, Ornstein 1930). The derivative of the mean
     by t is f at the mean, as 1 - a t phi(-a t) = exp(-a t). The matrix df/dz, [n, n], has to be diagonal and free of z,
-    and so has D, if there is noise.
+    and so has D, if there is noise. Raises NoRowError otherwise.
     """
-    declarations = derivation.dynamics.declarations
-    highest = find_affine_degree(piece, declarations)
-    if isinstance(highest, NoRow):
-        return highest
-    decay: list[Tensor] = []
-    for n in range(len(declarations.blocks)):
-        own = _find_decay(derivation, piece, n)
-        if isinstance(own, NoRow):
-            return own
-        decay.append(own)
+    highest = find_affine_degree(piece, derivation.dynamics.declarations)
+    c, decay = derivation.calculus, [*zero_vector(derivation.calculus, derivation.blocks)]
+    for n, block in enumerate(derivation.blocks):
+        if block.name in piece.moved:
+            require_alone(derivation, piece, n)
+            decay[n] = c.scale(find_slope(derivation, piece.drift[n], n), -1)
     if not piece.is_noisy:
         return entrywise_flow(LINEAR if highest else SHIFT, decay)
     for a, line in enumerate(piece.D):
         for b, entry in enumerate(line):
-            if find_degree(entry, frozenset(piece.moved), declarations) != 0:
-                return NoRow(f"its noise depends on {', '.join(piece.moved)}")
+            if not is_frozen(derivation, piece, entry):
+                raise NoRowError(f"its noise depends on {', '.join(piece.moved)}")
             if not entry.is_zero and (a != b or find_diagonal(derivation, a, entry) is None):
-                return NoRow(f"its noise is correlated: {text(entry)} is not diagonal")
+                raise NoRowError(f"its noise is correlated: {text(entry)} is not diagonal")
     return entrywise_flow(ORNSTEIN_UHLENBECK, decay)
 
 
@@ -98,20 +103,3 @@ def _write_phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
     if a.is_zero:
         return c.constant(1)
     return c.applied("exprel", c.scale(c.multiply(a, c.atom(Component(EPS))), -share))
-
-
-def _find_decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
-    """Return a of f = b - a z for block n, or the reason that entries depend on each other."""
-    c, blocks = derivation.calculus, derivation.blocks
-    own = c.zero(*row_slots(blocks[n]))
-    for m, block in enumerate(blocks):
-        if block.name not in piece.moved or blocks[n].name not in piece.moved:
-            continue
-        slope = c.settled(c.scale(c.diff(piece.drift[n], Coordinate(block.name, col_slots(block))), -1))
-        found = find_diagonal(derivation, n, slope) if m == n else None
-        if slope.is_zero:
-            continue
-        if found is None:
-            return NoRow(f"entries of {blocks[n].name} drift by others of {block.name}")
-        own = found
-    return own

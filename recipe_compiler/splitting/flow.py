@@ -67,24 +67,26 @@ class Flow:
     """The momentum that it turns where it reflects the position."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoRow:
-    """The reason why a row of the table is not the flow of a piece, as text for the user."""
-
-    why: str
+class NoRowError(Exception):
+    """A row of the table is not the flow of a piece; the message says why, to the user."""
 
 
-def find_affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
-    """Return the degree of the drift of a piece in the blocks that it moves, jointly, if that is 0 or 1.
-
-    Else the reason.
-    """
+def find_affine_degree(piece: Piece, declarations: Declarations) -> int:
+    """Return the degree of the drift of a piece in the blocks that it moves, jointly. Raises NoRowError beyond 1."""
     moved = frozenset(piece.moved)
     degrees = [find_degree(f, moved, declarations) for f in piece.drift]
     if None in degrees:
-        return NoRow(f"its drift is not a polynomial in {', '.join(piece.moved)}")
+        raise NoRowError(f"its drift is not a polynomial in {', '.join(piece.moved)}")
     highest = max((n for n in degrees if n is not None), default=0)
-    return NoRow(f"its drift is of degree {highest} in {', '.join(piece.moved)}") if highest > 1 else highest
+    if highest > 1:
+        raise NoRowError(f"its drift is of degree {highest} in {', '.join(piece.moved)}")
+    return highest
+
+
+def is_frozen(derivation: Derivation, piece: Piece, *tensors: Tensor) -> bool:
+    """Whether tensors do not depend on what a piece moves."""
+    declarations = derivation.dynamics.declarations
+    return all(find_degree(tensor, frozenset(piece.moved), declarations) == 0 for tensor in tensors)
 
 
 def find_degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
@@ -116,3 +118,21 @@ def find_diagonal(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | No
     """Return the diagonal of a matrix over block n, None if it is not diagonal by its form; a scalar is its own."""
     block = derivation.blocks[n]
     return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix
+
+
+def find_slope(derivation: Derivation, f: Tensor, n: int, name: str = "") -> Tensor:
+    """Return df_i/dz_i for the entries i of block n. Raises NoRowError where one of f depends on others of z."""
+    c, block = derivation.calculus, derivation.blocks[n]
+    found = find_diagonal(derivation, n, c.settled(c.diff(f, Coordinate(block.name, col_slots(block)))))
+    if found is None:
+        raise NoRowError(f"entries of {name or block.name} drift by others of {block.name}")
+    return found
+
+
+def require_alone(derivation: Derivation, piece: Piece, n: int) -> None:
+    """Raise NoRowError where the drift of block n depends on another block that the piece moves."""
+    c, block = derivation.calculus, derivation.blocks[n]
+    for other in derivation.blocks:
+        slope = c.diff(piece.drift[n], Coordinate(other.name, col_slots(other)))
+        if other.name in piece.moved and other != block and not c.settled(slope).is_zero:
+            raise NoRowError(f"entries of {block.name} drift by others of {other.name}")

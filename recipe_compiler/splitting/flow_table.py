@@ -6,7 +6,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES, find_constant_matrices
 from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, find_entrywise_flow
-from recipe_compiler.splitting.flow import Flow, NoRow
+from recipe_compiler.splitting.flow import Flow, NoRowError
 from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, find_generalised_leapfrog, find_midpoint
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED, find_reflected_flow
@@ -14,8 +14,8 @@ from recipe_compiler.splitting.riccati import RICCATI, find_riccati_flow
 from recipe_compiler.splitting.transformed import TRANSFORMED, find_transformed_flow
 from recipe_compiler.tensor.show import text
 
-Row = Callable[[Derivation, Piece], Flow | NoRow]
-"""What matches a piece with its flow, or says why it has not that one."""
+Row = Callable[[Derivation, Piece], Flow]
+"""What matches a piece with its flow, or raises NoRowError."""
 
 EXACT: Mapping[str, Row] = {
     f"{SHIFT}; {LINEAR}; {ORNSTEIN_UHLENBECK}": find_entrywise_flow,
@@ -49,10 +49,10 @@ def find_flow(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
     rows = {named: NAMED[named]} if named else EXACT
     reasons: list[str] = []
     for match_row in rows.values():
-        found = match_row(derivation, piece)
-        if not isinstance(found, NoRow):
-            return found
-        reasons.append(found.why)
+        try:
+            return match_row(derivation, piece)
+        except NoRowError as why:
+            reasons.append(str(why))
     drifts = "; ".join(
         f"{block.name}: {text(f)}"
         for block, f in zip(derivation.blocks, piece.drift, strict=True)

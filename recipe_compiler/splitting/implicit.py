@@ -22,7 +22,7 @@ from functools import partial
 from recipe_compiler.derive.recipe import Derivation, zero_matrix, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree
+from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_degree, is_frozen
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.substitution import count_substitutions
 
@@ -38,7 +38,7 @@ def _describe_solution(turns: int) -> str:
     return f"{turns} substitutions" if turns > 1 else "a substitution" if turns else "iteration"
 
 
-def find_midpoint(derivation: Derivation, piece: Piece) -> Flow | NoRow:
+def find_midpoint(derivation: Derivation, piece: Piece) -> Flow:
     """Return the implicit midpoint of a piece that moves one block, [n]; else why a step cannot solve for it.
 
     It has none if the equation would evaluate the gradient of U, or if there is noise and f is not affine or D not
@@ -46,17 +46,17 @@ def find_midpoint(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     """
     declarations = derivation.dynamics.declarations
     if len(piece.moved) != 1:
-        return NoRow(f"it moves {', '.join(piece.moved)}, and midpoint solves for one block")
+        raise NoRowError(f"it moves {', '.join(piece.moved)}, and midpoint solves for one block")
     (block,) = (block for block in declarations.blocks if block.name in piece.moved)
     if _has_gradient_drift(derivation, piece, block):
-        return NoRow(f"it takes the gradient of the potential at the {block.name} that is solved for")
+        raise NoRowError(f"it takes the gradient of the potential at the {block.name} that is solved for")
     if piece.is_noisy:
         moved = frozenset(piece.moved)
-        if any(find_degree(entry, moved, declarations) != 0 for row in piece.D for entry in row):
-            return NoRow(f"its noise depends on {block.name}")
+        if not is_frozen(derivation, piece, *(entry for row in piece.D for entry in row)):
+            raise NoRowError(f"its noise depends on {block.name}")
         degrees = [find_degree(f, moved, declarations) for f in piece.drift]
         if any(n is None or n > 1 for n in degrees):
-            return NoRow(f"it has noise, and its drift is not linear in {block.name}")
+            raise NoRowError(f"it has noise, and its drift is not linear in {block.name}")
     turns = count_substitutions(derivation, block, piece.drift)
     noise = " + N(0, 2 D t)" if piece.is_noisy else ""
     says = f"z' = z + t f((z + z')/2){noise}, solved by {_describe_solution(turns)}; of order 2"
@@ -73,7 +73,7 @@ def _change_halves(turns: int, derivation: Derivation, piece: Piece, share: Frac
     return (explicit, implicit) if piece.is_noisy else (implicit, explicit)
 
 
-def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Flow | NoRow:
+def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Flow:
     """Return the generalised leapfrog of a piece that moves two blocks without noise; else the reason.
 
     The position is the block that the potential depends on, if the piece moves it. Its drift must not use grad U, which
@@ -82,14 +82,16 @@ def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Flow | No
     declarations = derivation.dynamics.declarations
     if len(piece.moved) != 2 or piece.is_noisy:
         noise = " with noise" if piece.is_noisy else ""
-        return NoRow(f"it moves {', '.join(piece.moved)}{noise}, and the generalised leapfrog two blocks without noise")
+        raise NoRowError(
+            f"it moves {', '.join(piece.moved)}{noise}, and the generalised leapfrog two blocks without noise"
+        )
     potential = declarations.blocks_of(derivation.dynamics.potential)
     position = next((name for name in piece.moved if name in potential), piece.moved[0])
     momentum = next(name for name in piece.moved if name != position)
     (block,) = (block for block in declarations.blocks if block.name == position)
     (other,) = (block for block in declarations.blocks if block.name == momentum)
     if _has_gradient_drift(derivation, piece, block):
-        return NoRow(
+        raise NoRowError(
             f"the drift of {position} takes the gradient of the potential at the {position} that is solved for"
         )
     turns = (count_substitutions(derivation, block, piece.drift), count_substitutions(derivation, other, piece.drift))

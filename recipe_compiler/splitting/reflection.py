@@ -21,8 +21,8 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.rename import renamed
-from recipe_compiler.splitting.entrywise import SHIFT, find_entrywise_flow
-from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree
+from recipe_compiler.splitting.entrywise import SHIFT, entrywise_flow
+from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Tensor
@@ -30,8 +30,8 @@ from recipe_compiler.tensor.terms import Tensor
 REFLECTED = "reflected"
 
 
-def find_reflected_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
-    """Return the flow that is reflected at 0; else the reason why a piece has none.
+def find_reflected_flow(derivation: Derivation, piece: Piece) -> Flow:
+    """Return the flow that is reflected at 0. Raises NoRowError for a piece that has none.
 
     The piece has to move one positive block with a velocity that is linear in one momentum of the same shape. Whether
     the momentum of an entry carries that entry alone is decided where the invariance of the move is proved.
@@ -40,25 +40,24 @@ def find_reflected_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
     blocks = {block.name: block for block in declarations.blocks}
     moved = blocks[piece.moved[0]]
     if len(piece.moved) != 1:
-        return NoRow(f"it moves {', '.join(piece.moved)}, and a reflection moves one positive block")
+        raise NoRowError(f"it moves {', '.join(piece.moved)}, and a reflection moves one positive block")
     if moved.domain.name is not DomainName.POSITIVE:
-        return NoRow(
+        raise NoRowError(
             f"{moved.name} has the domain {moved.domain.name.value}, and what is reflected is positive, at 0; between "
             "two walls sample an unbounded variable, as `constraint: interval(a, b)` of the target does"
         )
-    shift = find_entrywise_flow(derivation, piece)
-    if isinstance(shift, NoRow) or shift.row != SHIFT:
-        return NoRow(f"its drift depends on {moved.name}: a reflected block moves with a constant velocity")
     f = piece.drift[declarations.blocks.index(moved)]
+    if piece.is_noisy or find_degree(f, frozenset(piece.moved), declarations) != 0:
+        raise NoRowError(f"its drift depends on {moved.name}: a reflected block moves with a constant velocity")
     carried = [blocks[name] for name in names_of(f) & blocks.keys()]
     if len(carried) != 1 or carried[0].domain.name is not DomainName.REAL or carried[0].shape != moved.shape:
-        return NoRow(f"{moved.name} is not moved by one momentum of its shape, over all real numbers")
+        raise NoRowError(f"{moved.name} is not moved by one momentum of its shape, over all real numbers")
     if find_degree(f, frozenset({carried[0].name}), declarations) != 1:
-        return NoRow(f"its drift is not linear in {carried[0].name}")
+        raise NoRowError(f"its drift is not linear in {carried[0].name}")
     return Flow(
         REFLECTED,
         f"y = {moved.name} + t f, |y|; {carried[0].name} turned in the entries with y < 0",
-        partial(_shift_and_reflect, shift, moved, carried[0]),
+        partial(_shift_and_reflect, moved, carried[0]),
         as_stated=True,
         ends_beyond={moved.name: False},
         momentum=carried[0].name,
@@ -66,7 +65,7 @@ def find_reflected_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
 
 
 def _shift_and_reflect(
-    shift: Flow, position: Block, momentum: Block, derivation: Derivation, piece: Piece, share: Fraction
+    position: Block, momentum: Block, derivation: Derivation, piece: Piece, share: Fraction
 ) -> tuple[Change, ...]:
     """Return the shift, and what reflects: positions that it led outside, with their momenta."""
     c = derivation.calculus
@@ -78,6 +77,7 @@ def _shift_and_reflect(
         renamed(images.get(block.name, zero), {outside: position.name})
         for block, zero in zip(derivation.blocks, zero_vector(c, derivation.blocks), strict=True)
     )
+    shift = entrywise_flow(SHIFT, zero_vector(c, derivation.blocks))
     reflection = Change((position.name, momentum.name), rate, zero_matrix(c, derivation.blocks), image=True)
     return (*shift.changes(derivation, piece, share), reflection)
 

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.program.program import EPS
-from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree, find_diagonal
+from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_slope, is_frozen, require_alone
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Component, Tensor
 
 RICCATI = "Riccati, entry by entry"
 _SAYS = (
@@ -33,22 +33,15 @@ _SAYS = (
 )
 
 
-def find_riccati_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
-    """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise; else the reason.
+def find_riccati_flow(derivation: Derivation, piece: Piece) -> Flow:
+    """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise.
 
     f = a + b z + c z**2 entry by entry, [n], with a, b, c free of what moves. x' = x**2 has z' = z/(1 - t z).
     """
     if piece.is_noisy:
-        return NoRow("Riccati's equation has no noise")
-    slopes: list[Tensor] = []
-    discriminants: list[Tensor] = []
-    for n, f in enumerate(piece.drift):
-        own = (f, f) if f.is_zero else _find_coefficients(derivation, piece, n)
-        if isinstance(own, NoRow):
-            return own
-        slopes.append(own[0])
-        discriminants.append(own[1])
-    return riccati_flow(slopes, discriminants)
+        raise NoRowError("Riccati's equation has no noise")
+    pairs = [(f, f) if f.is_zero else _find_coefficients(derivation, piece, n) for n, f in enumerate(piece.drift)]
+    return riccati_flow(*zip(*pairs, strict=True))
 
 
 def riccati_flow(slopes: Sequence[Tensor], discriminants: Sequence[Tensor]) -> Flow:
@@ -80,23 +73,15 @@ def _write_rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction
     return c.applied("reciprocal", c.subtract(c.applied("sqrtcoth", q), s))
 
 
-def _find_coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor] | NoRow:
-    """Return b + 2 c z and b**2 - 4 a c of block n, or the reason that there are none."""
-    c, blocks = derivation.calculus, derivation.blocks
-    f, block, moved = piece.drift[n], blocks[n], frozenset(piece.moved)
-    for other in blocks:
-        if other.name not in moved or other.name == block.name:
-            continue
-        if not c.settled(c.diff(f, Coordinate(other.name, col_slots(other)))).is_zero:
-            return NoRow(f"entries of {block.name} drift by others of {other.name}")
-    own = Coordinate(block.name, col_slots(block))
-    slope = find_diagonal(derivation, n, c.settled(c.diff(f, own)))
-    bend = None if slope is None else find_diagonal(derivation, n, c.settled(c.diff(slope, own)))
-    if slope is None or bend is None:
-        return NoRow(f"entries of {block.name} drift by others of {block.name}")
+def _find_coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor]:
+    """Return b + 2 c z and b**2 - 4 a c of block n."""
+    c, f, block = derivation.calculus, piece.drift[n], derivation.blocks[n]
+    require_alone(derivation, piece, n)
+    slope = find_slope(derivation, f, n)
+    bend = find_slope(derivation, slope, n)
     z = c.coordinate(block.name, *row_slots(block))
     b = c.settled(c.subtract(slope, c.multiply(bend, z)))
     a = c.settled(c.subtract(f, c.add(c.multiply(b, z), c.scale(c.multiply(bend, z, z), Fraction(1, 2)))))
-    if any(find_degree(part, moved, derivation.dynamics.declarations) != 0 for part in (a, b, bend)):
-        return NoRow(f"the drift of {block.name} is not a + b {block.name} + c {block.name}**2 with a, b, c frozen")
+    if not is_frozen(derivation, piece, a, b, bend):
+        raise NoRowError(f"the drift of {block.name} is not a + b {block.name} + c {block.name}**2 with a, b, c frozen")
     return slope, c.settled(c.subtract(c.multiply(b, b), c.scale(c.multiply(a, bend), 2)))

@@ -17,16 +17,16 @@ N(0, 1) of log z.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, row_slots, zero_vector
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, entrywise_flow
-from recipe_compiler.splitting.flow import Change, Flow, NoRow, find_degree, find_diagonal
+from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_diagonal, find_slope, is_frozen
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -41,39 +41,30 @@ _SAYS = {
 }
 
 
-def find_transformed_flow(derivation: Derivation, piece: Piece) -> Flow | NoRow:
-    """Return the flow of a piece that is affine entry by entry in transforms T of its blocks; else the reason.
+def find_transformed_flow(derivation: Derivation, piece: Piece) -> Flow:
+    """Return the flow of a piece that is affine entry by entry in transforms T of its blocks.
 
     T is log z or z**c of a positive block, exp(c z) of a real one, the first for which T' f + T'' D = b - a T(z), [n],
     and T'**2 D have frozen a, b and are free of z (Ito's formula: Arnold 1974).
     """
-    blocks = derivation.blocks
-    moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
+    c, blocks = derivation.calculus, derivation.blocks
     if any(not entry.is_zero for a, row in enumerate(piece.D) for b, entry in enumerate(row) if a != b):
-        return NoRow("its noise is correlated across blocks")
-    found: dict[int, _TransformedBlock] = {}
-    for n in moved:
-        own = _find_first_transform(derivation, piece, n)
-        if isinstance(own, NoRow):
-            return own
-        found[n] = own
-    row = ORNSTEIN_UHLENBECK if piece.is_noisy else SHIFT if all(own.a.is_zero for own in found.values()) else LINEAR
-    zero = zero_vector(derivation.calculus, blocks)
-    decay = tuple(found[n].a if n in found else none for n, none in enumerate(zero))
-    drift = tuple(found[n].drift if n in found else none for n, none in enumerate(zero))
-    D: Matrix = tuple(
-        tuple(found[a].D if a == b and a in found else entry for b, entry in enumerate(line))
-        for a, line in enumerate(piece.D)
-    )
-    transforms = {blocks[n].name: own.transform for n, own in found.items()}
+        raise NoRowError("its noise is correlated across blocks")
+    decay, drift, D = [*zero_vector(c, blocks)], [*zero_vector(c, blocks)], [[*row] for row in piece.D]
+    transforms = dict[str, Transform]()
+    for n, block in enumerate(blocks):
+        if block.name in piece.moved:
+            transforms[block.name], decay[n], drift[n], D[n][n] = _find_first_transform(derivation, piece, n)
+    row = ORNSTEIN_UHLENBECK if piece.is_noisy else SHIFT if all(a.is_zero for a in decay) else LINEAR
     names = " and ".join(dict.fromkeys(own.says(name) for name, own in transforms.items()))
     ends = {name: not own.onto for name, own in transforms.items()}
     may_end = any(ends.values())
     kept = "; z' is not a number where T(z') would be no value of T" if may_end else ", which keeps z in its domain"
+    own_piece = replace(piece, drift=tuple(drift), D=tuple(map(tuple, D)))
     return Flow(
         f"{row}, of {names}",
         f"{_SAYS[row]}; T(z) is {names}{kept}",
-        partial(_change_transforms, transforms, replace(piece, drift=drift, D=D), entrywise_flow(row, decay)),
+        partial(_change_transforms, transforms, own_piece, entrywise_flow(row, decay)),
         ends_beyond=ends,
         may_end=may_end,
     )
@@ -87,28 +78,16 @@ def _change_transforms(
     return (replace(change, transforms=transforms),)
 
 
-@dataclass(frozen=True, slots=True)
-class _TransformedBlock:
-    """The affine equation of one block of a piece under a transform."""
-
-    transform: Transform
-    a: Tensor
-    drift: Tensor
-    """b - a T(z)."""
-    D: Tensor
-    """T'^2 D, as a matrix over the block."""
-
-
-def _find_first_transform(derivation: Derivation, piece: Piece, n: int) -> _TransformedBlock | NoRow:
-    """Return the affine equation of block n under the first transform that gives one; else why none does."""
+def _find_first_transform(derivation: Derivation, piece: Piece, n: int) -> tuple[Transform, Tensor, Tensor, Tensor]:
+    """Return the first transform of block n that gives an affine equation, or raise NoRowError."""
     block = derivation.blocks[n]
     reasons = [f"it has no transform of {block.name}, whose domain is {block.domain.name.value}"]
     for transform in _list_transforms(block, piece.drift[n]):
-        own = _transform_block(derivation, piece, n, transform)
-        if not isinstance(own, NoRow):
-            return own
-        reasons.append(own.why)
-    return NoRow("; ".join(reasons[1:] or reasons))
+        try:
+            return transform, *_transform_block(derivation, piece, n, transform)
+        except NoRowError as why:
+            reasons.append(str(why))
+    raise NoRowError("; ".join(reasons[1:] or reasons))
 
 
 def _list_transforms(block: Block, drift: Tensor) -> Iterator[Transform]:
@@ -132,34 +111,31 @@ def _read_rate(atom: Atom, block: Block) -> Fraction | None:
             return None
 
 
-def _transform_block(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _TransformedBlock | NoRow:
-    """Return the equation of block n under a transform if its drift is affine and its noise frozen, entry by entry."""
-    c, block, moved = derivation.calculus, derivation.blocks[n], frozenset(piece.moved)
-    z = c.coordinate(block.name, *row_slots(block))
-    T, first, second = _write_slopes(c, transform, z)
+def _transform_block(
+    derivation: Derivation, piece: Piece, n: int, transform: Transform
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return a, the drift b - a T(z) and T'^2 D, a matrix, of block n under a transform, entry by entry.
+
+    Raises NoRowError if the drift is not affine in T(z), or the noise not frozen.
+    """
+    c, block = derivation.calculus, derivation.blocks[n]
+    rows, columns = row_slots(block), col_slots(block)
+    T, first, second = _write_slopes(c, transform, c.coordinate(block.name, *rows))
     name = transform.says(block.name)
     D = find_diagonal(derivation, n, piece.D[n][n])
     if D is None:
-        return NoRow(f"its noise is correlated: {text(piece.D[n][n])} is not diagonal")
+        raise NoRowError(f"its noise is correlated: {text(piece.D[n][n])} is not diagonal")
     if not (D.is_zero or transform.onto):
-        return NoRow(f"its noise would make {name} leave its domain")
+        raise NoRowError(f"its noise would make {name} leave its domain")
     noise = c.settled(c.multiply(first, first, D))
-    if not _is_frozen(derivation, noise, moved):
-        return NoRow(f"the noise of {name} depends on {', '.join(piece.moved)}")
+    if not is_frozen(derivation, piece, noise):
+        raise NoRowError(f"the noise of {name} depends on {', '.join(piece.moved)}")
     drift = c.settled(c.add(c.multiply(first, piece.drift[n]), c.multiply(second, D)))
-    slope = find_diagonal(derivation, n, c.settled(c.diff(drift, Coordinate(block.name, col_slots(block)))))
-    if slope is None:
-        return NoRow(f"entries of {name} drift by others of {block.name}")
+    slope = find_slope(derivation, drift, n, name)
     a = c.settled(c.scale(c.multiply(slope, c.power(first, -1)), -1))
-    b = c.settled(c.add(drift, c.multiply(a, T)))
-    if not (_is_frozen(derivation, a, moved) and _is_frozen(derivation, b, moved)):
-        return NoRow(f"the drift of {name} is not affine in it")
-    return _TransformedBlock(
-        transform,
-        a,
-        drift,
-        c.multiply(c.delta(*row_slots(block), *col_slots(block)), noise) if block.shape.sizes else noise,
-    )
+    if not is_frozen(derivation, piece, a, c.settled(c.add(drift, c.multiply(a, T)))):
+        raise NoRowError(f"the drift of {name} is not affine in it")
+    return a, drift, c.multiply(c.delta(*rows, *columns), noise) if rows else noise
 
 
 def _write_slopes(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -173,7 +149,3 @@ def _write_slopes(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor,
         case Family.EXP:
             T = c.applied("exp", c.scale(z, p))
             return T, c.scale(T, p), c.scale(T, p * p)
-
-
-def _is_frozen(derivation: Derivation, tensor: Tensor, moved: frozenset[str]) -> bool:
-    return find_degree(tensor, moved, derivation.dynamics.declarations) == 0
