@@ -10,7 +10,7 @@ What each move does to the state; that it preserves exp(-H) is proved elsewhere 
     code          what the user's function makes of the blocks that it is given
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -46,7 +46,7 @@ from recipe_compiler.spec.model import Involution as StatedInvolution
 from recipe_compiler.spec.model import Refresh as StatedRefresh
 from recipe_compiler.spec.moves import every_of
 from recipe_compiler.spec.read_moves import visible
-from recipe_compiler.tensor.terms import Component, Tensor
+from recipe_compiler.tensor.terms import Component, Tensor, Term
 
 
 def with_cycle(
@@ -65,8 +65,6 @@ def with_cycle(
         ModelError: a block to be drawn has no law that is known, or one that no emitted step draws from; a move
             accepted by H meets a boundary, or H contains U other than as a summand.
     """
-    newest = {block.name: block.name for block in program.blocks}
-    carried = dict[str, str]()  # U and its gradient
     moves: list[Move] = []
     anew = any(isinstance(move, Beside) for move in build.scheme.cycle)
     accepted = any(isinstance(move, Metropolis) for move in build.scheme.cycle)
@@ -74,37 +72,25 @@ def with_cycle(
     known = visible(derivation.dynamics.declarations, build.target.declarations.parameters)
     functions = _functions(build, declared)
     for move in build.scheme.cycle:
+        before = Cycle(tuple(moves))
+        newest = {**{block.name: block.name for block in program.blocks}, **before.left}
+        taken = declared | before.names | {*functions.values()}
         match move:
-            case StatedDraw(name) | Cir(name):
-                if program.gradient is None:
-                    raise CompilerError(f"a draw of {name} without the places of the target's blocks")
-                taken = declared | Cycle(tuple(moves)).names
-                drawn = draw(build.target, move, program.gradient, newest, taken)
-                drawn = replace(drawn, every=move.every)
-                newest[drawn.block.name] = drawn.new
-                moves.append(drawn)
+            case StatedDraw() | Cir() if program.gradient is not None:
+                made = draw(build.target, move, program.gradient, newest, taken)
             case StatedRefresh(name, kept):
-                made = replace(_refresh(derivation, name, kept, newest, declared), every=move.every)
-                newest[name] = made.new
-                moves.append(made)
+                made = _refresh(derivation, name, kept, newest[name], newest, taken)
             case StatedInvolution():
-                taken = declared | Cycle(tuple(moves)).names
-                mapped = reflected(move, program, known, newest, taken)
-                newest |= {image.block.name: image.new for image in mapped.images}
-                moves.append(mapped)
+                made = reflected(move, program, known, newest, taken)
             case StatedCodeMove():
-                taken = declared | Cycle(tuple(moves)).names | {*functions.values()}
-                coded = _by_code(move, functions[move.code], build, program, newest, taken)
-                newest |= {one.block.name: one.new for one in coded.changed}
-                moves.append(coded)
+                made = _by_code(move, functions[move.code], build, program, newest, taken)
             case Metropolis() | Steps():
-                U = potential if accepted else None
-                values = _along(program, U, {**newest, **carried}, declared, _turn(moves), anew=anew)
-                made = replace(_trajectory(move, values, anew=anew), kick=kick, given=_given(build.scheme, move))
-                ends = {value.name: value.end for value in made.values if value.end}
-                newest |= {name: end for name, end in ends.items() if name in newest}
-                carried |= {name: end for name, end in ends.items() if name not in newest}
-                moves.append(made)
+                turn = f"_v{len(before.trajectories) + 1}" if before.trajectories else ""
+                values = _along(program, potential if accepted else None, newest, taken, turn, anew=anew)
+                made = replace(_trajectory(move, values), anew=anew, kick=kick, given=_given(build.scheme, move))
+            case _:
+                raise CompilerError(f"a draw of {move.block} without the places of the target's blocks")
+        moves.append(replace(made, every=move.every))
     counter = fresh("cycles", declared) if any(every_of(move) > 1 for move in build.scheme.cycle) else ""
     cycle = Cycle(tuple(moves), counter=counter, counted=fresh(f"{counter}_next", declared) if counter else "")
     if potential is None:
@@ -114,12 +100,6 @@ def with_cycle(
             hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
             raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
     return _checked(program, replace(cycle, potential=potential, rest=rest_of(derivation, potential)))
-
-
-def _turn(moves: Sequence[Move]) -> str:
-    """Return how names end that the next trajectory introduces: `theta_at_v2` of a second one."""
-    before = sum(isinstance(move, Trajectory) for move in moves)
-    return f"_v{before + 1}" if before else ""
 
 
 def _repeated(program: Program, scheme: Scheme) -> tuple[Program, Kick | None]:
@@ -145,12 +125,12 @@ def _is_reflected(program: Program, block: Block) -> bool:
     return all(image is bool(k % 2) for k, image in enumerate(images)) and len(images) % 2 == 0
 
 
-def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:
+def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...]) -> Trajectory:
     match move:
-        case Metropolis((least, most), flip, every, scale):
-            return Trajectory(least, most, values, metropolis=True, flip=flip, anew=anew, every=every, scale=scale)
-        case Steps(count, every):
-            return Trajectory(count, count, values, metropolis=False, anew=anew, every=every)
+        case Metropolis((least, most), flip, _, scale):
+            return Trajectory(least, most, values, metropolis=True, flip=flip, scale=scale)
+        case Steps(count):
+            return Trajectory(count, count, values, metropolis=False)
 
 
 def _along(
@@ -184,27 +164,44 @@ def _along(
 
 
 def _checked(program: Program, cycle: Cycle) -> Program:
-    if cycle.trajectory is None and cycle.begins_anew:
+    """Return the Program of a cycle. Raises ModelError where no emitted step can do what it states."""
+    first, is_noisy = cycle.trajectory, bool(program.noises)
+    if first is None:
+        if not cycle.begins_anew:
+            raise unsupported("a cycle without a word", "add a move with one: `metropolis: {split: [B/2, A, B/2]}`")
         return replace(program, cycle=cycle)
-    if cycle.trajectory is None:
-        raise unsupported("a cycle without a word", "add a move with one: `metropolis: {split: [B/2, A, B/2]}`")
-    if cycle.trajectory.metropolis and not cycle.trajectory.flip and any(shift.implicit for shift in program.shifts):
-        raise unsupported(
+    several, is_solved = len(cycle.trajectories) > 1, any(shift.implicit for shift in program.shifts)
+    has_own_size = any(move.scale != 1 for move in cycle.trajectories)
+    refused = (
+        (
+            first.metropolis and not first.flip and is_solved,
             "acceptance of steps that are solved for, without a flip that turns them round",
             "state it, as `flip: {r: -r}`: whether they lead back is tried at every move",
-        )
-    several = len(cycle.trajectories) > 1
-    if program.noises and (several or cycle.trajectory.most > 1):
-        hint = "take one move with it" if several else "take `steps: 1`"
-        raise unsupported("a word with noise that is repeated within a cycle", hint)
-    if several and any(shift.implicit for shift in program.shifts):
-        raise unsupported("several moves with a word whose steps are solved for", "take one of them, or exact flows")
-    if (program.propagators or program.noises) and any(move.scale != 1 for move in cycle.trajectories):
-        hint = "leave `scale` out, or take letters without noise that are shifts"
-        raise unsupported("a move with a step size of its own of a word with noise or linear flows", hint)
-    if program.noises and cycle.trajectory.metropolis and any(shift.implicit for shift in program.shifts):
-        hint = "take exact flows, or leave the letters with noise out and refresh instead"
-        raise unsupported("acceptance of a word with noise whose steps are solved for", hint)
+        ),
+        (
+            is_noisy and (several or first.most > 1),
+            "a word with noise that is repeated within a cycle",
+            "take one move with it" if several else "take `steps: 1`",
+        ),
+        (
+            several and is_solved,
+            "several moves with a word whose steps are solved for",
+            "take one of them, or exact flows",
+        ),
+        (
+            has_own_size and (is_noisy or bool(program.propagators)),
+            "a move with a step size of its own of a word with noise or linear flows",
+            "leave `scale` out, or take letters without noise that are shifts",
+        ),
+        (
+            is_noisy and first.metropolis and is_solved,
+            "acceptance of a word with noise whose steps are solved for",
+            "take exact flows, or leave the letters with noise out and refresh instead",
+        ),
+    )
+    for is_so, what, hint in refused:
+        if is_so:
+            raise unsupported(what, hint)
     return replace(program, cycle=cycle)
 
 
@@ -239,12 +236,11 @@ def _by_code(
         read,
         tuple(item.name for group in (target.parameters, target.data) for item in group),
         fresh(f"stream_{own}", taken | {one.new for one in (*changed, *read)}),
-        move.every,
     )
 
 
 def _refresh(
-    derivation: Derivation, name: str, kept: Fraction, newest: Mapping[str, str], declared: frozenset[str]
+    derivation: Derivation, name: str, kept: Fraction, old: str, newest: Mapping[str, str], taken: frozenset[str]
 ) -> Refresh:
     """Return b' = c b + N(0, (1 - c^2) S), with N(0, S) the law of b given all others (Horowitz 1991)."""
     block = next(item for item in derivation.blocks if item.name == name)
@@ -253,10 +249,9 @@ def _refresh(
         problem = f"found `refresh: {name}`, whose conditional distribution is not shown to be N(0, S)"
         hint = f"H has to hold {name} as a square alone: b.T P b/2 with P positive definite and free of b"
         raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)])
-    old = newest[name]
-    new = fresh(f"{name}_drawn" if old == name else f"{old}_drawn", declared)
+    new = fresh(f"{old}_drawn", taken)
     covariance = renamed(derivation.calculus.scale(law.covariance, 1 - kept**2), newest)
-    noise = Noise(fresh(f"w_{new}", declared), (block,), ((covariance,),), None, at_once=True)
+    noise = Noise(fresh(f"w_{new}", taken), (block,), ((covariance,),), None, at_once=True)
     return Refresh(block, old, new, kept, noise)
 
 
@@ -269,14 +264,8 @@ def rest_of(derivation: Derivation, potential: Potential) -> Tensor:
     U, H = derivation.dynamics.potential, derivation.H
     values = {f"{U}({block})": name for block, name in potential.others}
 
-    def is_U(factors: object) -> bool:
-        match factors:
-            case ((Component(name, (), ()), power),):
-                return name == U and power == 1
-            case _:
-                return False
-
-    terms = tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1))
+    own = Term(Fraction(1), ((Component(U or ""), Fraction(1)),))
+    terms = tuple(term for term in H.terms if term != own)
     rest = renamed(Tensor(H.free, terms), values)
     if len(terms) != len(H.terms) - 1 or not names_of(rest).isdisjoint({U, *values}):
         raise unsupported(f"acceptance by an H that is not {U} and a rest without it", "state H as such a sum")

@@ -1,19 +1,18 @@
 """An involution as a move of a Program: what it draws, the images of blocks, and the log of its ratio besides H."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from recipe_compiler.derive.involution import JacobianError, Mapped, mapped
+from recipe_compiler.derive.involution import JacobianError, mapped
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.program.program import Auxiliary, Image, Involution, Noise, Program
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Involution as Stated
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
-
-InNewest = Callable[[Tensor], Tensor]
 
 
 def reflected(
@@ -43,31 +42,21 @@ def reflected(
     drawn = {own.block.name: fresh(f"{own.block.name}_drawn", taken) for own in move.draws}
     values = {**newest, **drawn}
 
-    def in_newest(tensor: Tensor) -> Tensor:
-        return renamed(tensor, values)
+    def in_newest(formula: Formula, block: Block, *, stated: bool = False) -> Tensor:
+        return renamed(convert(formula, of.declarations, *row_slots(block), stated=stated), values)
 
-    images = tuple(_image(of, block, newest[block.name], taken, in_newest) for block in program.blocks
-                   if block.name in move.moved)  # fmt: skip
-    return Involution(
-        tuple(_auxiliary(of, own.block, drawn[own.block.name], taken, in_newest) for own in move.draws),
-        images,
-        in_newest(log_ratio),
-        tuple((block.name, newest[block.name]) for block in program.blocks),
-        move.every,
-    )
-
-
-def _image(of: Mapped, block: Block, old: str, taken: frozenset[str], in_newest: InNewest) -> Image:
-    at, new = (fresh(f"{old}_{ending}", taken) for ending in ("image", "mapped"))
-    value = convert(of.maps[block.name], of.declarations, *row_slots(block), stated=True)
-    return Image(block, old, at, new, in_newest(value))
-
-
-def _auxiliary(of: Mapped, stated: Block, name: str, taken: frozenset[str], in_newest: InNewest) -> Auxiliary:
-    """Return what draws a block w = m + n, n ~ N(0, cov)."""
-    law = next(own.law for own in of.stated.draws if own.block == stated)
-    m, cov = law.arguments
-    block = Block(name, stated.shape)
-    covariance = convert(cov, of.declarations, *row_slots(block), *col_slots(block))
-    noise = Noise(fresh(f"n_{name}", taken), (block,), ((covariance,),), None, at_once=True)
-    return Auxiliary(block, in_newest(convert(m, of.declarations, *row_slots(block))), noise)
+    auxiliaries: list[Auxiliary] = []
+    for own in of.stated.draws:
+        m, cov = own.law.arguments
+        block = Block(drawn[own.block.name], own.block.shape)
+        covariance = convert(cov, of.declarations, *row_slots(block), *col_slots(block))
+        noise = Noise(fresh(f"n_{block.name}", taken), (block,), ((covariance,),), None, at_once=True)
+        auxiliaries.append(Auxiliary(block, in_newest(m, block), noise))
+    images: list[Image] = []
+    for block in program.blocks:
+        if block.name in move.moved:
+            old = newest[block.name]
+            at, new = (fresh(f"{old}_{ending}", taken) for ending in ("image", "mapped"))
+            images.append(Image(block, old, at, new, in_newest(of.maps[block.name], block, stated=True)))
+    start = tuple((block.name, newest[block.name]) for block in program.blocks)
+    return Involution(tuple(auxiliaries), tuple(images), renamed(log_ratio, values), start)

@@ -33,25 +33,22 @@ def join_kicks(program: Program) -> tuple[Program, Kick | None]:
         return program, None
     if not all(isinstance(one, Shift | Evaluate) for one in inner) or any(own.implicit for own in program.shifts):
         return program, None
-    gradient = program.gradient
-    kick = None if gradient is None else _kick(program, first, gradient.name)
-    if gradient is None or kick is None or first.block == gradient.block:
+    if program.gradient is None or first.block == program.gradient.block:
         return program, None
-    if kick != _kick(program, last, program.evaluations[-1].new):
+    kick = _kick(program, first, program.gradient.name, program.gradient.name)
+    if kick is None or kick != _kick(program, last, program.evaluations[-1].new, program.gradient.name):
         return program, None
     from_start = {first.new: first.old}
     whole = replace(renamed(last, from_start), rate=_twice(last.rate))
     return replace(program, statements=(*(renamed(one, from_start) for one in inner), whole)), kick
 
 
-def _kick(program: Program, shift: Shift, evaluated: str) -> Kick | None:
+def _kick(program: Program, shift: Shift, evaluated: str, gradient: str) -> Kick | None:
     """Return a shift as a kick, by a gradient of a name; None where it reads anything but that and constants."""
-    if program.gradient is None or shift.noise or shift.transform or shift.image:
+    constants = {parameter.name for parameter in program.parameters}
+    if shift.noise or shift.transform or shift.image or not names_of(shift.rate) <= {evaluated, *constants}:
         return None
-    own = program.gradient.name
-    if not names_of(shift.rate) <= {evaluated, *(parameter.name for parameter in program.parameters)}:
-        return None
-    return Kick(shift.block, renamed(shift.rate, {evaluated: own}))
+    return Kick(shift.block, renamed(shift.rate, {evaluated: gradient}))
 
 
 def _twice(rate: Tensor) -> Tensor:
