@@ -1,6 +1,6 @@
 """What the noise of a minibatch gradient adds to a step: B_hat = (D + Q) V (D + Q).T (Ma, Chen, Fox 2015, Sec. 2.3)."""
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, add_matrices, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, map_matrices, row_slots
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
@@ -45,7 +45,7 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
     at = next((n for n, block in enumerate(blocks) if block.name == potential_block), None)
     if at is None:
         raise CompilerError(f"no block {potential_block} in {derivation.dynamics.name}")
-    columns = [row[at] for row in add_matrices(c, derivation.D, derivation.Q)]
+    columns = [row[at] for row in map_matrices(c.add, derivation.D, derivation.Q)]
     return tuple(
         tuple(_sandwich_between(c, blocks[at], one, V, other, two) for other, two in zip(blocks, columns, strict=True))
         for one in columns

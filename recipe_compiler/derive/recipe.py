@@ -7,7 +7,7 @@
 not grow too fast: what a chain with a finite step size or with noisy gradients samples shows itself there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recipe_compiler.errors import Fault, ModelError
@@ -96,7 +96,7 @@ def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> 
     H = convert(dynamics.H, declarations, entry="H", where=dynamics.source.place("H"), stated=stated)
     D = _read_matrix(dynamics, c, "D", dynamics.D)
     Q = _read_matrix(dynamics, c, "Q", dynamics.Q)
-    both = add_matrices(c, D, Q)
+    both = map_matrices(c.add, D, Q)
     with placed(dynamics.source, "H"):
         grad_H = gradient(c, blocks, H)
     Gamma = _divergence_of_sum(dynamics, c, D, Q, settle=settle)
@@ -192,18 +192,16 @@ def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector:
     return tuple(rows)
 
 
-def add_matrices(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
-    """Return A + B of two matrices over z, entry by entry; the indices are those of the places."""
-    return tuple(
-        tuple(c.add(one, other) for one, other in zip(a, b, strict=True)) for a, b in zip(left, right, strict=True)
-    )
+def map_matrices(rule: Callable[..., Tensor], *matrices: Matrix) -> Matrix:
+    """Return the matrix over z of what a rule makes of the entries at each place, with the indices of that place."""
+    return tuple(tuple(rule(*at) for at in zip(*rows, strict=True)) for rows in zip(*matrices, strict=True))
 
 
 def _divergence_of_sum(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix, *, settle: bool) -> Vector:
     """Return the divergence of D + Q; a jump without a derivative is reported at its entry."""
     blocks = dynamics.declarations.blocks
     try:
-        return divergence(c, blocks, add_matrices(c, D, Q), settle=settle)
+        return divergence(c, blocks, map_matrices(c.add, D, Q), settle=settle)
     except ModelError:
         for name, matrix in (("D", D), ("Q", Q)):
             for block, row in zip(blocks, matrix, strict=True):

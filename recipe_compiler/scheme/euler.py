@@ -4,7 +4,7 @@ Sequential Euler takes the newest values of the blocks before.
 """
 
 from recipe_compiler.derive.noise import noise_covariance
-from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.recipe import Derivation, map_matrices
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.program.program import Program, Shift
 from recipe_compiler.scheme.shifts_and_noise import (
@@ -43,7 +43,7 @@ def euler(derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...]
     """
     c, blocks = derivation.calculus, {block.name: block for block in derivation.blocks}
     drifts = dict(zip(blocks, derivation.drift, strict=True))
-    two_D = tuple(tuple(c.scale(entry, 2) for entry in row) for row in derivation.D)
+    two_D = map_matrices(lambda entry: c.scale(entry, 2), derivation.D)
     B_hat = None
     if setting.V is not None and not setting.V.is_zero:
         B_hat = noise_covariance(derivation, setting.gradient.block.name, setting.V)

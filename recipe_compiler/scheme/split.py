@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from recipe_compiler.derive.recipe import Derivation, col_slots, derive
+from recipe_compiler.derive.recipe import Derivation, col_slots, derive, map_matrices
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.combine import unsupported
@@ -105,7 +105,7 @@ class _Made:
         own = change.propagator
         known = () if own is None or own in self.statements else (own,)
         new = {block.name: self._name(block) for block in blocks if block.name in change.moved}
-        two_D = tuple(tuple(map(self._at_newest, row)) for row in change.two_D)
+        two_D = map_matrices(self._at_newest, change.two_D)
         draws = noises(blocks, new, two_D, change.B_hat)
         noise = {block.name: draw.name for draw in draws for block in draw.blocks}
         moves = [

@@ -9,14 +9,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.spec.words import Pair
-from recipe_compiler.splitting.flow import find_degree
+from recipe_compiler.splitting.flow import NoRowError, find_affine_degree
 from recipe_compiler.splitting.pieces import Selections, make_piece
-from recipe_compiler.splitting.select import Summand, choose_summands, list_summands
+from recipe_compiler.splitting.select import choose_summands, list_summands
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class _Part:
     pair: Pair
     summand: str
     moved: frozenset[str]
+
+    @property
+    def selection(self) -> Selection:
+        """What it selects."""
+        return Selection(Q=(self.pair,), H=(self.summand,))
 
 
 def choose_default_selections(derivation: Derivation) -> Selections:
@@ -48,52 +54,42 @@ def choose_default_selections(derivation: Derivation) -> Selections:
     found: dict[str, list[Selection]] = {"A": [], "B": [], "O": []}
     if any(not entry.is_zero for row in derivation.D for entry in row):
         found["O"].append(Selection(D=None))
-    if kicks := {part.summand for part in _list_moving_parts(derivation)}.intersection(potential):
+    parts = [*_list_moving_parts(derivation)]
+    if kicks := {part.summand for part in parts}.intersection(potential):
         found["B"].append(Selection(Q=None, H=tuple(name for name in potential if name in kicks)))
-    left = [part for part in _list_moving_parts(derivation) if part.summand not in potential]
-    found["A"] += [_select_part(part) for part in left if part.moved & position]
+    left = [part for part in parts if part.summand not in potential]
+    found["A"] += [part.selection for part in left if part.moved & position]
     for part in [part for part in left if not part.moved & position]:
-        joined = (*found["O"], _select_part(part))
+        joined = (*found["O"], part.selection)
         if found["O"] and _is_linear(derivation, joined):
             found["O"] = list(joined)
         else:
-            found.setdefault(_find_moved_block(derivation, part), []).append(_select_part(part))
+            found.setdefault(_find_moved_block(derivation, part), []).append(part.selection)
     return {name: tuple(selections) for name, selections in found.items() if selections}
 
 
 def _list_moving_parts(derivation: Derivation) -> Iterator[_Part]:
     """Yield every pair of Q with every summand of H that move anything together, pairs in the order of the state."""
-    blocks = [block.name for block in derivation.blocks]
-    every = {_name_summand(summand): summand for summand in list_summands(derivation.dynamics)}
-    for a, one in enumerate(blocks):
-        for b, other in enumerate(blocks[a:], a):
-            if derivation.Q[a][b].is_zero and derivation.Q[b][a].is_zero:
-                continue
-            for name in every:
-                selection = Selection(Q=((one, other),), H=(name,))
-                if {one, other} & {
-                    block for s in choose_summands(derivation.dynamics, selection) for block in s.blocks
-                }:
-                    moved = make_piece(derivation, "", (selection,)).moved
-                    if moved:
-                        yield _Part((one, other), name, frozenset(moved))
-
-
-def _name_summand(summand: Summand) -> str:
-    """Return the first name of a summand: a function in it, else its blocks."""
-    return summand.names[0]
-
-
-def _select_part(part: _Part) -> Selection:
-    return Selection(Q=(part.pair,), H=(part.summand,))
+    names = [block.name for block in derivation.blocks]
+    summands = dict.fromkeys(summand.names[0] for summand in list_summands(derivation.dynamics))
+    for (a, one), (b, other) in combinations_with_replacement(enumerate(names), 2):
+        if derivation.Q[a][b].is_zero and derivation.Q[b][a].is_zero:
+            continue
+        for name in summands:
+            selection = Selection(Q=((one, other),), H=(name,))
+            touched = {block for s in choose_summands(derivation.dynamics, selection) for block in s.blocks}
+            moved = make_piece(derivation, "", (selection,)).moved if touched & {one, other} else ()
+            if moved:
+                yield _Part((one, other), name, frozenset(moved))
 
 
 def _is_linear(derivation: Derivation, selections: tuple[Selection, ...]) -> bool:
     """Whether the drift of a piece is of degree at most one in the blocks that it moves, jointly."""
-    piece = make_piece(derivation, "", selections)
-    declarations = derivation.dynamics.declarations
-    found = [find_degree(f, frozenset(piece.moved), declarations) for f in piece.drift]
-    return all(n is not None and n <= 1 for n in found)
+    try:
+        find_affine_degree(make_piece(derivation, "", selections), derivation.dynamics.declarations)
+    except NoRowError:
+        return False
+    return True
 
 
 def _find_moved_block(derivation: Derivation, part: _Part) -> str:

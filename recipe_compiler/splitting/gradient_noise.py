@@ -19,6 +19,7 @@ the position is off by O(eps^3), and by O(eps^2) if eps^2 B is given up. (The sh
 tau d/dt exp(tL) Y exp(tL)^T, whose sum over all steps is -tau Y/eps: none of it in the position.)
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -106,21 +107,20 @@ def _list_evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole])
 
 def _sum_responses(written: Sequence[Letter], roles: Mapping[str, NoiseRole], kicks: Sequence[int]) -> Powers:
     """Return K = sum s g(p) over the kicks p of one evaluation, with shares s."""
-    found: dict[Fraction, Fraction] = {}
+    found = defaultdict[Fraction, Fraction](Fraction)
     for place in kicks:
         for o, c in _compute_response(written, roles, place).items():
-            found[o] = found.get(o, ZERO) + written[place].share * c
+            found[o] += written[place].share * c
     return {o: c for o, c in found.items() if c}
 
 
 def _compute_response(written: Sequence[Letter], roles: Mapping[str, NoiseRole], place: int) -> Powers:
     """Return g(p) = sum_A s_A E(o(p, A)) over the letters after a place, once round, back to that place."""
-    found: dict[Fraction, Fraction] = {}
-    on_the_way = ZERO
+    found, on_the_way = defaultdict[Fraction, Fraction](Fraction), ZERO
     for letter in (*written[place + 1 :], *written[: place + 1]):
         match roles[letter.piece]:
             case NoiseRole.DRIFT:
-                found[on_the_way] = found.get(on_the_way, ZERO) + letter.share
+                found[on_the_way] += letter.share
             case NoiseRole.DECAY:
                 on_the_way += letter.share
             case _:

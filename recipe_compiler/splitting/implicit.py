@@ -19,7 +19,7 @@ right side has the variance (1 - t/2)^2 + 2 t = (1 + t/2)^2.
 from fractions import Fraction
 from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, zero_matrix, zero_vector
+from recipe_compiler.derive.recipe import Derivation, map_matrices, zero_matrix, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_degree, is_frozen
@@ -67,7 +67,7 @@ def _change_halves(turns: int, derivation: Derivation, piece: Piece, share: Frac
     """Return a half step that is solved for, and one that is not: first, where it draws the noise."""
     c = derivation.calculus
     half = tuple(c.scale(f, share / 2) for f in piece.drift)
-    two_D = tuple(tuple(c.scale(entry, 2 * share) for entry in row) for row in piece.D)
+    two_D = map_matrices(lambda entry: c.scale(entry, 2 * share), piece.D)
     explicit = Change(piece.moved, half, two_D)
     implicit = Change(piece.moved, half, zero_matrix(c, derivation.blocks), implicit=True, turns=turns)
     return (explicit, implicit) if piece.is_noisy else (implicit, explicit)

@@ -16,10 +16,10 @@ from recipe_compiler.derive.recipe import (
     Derivation,
     Matrix,
     Vector,
-    add_matrices,
     apply_matrix,
     col_slots,
     derive,
+    map_matrices,
     zero_matrix,
     zero_vector,
 )
@@ -27,7 +27,6 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Dynamics, Selection
 from recipe_compiler.spec.words import Pair
 from recipe_compiler.splitting.select import choose_summands, select_part
-from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 
@@ -63,27 +62,19 @@ class Piece:
         )
 
 
-def list_pieces(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
+def list_pieces(derivation: Derivation, selections: Selections, *, shared: bool = False) -> tuple[Piece, ...]:
     """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D if every part is in one piece.
 
-    f_k: [n] and D_k: [n, n] over z (Ma, Chen, Fox 2015, Eq. 3, part by part).
+    f_k: [n] and D_k: [n, n] over z (Ma, Chen, Fox 2015, Eq. 3, part by part). With `shared` each has all shares of
+    Gamma that it selects, even if others do, too.
 
     Raises:
         ModelError: a selection names what does not exist; or a share of Gamma has no piece, or several.
     """
-    for place, owners in find_owners_of_gamma(derivation, selections).items():
-        if len(owners) != 1:
-            raise _report_no_owner(derivation, place, owners)
-    return list_pieces_as_selected(derivation, selections)
-
-
-def list_pieces_as_selected(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
-    """Return the pieces of a derivation, each with all shares of Gamma that it selects, even if others do, too.
-
-    Raises:
-        ModelError: a selection names what does not exist.
-    """
     wanted = find_owners_of_gamma(derivation, selections)
+    for place, owners in wanted.items():
+        if len(owners) != 1 and not shared:
+            raise _report_no_owner(derivation, place, owners)
     return tuple(
         make_piece(derivation, name, own, tuple(place for place, owners in wanted.items() if name in owners))
         for name, own in selections.items()
@@ -117,34 +108,25 @@ def make_piece(derivation: Derivation, name: str, own: tuple[Selection, ...], ga
     drift, diffusion = zero_vector(c, blocks), zero_matrix(c, blocks)
     for part in parts:
         of = derive(part, stated=derivation.stated)
-        pushed = apply_matrix(c, blocks, add_matrices(c, of.D, of.Q), of.grad_H)
+        pushed = apply_matrix(c, blocks, map_matrices(c.add, of.D, of.Q), of.grad_H)
         drift = tuple(c.subtract(f, push) for f, push in zip(drift, pushed, strict=True))
-        diffusion = add_matrices(c, diffusion, of.D)
+        diffusion = map_matrices(c.add, diffusion, of.D)
     for a, b in gamma:
         share = find_share_of_gamma(derivation, (a, b))
         drift = tuple(c.add(f, share) if block.name == a else f for block, f in zip(blocks, drift, strict=True))
-    settled = tuple(tuple(c.settled(entry) for entry in row) for row in diffusion)
-    return Piece(name, parts, gamma, tuple(c.settled(f) for f in drift), settled)
+    return Piece(name, parts, gamma, tuple(map(c.settled, drift)), map_matrices(c.settled, diffusion))
 
 
 def find_owners_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair, tuple[str, ...]]:
     """Return the pieces that claim each nonzero share of Gamma: those that state it, else those that contain it."""
     found: dict[Pair, tuple[str, ...]] = {}
-    for a, row in enumerate(derivation.blocks):
-        if derivation.Gamma[a].is_zero:
-            continue
-        for b in derivation.blocks:
-            place = (row.name, b.name)
+    for row, gamma in zip(derivation.blocks, derivation.Gamma, strict=True):
+        for place in [] if gamma.is_zero else [(row.name, b.name) for b in derivation.blocks]:
             if not find_share_of_gamma(derivation, place).is_zero:
-                found[place] = _find_owners(derivation, selections, place)
+                stated = [name for name, own in selections.items() if any(place in s.Gamma for s in own)]
+                holding = (n for n, own in selections.items() if any(_has_share(derivation, s, place) for s in own))
+                found[place] = tuple(stated or holding)
     return found
-
-
-def _find_owners(derivation: Derivation, selections: Selections, place: Pair) -> tuple[str, ...]:
-    """Return the pieces that state a share of Gamma; without any, those that contain it."""
-    stated = [name for name, own in selections.items() if any(place in s.Gamma for s in own)]
-    holding = (name for name, own in selections.items() if any(_has_share(derivation, s, place) for s in own))
-    return tuple(stated or holding)
 
 
 def _report_no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...]) -> ModelError:
@@ -169,12 +151,8 @@ def _has_share(derivation: Derivation, selection: Selection, place: Pair) -> boo
 
 def subtract_pieces(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
     """Return f - sum_k f_k, [n], and D - sum_k D_k, [n, n], over z: zero if the pieces add up to the equation."""
-    c: Calculus = derivation.calculus
-    drift, diffusion = derivation.drift, derivation.D
+    c, drift, diffusion = derivation.calculus, derivation.drift, derivation.D
     for piece in pieces:
-        drift = tuple(c.subtract(f, own) for f, own in zip(drift, piece.drift, strict=True))
-        diffusion = tuple(
-            tuple(c.subtract(entry, own) for entry, own in zip(row, rows, strict=True))
-            for row, rows in zip(diffusion, piece.D, strict=True)
-        )
-    return tuple(c.settled(f) for f in drift), tuple(tuple(c.settled(entry) for entry in row) for row in diffusion)
+        drift = tuple(map(c.subtract, drift, piece.drift))
+        diffusion = map_matrices(c.subtract, diffusion, piece.D)
+    return tuple(map(c.settled, drift)), map_matrices(c.settled, diffusion)

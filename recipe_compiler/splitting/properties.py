@@ -37,40 +37,22 @@ def compute_change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q:
     (Hairer, Lubich, Wanner 2006, Sec. VI.2). For f = -Q grad H, F = -Q Hess H and F Q + Q F.T = -Q (Hess H) Q - Q (Hess
     H) Q.T = 0, as Q.T = -Q.
     """
-    return tuple(
-        tuple(
-            c.settled(
-                c.add(_multiply_slope_by_form(c, blocks, f, Q, a, b), _multiply_form_by_slope(c, blocks, f, Q, a, b))
-            )
-            for b in range(len(blocks))
-        )
-        for a in range(len(blocks))
-    )
 
+    def entry(a: int, b: int) -> Tensor:
+        rows, columns = row_slots(blocks[a]), col_slots(blocks[b])
+        other = c.rename(f[b], dict(zip(row_slots(blocks[b]), columns, strict=True)))
+        parts = [c.zero(*rows, *columns)]
+        for m, block in enumerate(blocks):
+            inner = tuple(Index(size, "k") for size in block.shape.sizes)
+            by = Coordinate(block.name, inner)
+            left = c.rename(Q[m][b], dict(zip(row_slots(block), inner, strict=True)))
+            right = c.rename(Q[a][m], dict(zip(col_slots(block), inner, strict=True)))
+            parts.append(c.total(c.multiply(c.diff(f[a], by), left), *inner))
+            parts.append(c.total(c.multiply(c.diff(other, by), right), *inner))
+        return c.settled(c.add(*parts))
 
-def _multiply_slope_by_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
-    """Return sum_k df_i/dz_k Q_kj for i of block a, j of block b."""
-    parts = [c.zero(*row_slots(blocks[a]), *col_slots(blocks[b]))]
-    for m, block in enumerate(blocks):
-        slots = _name_inner_indices(block)
-        entry = c.rename(Q[m][b], dict(zip(row_slots(block), slots, strict=True)))
-        parts.append(c.total(c.multiply(c.diff(f[a], Coordinate(block.name, slots)), entry), *slots))
-    return c.add(*parts)
-
-
-def _multiply_form_by_slope(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
-    """Return sum_k Q_ik df_j/dz_k for i of block a, j of block b."""
-    parts = [c.zero(*row_slots(blocks[a]), *col_slots(blocks[b]))]
-    other = c.rename(f[b], dict(zip(row_slots(blocks[b]), col_slots(blocks[b]), strict=True)))
-    for m, block in enumerate(blocks):
-        slots = _name_inner_indices(block)
-        entry = c.rename(Q[a][m], dict(zip(col_slots(block), slots, strict=True)))
-        parts.append(c.total(c.multiply(c.diff(other, Coordinate(block.name, slots)), entry), *slots))
-    return c.add(*parts)
-
-
-def _name_inner_indices(block: Block) -> tuple[Index, ...]:
-    return tuple(Index(size, "k") for size in block.shape.sizes)
+    places = range(len(blocks))
+    return tuple(tuple(entry(a, b) for b in places) for a in places)
 
 
 def find_centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.show_cycle import write_cycle_lines, write_cycle_rows
 from recipe_compiler.splitting.split_by import split_by
-from recipe_compiler.splitting.words import find_order, is_palindrome
+from recipe_compiler.splitting.words import find_first_asymmetry, find_order
 from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 
 
@@ -75,7 +75,7 @@ def _write_word_lines(scheme: Scheme, found: Mapping[str, tuple[Piece, Flow]]) -
     own = min([find_order(scheme.split).order, *(flow.order for _, flow in found.values() if flow.order is not None)])
     yield word_text(scheme.split)
     noise = ", ".join(name for name, (piece, _) in found.items() if piece.is_noisy) or "none"
-    symmetric = "a palindrome" if is_palindrome(scheme.split) else "no palindrome"
+    symmetric = "a palindrome" if find_first_asymmetry(scheme.split) is None else "no palindrome"
     yield f"weak order {own}, {symmetric}; noise in {noise}"
     if scheme.keep:
         yield kept_text(scheme.split, scheme.keep, scheme.word)

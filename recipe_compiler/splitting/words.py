@@ -9,6 +9,7 @@ Worked example, `[A/2, B, A/2]`: exp(A/2) exp(B) exp(A/2) = 1 + (A + B) + (A A/2
 terms of length 2 being those of (A + B)^2/2, so the order is 2 at least; A A B has the coefficient 1/8, not 1/6.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,21 +44,16 @@ def sum_shares(word: Word) -> dict[str, Fraction]:
     The word integrates the equation, and not another one, if every share is 1: `[B/2, A/2, O, A/2, B/2]` has the share
     1 of each of A, B and O.
     """
-    found: dict[str, Fraction] = {}
+    found = defaultdict[str, Fraction](Fraction)
     for letter in letters(word):
-        found[letter.piece] = found.get(letter.piece, ZERO) + letter.share
-    return found
-
-
-def is_palindrome(word: Word) -> bool:
-    """Whether a word is its own reverse: its step is then self-adjoint, and of even order."""
-    return find_first_asymmetry(word) is None
+        found[letter.piece] += letter.share
+    return dict(found)
 
 
 def find_first_asymmetry(word: Word) -> int | None:
     """Return the first position, from 0, whose letter differs from that at the mirrored position.
 
-    None of a palindrome.
+    None of a palindrome, a word that is its own reverse: its step is self-adjoint, and of even order.
     """
     written = [(letter.piece, letter.share) for letter in letters(word)]
     pairs = zip(written, reversed(written), strict=True)
@@ -80,12 +76,12 @@ def expand_word(word: Word, longest: int) -> dict[Pieces, Fraction]:
     """
     found: dict[Pieces, Fraction] = {(): ONE}
     for letter in letters(word):
-        grown: dict[Pieces, Fraction] = {}
+        grown = defaultdict[Pieces, Fraction](Fraction)
         for pieces, coefficient in found.items():
             for power in range(longest - len(pieces) + 1):
                 more = pieces + (letter.piece,) * power
-                grown[more] = grown.get(more, ZERO) + coefficient * letter.share**power / factorial(power)
-        found = grown
+                grown[more] += coefficient * letter.share**power / factorial(power)
+        found = dict(grown)
     return found
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.system import drift, system
-from recipe_compiler.derive.recipe import add_matrices, apply_matrix, derive
+from recipe_compiler.derive.recipe import apply_matrix, derive, map_matrices
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build
@@ -54,7 +54,7 @@ def _stationarity_identities(split: Split, E: Formula) -> list[Identity]:
     own, c = split.derivation, split.derivation.calculus
     other = derive(replace(own.dynamics, H=E))
     slopes = tuple(c.subtract(one, two) for one, two in zip(other.grad_H, own.grad_H, strict=True))
-    left = apply_matrix(c, own.dynamics.declarations.blocks, add_matrices(c, own.D, own.Q), slopes)
+    left = apply_matrix(c, own.dynamics.declarations.blocks, map_matrices(c.add, own.D, own.Q), slopes)
 
     def entries(sizes: Sizes) -> list[Expr]:
         here, whole = split.subject.system(sizes), split.subject.whole

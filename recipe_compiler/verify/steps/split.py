@@ -20,7 +20,7 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics, Scheme
 from recipe_compiler.spec.words import letters
-from recipe_compiler.splitting.pieces import Piece, list_pieces_as_selected
+from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.splitting.split_by import check_letters, list_selections
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Tensor
@@ -152,7 +152,7 @@ def split_of(subject: Subject, scheme: Scheme) -> Split:
         )
     selections = list_selections(derivation, scheme)
     check_letters(scheme, tuple(selections))
-    return Split(subject, derivation, scheme, list_pieces_as_selected(derivation, selections))
+    return Split(subject, derivation, scheme, list_pieces(derivation, selections, shared=True))
 
 
 def write_vector(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
