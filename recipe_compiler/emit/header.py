@@ -30,7 +30,7 @@ from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
 from recipe_compiler.splitting.show_cycle import write_cycle_lines
 from recipe_compiler.splitting.split_by import split_by
-from recipe_compiler.splitting.subtraction import LOST, Subtraction, find_subtraction, format_given_up
+from recipe_compiler.splitting.subtraction import LOST, NothingGivenUpError, find_subtraction, format_given_up
 from recipe_compiler.splitting.words import find_order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.verdict import Proved, Report
@@ -365,14 +365,15 @@ def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator
     """Yield what a word makes of the noise of its gradient, and what is not true of a step with it."""
     if program.carried:
         yield "a step begins with the gradient from the previous minibatch, which is part of the chain's state"
-    found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
-    if isinstance(found, Subtraction):
+    try:
+        found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
+    except NothingGivenUpError as why:
+        yield f"the noise of the gradient is not subtracted: {why}"
+    else:
         yield f"for the noise of the gradient, V = {text(build.V)}: {format_given_up(build.scheme, found)},"
         yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F), by which {found.piece} damps {found.block}"
         if build.estimated is not None:
             yield f"{build.estimated} is estimated from the data at the mode, before the first step"
-    else:
-        yield f"the noise of the gradient is not subtracted: {found.why}"
     yield LOST
 
 

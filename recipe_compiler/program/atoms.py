@@ -1,6 +1,6 @@
 """The indices, names and coordinates that occur in an index expression, and rebuilding it with other atoms."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rebuild import tensors_in
@@ -55,6 +55,19 @@ def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:
         {index for term in own for atom, _ in term.factors for index in indices(atom)} for own in (tensor.terms, terms)
     )
     return Tensor(sorted_indices((*tensor.free, *(now - before))) if now - before else tensor.free, terms)
+
+
+def with_arrays(tensor: Tensor, arrays: Mapping[str, str], *row: Index) -> Tensor:
+    """Return the tensor with coordinates of blocks as components of arrays, of a row of them: `s[n,i]` for `s[i]`."""
+
+    def rule(atom: Atom) -> Atom:
+        match atom:
+            case Coordinate(block, at) if block in arrays:
+                return Component(arrays[block], (*row, *at))
+            case _:
+                return atom
+
+    return replace_atoms(tensor, rule)
 
 
 def _replace(atom: Atom, rule: Callable[[Atom], Atom]) -> Atom:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.program.atoms import with_arrays
 from recipe_compiler.program.program import Recursion, RowState
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -28,7 +28,7 @@ from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.recursion import entry_of, of_rows
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 STATE = "s"
 """The label of the index of a column that is a state, where it is summed over."""
@@ -51,14 +51,7 @@ class Adjoints:
         """Return what is stated of row n with its states as components of arrays over the rows: `s[n,i]`."""
         arrays = {own.block.name: name for own, (name, *_) in zip(self.target.recursion, self.names, strict=True)}
 
-        def rule(atom: Atom) -> Atom:
-            match atom:
-                case Coordinate(name, at) if name in arrays:
-                    return Component(arrays[name], (self.n, *at))
-                case _:
-                    return atom
-
-        return replace_atoms(tensor, rule)
+        return with_arrays(tensor, arrays, self.n)
 
     def chained(self, slope: Tensor, by: Coordinate, *, stated: bool, rows: bool = False) -> Tensor:
         """Return dV/db + sum (dg/db)^T a_0 with the free indices of the slope, the sum over the states.

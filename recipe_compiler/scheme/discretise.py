@@ -10,7 +10,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.extents import valued
-from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.program.atoms import with_arrays
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Part, Program
 from recipe_compiler.program.rebuild import with_tensors
@@ -25,11 +25,11 @@ from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, CodeMove, Control, Dynamics, Involution, Metropolis, Scheme
+from recipe_compiler.spec.model import Build, CodeMove, Control, Dynamics, Involution, Metropolis
 from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.positions import equation_formulas
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
+from recipe_compiler.tensor.terms import Component, Index, Tensor, Term
 
 # Control variates around a mode: the minibatch estimates differences of gradients, which are small near it.
 #
@@ -81,15 +81,7 @@ def _around_mode(part: Part, own: Control, modes: Mapping[str, str]) -> Part:
 
 def _difference(tensor: Tensor, modes: Mapping[str, str]) -> tuple[Term, ...]:
     """Return the terms of a tensor less those at the mode; terms without a block cancel, exactly."""
-
-    def rule(atom: Atom) -> Atom:
-        match atom:
-            case Coordinate(name, at) if name in modes:
-                return Component(modes[name], at)
-            case _:
-                return atom
-
-    moved = replace_atoms(tensor, rule)
+    moved = with_arrays(tensor, modes)
     pairs = [(here, there) for here, there in zip(tensor.terms, moved.terms, strict=True) if here != there]
     return tuple(term for here, there in pairs for term in (here, Term(-there.coefficient, there.factors)))
 
@@ -134,7 +126,7 @@ def discretise(
             program,
             infinitesimal_generator=generator,
             energies=_energies(derivation, sampled),
-            narrow=_narrow(build),
+            narrow=build.data is not None and build.data.dtype == "float32",
             mapped=build.data is not None and bool(build.data.arrays),
             heads=tuple(
                 (name, stated[name]) for name in stacked_sizes(build.target.declarations) if name not in one_name
@@ -164,14 +156,9 @@ def _require_bound(dynamics: Dynamics) -> None:
     """Raise ModelError where a function of the dynamics, other than U, has no formula."""
     used = {name for formula in equation_formulas(dynamics) for name in dependence(formula).functions}
     free = [f.value.declared for f in dynamics.declarations.functions if f.name in used]
-    for name in free:
-        if name != dynamics.potential:
-            hint = f"bind the function to a formula: `bind: {{{name}: ...}}`"
-            raise unsupported(f"dynamics with {name}, a function without a formula", hint)
-
-
-def _narrow(build: Build) -> bool:
-    return build.data is not None and build.data.dtype == "float32"
+    if name := next((name for name in free if name != dynamics.potential), ""):
+        hint = f"bind the function to a formula: `bind: {{{name}: ...}}`"
+        raise unsupported(f"dynamics with {name}, a function without a formula", hint)
 
 
 def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
@@ -199,7 +186,9 @@ def is_large(build: Build) -> bool:
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):
         return False
-    if any(isinstance(size, int) for size in block.shape.sizes) or _draws(build.scheme) or constrained(build.target):
+    if any(isinstance(size, int) for size in block.shape.sizes) or constrained(build.target):
+        return False
+    if any(isinstance(move, DrawMove | Involution | CodeMove) for move in build.scheme.cycle or ()):
         return False
     declared = build.dynamics.declarations
     mine = {*declared.sizes, *(item.name for group in (declared.blocks, declared.parameters) for item in group)}
@@ -207,10 +196,6 @@ def is_large(build: Build) -> bool:
     if not named or mine & named:
         return False
     return sum(valued(length(own, sizes, build.target), {}) for own in build.target.declarations.blocks) > LARGE
-
-
-def _draws(scheme: Scheme) -> bool:
-    return any(isinstance(move, DrawMove | Involution | CodeMove) for move in scheme.cycle or ())
 
 
 def small_sizes(build: Build) -> Iterator[dict[str, int]]:
@@ -285,16 +270,8 @@ def _setting(build: Build, derivation: Derivation, sampled: SampledTarget) -> Sc
     if build.control:
         with placed(build.source, "minibatch"):
             gradient = with_control_variates(gradient, build.control)
-    return SchemeSetting(
-        gradient,
-        gradient_covariance(derivation, build.V) if minibatch else None,
-        build.variant,
-        build.replacement,
-        build.contiguous,
-        _parameters(build, derivation),
-        build.target.declarations.data,
-        sampled.declared,
-    )
+    V = gradient_covariance(derivation, build.V) if minibatch else None
+    return SchemeSetting(gradient, V, build, _parameters(build, derivation), sampled.declared)
 
 
 def _energies(derivation: Derivation, sampled: SampledTarget) -> Energies | None:

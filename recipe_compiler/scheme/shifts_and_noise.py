@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.derive.recipe import Derivation, Matrix
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.formula.declaration import Block, Datum, Parameter
+from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Evaluate, Gradient, Noise, Program, Shift, Statement
 from recipe_compiler.program.rename import renamed
+from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
@@ -19,11 +20,8 @@ class SchemeSetting:
     gradient: Gradient
     V: Tensor | None
     """Covariance of the minibatch gradient, free indices `i`, `j`; None where it is zero or the gradient exact."""
-    variant: str
-    replacement: bool
-    contiguous: bool
+    build: Build
     parameters: tuple[Parameter, ...]
-    data: tuple[Datum, ...]
     declared: frozenset[str]
     """Every name of the user's, for the compiler's own to stay clear of."""
 
@@ -45,12 +43,12 @@ class SchemeSetting:
         carried = carried and not self.gradient.others and {self.gradient.block.name, newest} <= {*ends}
         return Program(
             scheme=scheme,
-            variant=self.variant,
-            replacement=self.replacement,
-            contiguous=self.contiguous,
+            variant=self.build.variant,
+            replacement=self.build.replacement,
+            contiguous=self.build.contiguous,
             blocks=derivation.blocks,
             parameters=self.parameters,
-            data=self.data,
+            data=self.build.target.declarations.data,
             gradient=self.gradient,
             statements=tuple(self._evaluated(statements, used, carried=carried)),
             carried=carried,

@@ -1,7 +1,8 @@
 """A step by splitting: the flows of the pieces of a recipe, one after the other, in the order of a word."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -16,7 +17,7 @@ from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
 from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.splitting.split_by import list_selections, split_by
-from recipe_compiler.splitting.subtraction import Subtraction, find_subtraction
+from recipe_compiler.splitting.subtraction import NothingGivenUpError, Subtraction, find_subtraction
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 
 
@@ -34,8 +35,10 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
     plain = derive(derivation.dynamics)
     flows = split_by(plain, scheme)
     stated = {piece.name: piece for piece in list_pieces(derivation, list_selections(plain, scheme))}
-    given_up = None if setting.V is None else find_subtraction(plain, scheme, setting.V)
-    less = given_up if isinstance(given_up, Subtraction) else None
+    less: Subtraction | None = None
+    if setting.V is not None:
+        with suppress(NothingGivenUpError):
+            less = find_subtraction(plain, scheme, setting.V)
     letters_: list[tuple[Piece, tuple[Change, ...]]] = []
     for place, letter in enumerate(letters(scheme.word)):
         piece, flow = flows[letter.piece]
@@ -44,22 +47,25 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
         letters_.append((piece, tuple(replace(change, B_hat=B_hat) for change in own)))
     every = [change for _, changes in letters_ for change in changes]
     count = Counter(block for change in every for block in change.moved for _ in range(max(change.turns, 1)))
-    made = _Made(derivation, setting, count)
+    made = _Step(derivation, setting, count, {block.name: block.name for block in derivation.blocks})
     for piece, changes in letters_:
-        before = made
+        before = tuple(made.newest.values())
         for change in changes:
-            made = made.then(change)
-        if piece.is_noisy and is_accepted(scheme):
-            made = made.heated(before, piece)
+            made.add(change)
+        if piece.is_noisy and any(isinstance(move, Metropolis) for move in scheme.cycle):
+            _check_heat(setting.gradient.block.name, piece)
+            made.statements.append(Heat(before, tuple(made.newest.values())))
     needed = [own for own in (less.propagators if less else ()) if own not in made.statements]
     program = setting.program(scheme.name, derivation, (*needed, *made.statements), carried=True)
     _check_batches(scheme, program)
     return program
 
 
-def is_accepted(scheme: Scheme) -> bool:
-    """Whether a move of the scheme accepts or rejects the result of its word by H."""
-    return any(isinstance(move, Metropolis) for move in scheme.cycle)
+def _check_heat(position: str, piece: Piece) -> None:
+    """Raise ModelError for a letter with noise that is accepted by the work of the others and moves the position."""
+    if position in piece.moved:
+        hint = f"leave letters with noise that move {position} out, or the acceptance"
+        raise unsupported(f"acceptance of a letter with noise, {piece.name}, that moves {position}", hint)
 
 
 def _check_batches(scheme: Scheme, program: Program) -> None:
@@ -75,79 +81,57 @@ def _check_batches(scheme: Scheme, program: Program) -> None:
         raise ModelError([Fault(Place(""), "scheme.split", problem, hint)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """The statements of a word up to a letter; the gradient stands under one name as yet."""
+@dataclass(slots=True)
+class _Step:
+    """The statements of a word up to a letter."""
 
     derivation: Derivation
     setting: SchemeSetting
     shifts: Counter[str]
     """How often each block is shifted in all."""
-    statements: tuple[Statement, ...] = ()
-    newest: Mapping[str, str] = field(default_factory=dict[str, str])
+    newest: dict[str, str]
     """Block to its newest value."""
+    statements: list[Statement] = field(default_factory=list[Statement])
 
-    def then(self, change: Change) -> "_Made":
-        """Return the statements with those of one more change: all its blocks move at once, from the same values.
+    def add(self, change: Change) -> None:
+        """Add the statements of one more change: all its blocks move at once, from the same values.
 
         An equation that substitutions solve is as many shifts, each with the value that the one before it made.
         """
-        if change.implicit and change.turns:
-            made = self._shifted(replace(change, implicit=False))
-            for _ in range(1, change.turns):
-                made = made._shifted(replace(change, implicit=False), self.newest)
-            return made
-        return self._shifted(change)
+        begun = dict(self.newest)
+        for turn in range(max(change.turns, 1)):
+            self._shift(change, begun, again=turn > 0)
 
-    def _shifted(self, change: Change, begun: Mapping[str, str] | None = None) -> "_Made":
-        """Return the statements with the shifts of a change, from the newest values, or again from those begun with."""
-        blocks = self.derivation.blocks
-        own = change.propagator
-        known = () if own is None or own in self.statements else (own,)
+    def _shift(self, change: Change, begun: Mapping[str, str], *, again: bool) -> None:
+        c, blocks = self.derivation.calculus, self.derivation.blocks
+        if change.propagator is not None and change.propagator not in self.statements:
+            self.statements.insert(0, change.propagator)
         new = {block.name: self._name(block) for block in blocks if block.name in change.moved}
-        two_D = map_matrices(self._at_newest, change.two_D)
-        draws = noises(blocks, new, two_D, change.B_hat)
+        draws = noises(blocks, new, map_matrices(self._at_newest, change.two_D), change.B_hat)
         noise = {block.name: draw.name for draw in draws for block in draw.blocks}
-        moves = [
-            Shift(
-                block,
-                self._newest(block) if begun is None else begun.get(block.name, block.name),
-                new[block.name],
-                self._at_newest(rate, {} if slope is None else new),
-                noise.get(block.name, ""),
-                self._at_newest(slope, new) if slope is not None else None,
-                change.transforms.get(block.name),
-                change.image,
-                begun is not None,
+        moves: list[Shift] = []
+        for block, rate in zip(blocks, change.rate, strict=True):
+            if block.name not in new:
+                continue
+            slope = None
+            if change.implicit and not change.turns:  # for an iteration: where it is not defined any value may stand
+                slope = c.diff(rate, Coordinate(block.name, col_slots(block)), almost_everywhere=True)
+            solved = new if slope is not None and slope.terms else {}  # what holds no z is no equation
+            moves.append(
+                Shift(
+                    block,
+                    begun[block.name],
+                    new[block.name],
+                    self._at_newest(rate, solved),
+                    noise.get(block.name, ""),
+                    self._at_newest(slope, solved) if slope is not None and solved else None,
+                    change.transforms.get(block.name),
+                    change.image,
+                    again,
+                )
             )
-            for block, rate, slope in zip(blocks, change.rate, self._slopes(change), strict=True)
-            if block.name in new
-        ]
-        return replace(self, statements=(*known, *self.statements, *draws, *moves), newest={**self.newest, **new})
-
-    def heated(self, before: "_Made", piece: Piece) -> "_Made":
-        """Return the statements with the heat of a letter, which is accepted with the others by their work."""
-        blocks = self.derivation.blocks
-        if self.setting.gradient.block.name in piece.moved:
-            name = self.setting.gradient.block.name
-            hint = f"leave letters with noise that move {name} out, or the acceptance"
-            raise unsupported(f"acceptance of a letter with noise, {piece.name}, that moves {name}", hint)
-        values = (tuple(own.newest.get(block.name, block.name) for block in blocks) for own in (before, self))
-        return replace(self, statements=(*self.statements, Heat(*values)))
-
-    def _slopes(self, change: Change) -> Iterator[Tensor | None]:
-        """Yield d rate_i/d z_j of every block that is solved for, None of others: what holds no z is no equation.
-
-        It is for an iteration: where it is not defined any value may take its place.
-        """
-        c = self.derivation.calculus
-        for block, rate in zip(self.derivation.blocks, change.rate, strict=True):
-            z = Coordinate(block.name, col_slots(block))
-            slope = c.diff(rate, z, almost_everywhere=True) if change.implicit else None
-            yield slope if slope is not None and slope.terms else None
-
-    def _newest(self, block: Block) -> str:
-        return self.newest.get(block.name, block.name)
+        self.statements += [*draws, *moves]
+        self.newest |= new
 
     def _at_newest(self, tensor: Tensor, solved: Mapping[str, str] = MappingProxyType({})) -> Tensor:
         """Return a tensor at the newest values, or at those that are solved for."""

@@ -53,19 +53,12 @@ class Subtraction:
     """Arrays that are computed for B_hat before the chain."""
 
 
-@dataclass(frozen=True, slots=True)
-class NothingGivenUp:
-    """Why nothing is given up for the noise of the gradient, as text for the user."""
-
-    why: str
+class NothingGivenUpError(Exception):
+    """Nothing is given up for the noise of the gradient; the message says why, to the user."""
 
 
-class _OtherFormError(Exception):
-    """The word is not of the form for which it is derived, and why."""
-
-
-def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction | NothingGivenUp:
-    """Return what the letters of a word give up for the noise of a gradient with covariance V, or why nothing.
+def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction:
+    """Return what the letters of a word give up for the noise of a gradient with covariance V.
 
     eps**2 B_hat = eps**2 sum K B K.T with B = W V W.T, all [n, n] over the momentum, K powers of E = exp(-eps F)
     (`find_given_up`). Only for Langevin's form: one kick dr = -W grad U dt, one drift, one letter with noise, W, F and
@@ -79,22 +72,20 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
 
     Raises:
         ModelError: as of `split_by`.
+        NothingGivenUpError: V is 0, or the word or the equation has another form.
     """
     if V.is_zero:
-        return NothingGivenUp("V = 0: gradient noise is not subtracted and widens the draws")
+        raise NothingGivenUpError("V = 0: gradient noise is not subtracted and widens the draws")
     pieces = split_by(derivation, scheme)
-    try:
-        kick, drift, decay = _find_langevin_pieces(derivation, pieces)
-        (momentum,) = kick.moved
-        B = _require_constants(derivation, kick, drift, decay, pieces, V)
-    except _OtherFormError as other:
-        return NothingGivenUp(str(other))
+    kick, drift, decay = _find_langevin_pieces(derivation, pieces)
+    B = _require_constants(derivation, kick, drift, decay, pieces, V)
     roles = dict.fromkeys(pieces, NoiseRole.NONE)
     roles |= {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT, decay.name: NoiseRole.DECAY}
     found = find_given_up(scheme.split, roles)
     if found is None:
-        return NothingGivenUp(f"{drift.name} stands on either side of more than one letter of {decay.name}")
-    place = next(n for n, block in enumerate(derivation.blocks) if block.name == momentum)
+        raise NothingGivenUpError(f"{drift.name} stands on either side of more than one letter of {decay.name}")
+    (momentum,) = kick.moved
+    place = [block.name for block in derivation.blocks].index(momentum)
     B_hat, propagators = _compute_given_up(derivation, decay, pieces[decay.name][1], place, found, B)
     F = _compute_friction(derivation, decay, place)
     return Subtraction(decay.name, momentum, found, F, decay.D[place][place], B, B_hat, propagators)
@@ -110,22 +101,22 @@ def _find_langevin_pieces(derivation: Derivation, pieces: Pieces) -> tuple[Piece
     noisy = _require_one([piece for piece in every if piece.is_noisy], "have noise")
     drift = _require_one([piece for piece in every if set(position) & set(piece.moved)], f"move {', '.join(position)}")
     if len(kick.moved) != 1 or kick.moved == position:
-        raise _OtherFormError(f"{kick.name} kicks {', '.join(kick.moved)}, not one block that is the momentum")
+        raise NothingGivenUpError(f"{kick.name} kicks {', '.join(kick.moved)}, not one block that is the momentum")
     (momentum,) = kick.moved
     moving = [piece.name for piece in every if momentum in piece.moved]
     if len(position) != 1 or drift.moved != position or noisy.moved != kick.moved or len(moving) > 2:
         what = "; ".join(f"{piece.name} moves {', '.join(piece.moved)}" for piece in every)
-        raise _OtherFormError(f"{what}: not a kick, a drift and a decay of one momentum")
+        raise NothingGivenUpError(f"{what}: not a kick, a drift and a decay of one momentum")
     for piece in (kick, drift):
         if pieces[piece.name][1].row != SHIFT:
-            raise _OtherFormError(f"the flow of {piece.name} is not a shift")
+            raise NothingGivenUpError(f"the flow of {piece.name} is not a shift")
     return kick, drift, noisy
 
 
 def _require_one(found: list[Piece], what: str) -> Piece:
     if len(found) != 1:
         names = " and ".join(piece.name for piece in found) or "no piece"
-        raise _OtherFormError(f"{names} {what}, not one piece")
+        raise NothingGivenUpError(f"{names} {what}, not one piece")
     return found[0]
 
 
@@ -134,22 +125,21 @@ def _require_constants(
 ) -> Tensor:
     """Return B = W V W^T; it, friction, noise and velocity are free of the state."""
     blocks = derivation.blocks
-    r = next(n for n, block in enumerate(blocks) if block.name == kick.moved[0])
-    q = next(n for n, block in enumerate(blocks) if block.name == drift.moved[0])
+    r, q = ([block.name for block in blocks].index(piece.moved[0]) for piece in (kick, drift))
     row = pieces[decay.name][1].row
     if row == ORNSTEIN_UHLENBECK:
         _check_friction(derivation, decay, r)
     elif row != CONSTANT_MATRICES:
-        raise _OtherFormError(f"the flow of {decay.name} is {row}")
+        raise NothingGivenUpError(f"the flow of {decay.name} is {row}")
     B = noise_covariance(derivation, blocks[q].name, V)[r][r]
     P = derivation.calculus.diff(drift.drift[q], Coordinate(blocks[r].name, col_slots(blocks[r])))
     places = {"V, or what the gradient is multiplied by,": B, f"the noise of {decay.name}": decay.D[r][r],
               f"the velocity of {drift.name}": P}  # fmt: skip
     for what, tensor in places.items():
         if held := _name_state_in(derivation, tensor):
-            raise _OtherFormError(f"{what} depends on {held}")
+            raise NothingGivenUpError(f"{what} depends on {held}")
     if (names_of(drift.drift[q]) & _list_state_names(derivation)) - {blocks[r].name}:
-        raise _OtherFormError(f"{drift.name} moves {blocks[q].name} by more than {blocks[r].name}")
+        raise NothingGivenUpError(f"{drift.name} moves {blocks[q].name} by more than {blocks[r].name}")
     return B
 
 
@@ -160,18 +150,18 @@ def _compute_friction(derivation: Derivation, decay: Piece, place: int) -> Tenso
 
 
 def _check_friction(derivation: Derivation, decay: Piece, place: int) -> None:
-    """Raise _OtherFormError if the friction depends on the state; as a thermostat it absorbs noise itself."""
+    """Raise NothingGivenUpError if the friction depends on the state; as a thermostat it absorbs noise itself."""
     F = _compute_friction(derivation, decay, place)
     a = find_diagonal(derivation, place, F) or F
     held = _name_state_in(derivation, a)
     thermostats = [b.name for b in derivation.blocks if not b.shape.sizes]
     if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:
         takes = f"absorbs noise of covariance v I by itself (with noise A I in {decay.name}, its mean is A + eps"
-        raise _OtherFormError(
+        raise NothingGivenUpError(
             f"the friction of {decay.name} is the thermostat {held}, which {takes} v/2), and no other"
         )
     if held:
-        raise _OtherFormError(f"the friction of {decay.name} depends on {held}")
+        raise NothingGivenUpError(f"the friction of {decay.name} depends on {held}")
 
 
 def _list_state_names(derivation: Derivation) -> frozenset[str]:
