@@ -27,10 +27,10 @@ from recipe_compiler.program.step_stats import (
 )
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.words import kept_text, word_text
+from recipe_compiler.splitting.gradient_noise import LOST, NothingGivenUpError, find_subtraction, format_given_up
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
-from recipe_compiler.splitting.show_cycle import write_cycle_lines
+from recipe_compiler.splitting.show import write_cycle_lines
 from recipe_compiler.splitting.split_by import split_by
-from recipe_compiler.splitting.subtraction import LOST, NothingGivenUpError, find_subtraction, format_given_up
 from recipe_compiler.splitting.words import find_order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.verdict import Proved, Report

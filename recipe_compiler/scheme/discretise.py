@@ -16,11 +16,10 @@ from recipe_compiler.program.program import Energies, Gradient, Part, Program
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
-from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import SampledTarget, length, stacked_sizes
 from recipe_compiler.scheme.shifts_and_noise import SchemeSetting
-from recipe_compiler.scheme.split import split
+from recipe_compiler.scheme.split import euler, split
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained

@@ -15,7 +15,7 @@ from recipe_compiler.run.sample import sample
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.splitting import implicit
-from recipe_compiler.splitting.substitution import count_substitutions
+from recipe_compiler.splitting.implicit import count_substitutions
 from recipe_compiler.tensor.terms import Index
 
 FUNNEL, GUARDED = SPECS / "builds/rhmc_funnel.yaml", SPECS.parent / "tests/shared/guarded_funnel.yaml"

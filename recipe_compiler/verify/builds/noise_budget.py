@@ -23,7 +23,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.splitting.subtraction import LOST, NothingGivenUpError, find_subtraction
+from recipe_compiler.splitting.gradient_noise import LOST, NothingGivenUpError, find_subtraction
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
 from recipe_compiler.verify.builds.noise_budget_word import decide_word_at

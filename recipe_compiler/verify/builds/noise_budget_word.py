@@ -1,9 +1,9 @@
 """What the letters of a word give up for noise of the gradient, at the exact values of a build: is it there?
 
 A letter of O adds Sigma = int_0^t exp(-u F) 2D exp(-u F)^T du over a time t, and gives up eps^2 B_hat
-(`splitting/subtraction.py`). F, D and B are rational, E and Sigma balls around real numbers (Arb; Johansson 2017): the
-exponential of t [[F, 2D], [0, -F^T]] holds E^T below and E^-1 Sigma on the right (Van Loan 1978). The sign of a ball
-that does not hold 0 is proved; the largest step is between two at which the signs differ.
+(`splitting/gradient_noise.py`). F, D and B are rational, E and Sigma balls around real numbers (Arb; Johansson 2017):
+the exponential of t [[F, 2D], [0, -F^T]] holds E^T below and E^-1 Sigma on the right (Van Loan 1978). The sign of a
+ball that does not hold 0 is proved; the largest step is between two at which the signs differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +19,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.splitting.gradient_noise import GivenUp
-from recipe_compiler.splitting.subtraction import Subtraction, format_given_up
+from recipe_compiler.splitting.gradient_noise import GivenUp, Subtraction, format_given_up
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.scalars import Scalar, scalarise
