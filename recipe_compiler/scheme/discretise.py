@@ -20,7 +20,7 @@ from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import SampledTarget, length, stacked_sizes
 from recipe_compiler.scheme.shifts_and_noise import SchemeSetting
 from recipe_compiler.scheme.split import euler, split
-from recipe_compiler.spec.build_checks import is_stacked
+from recipe_compiler.spec.build_checks import is_stacked, potential_blocks
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.formulas import dependence
@@ -286,14 +286,13 @@ def _energies(derivation: Derivation, sampled: SampledTarget) -> Energies | None
 
 
 def _potential_block(build: Build) -> Block:
-    functions = build.dynamics.declarations.functions
-    potential = next((function for function in functions if function.role == "potential"), None)
-    if potential is None or len(potential.of) != 1:
-        found = "none" if potential is None else f"one of {', '.join(potential.of)}"
+    blocks = potential_blocks(build.dynamics)
+    if len(blocks) != 1:
+        found = f"one of {', '.join(block.name for block in blocks)}" if blocks else "none"
         place = build.dynamics.source.place("functions")
         problem = f"found {found}, expected a function of one block with role: potential"
         raise ModelError([Fault(place, "functions", problem, "declare U: {of: theta, role: potential}")])
-    return next(b for b in build.dynamics.declarations.blocks if b.name == potential.of[0])
+    return blocks[0]
 
 
 def _parameters(build: Build, derivation: Derivation) -> tuple[Parameter, ...]:

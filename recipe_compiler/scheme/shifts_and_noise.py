@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from recipe_compiler.derive.recipe import Derivation, Matrix
 from recipe_compiler.errors import Fault, ModelError, Place
@@ -37,10 +38,9 @@ class SchemeSetting:
             carried: whether a step may leave the gradient at its end to the next one, which begins with it.
         """
         used = {block: values_used(statements, block, name) for block, name in self.gradient.places.items()}
-        ends = used[self.gradient.block.name]
-        own = [statement.new for statement in _shifts(statements) if statement.block == self.gradient.block]
-        newest = own[-1] if own else self.gradient.block.name
-        carried = carried and not self.gradient.others and {self.gradient.block.name, newest} <= {*ends}
+        own = self.gradient.block.name
+        newest = next((shift.new for shift in reversed(_shifts(statements)) if shift.block.name == own), own)
+        carried = carried and not self.gradient.others and {own, newest} <= {*used[own]}
         return Program(
             scheme=scheme,
             variant=self.build.variant,
@@ -162,9 +162,11 @@ def correlated(*matrices: Matrix) -> list[list[int]]:
     def linked(a: int, b: int) -> bool:
         return any(not matrix[a][b].is_zero for matrix in matrices)
 
-    groups: list[list[int]] = []
-    for a in range(len(matrices[0])):
-        touching = [group for group in groups if any(linked(a, b) or linked(b, a) for b in group)]
-        merged = sorted([a, *(b for group in touching for b in group)])
-        groups = [group for group in groups if group not in touching] + [merged]
-    return sorted(group for group in groups if any(linked(a, b) for a in group for b in group))
+    places = range(len(matrices[0]))
+    group = [*places]
+    for a, b in product(places, repeat=2):
+        if linked(a, b):
+            kept, joined = sorted((group[a], group[b]))
+            group = [kept if own == joined else own for own in group]
+    found = ([a for a in places if group[a] == own] for own in places)
+    return [own for own in found if any(linked(a, b) for a in own for b in own)]

@@ -89,14 +89,14 @@ def find_counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | 
     return None
 
 
-def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = Fraction(1)) -> Fraction | None:
+def without_friction(word: Word, roles: Mapping[str, NoiseRole]) -> Fraction | None:
     """Return the variance of theta over that of r in the laws that a word without O keeps, t diag(v, 1) for every t.
 
-    In units of those of exp(-H); None if the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3, the
-    1/(1 - h^2/4) of leapfrog (cf. Leimkuhler, Matthews 2013).
+    At h = 1, in units of those of exp(-H); None if the laws that it keeps are of another form. `[B/2, A, B/2]`: 4/3,
+    the 1/(1 - h^2/4) of leapfrog (cf. Leimkuhler, Matthews 2013).
     """
     a, b, c, d = _compose_letters((roles[letter.piece], letter.share) for letter in letters(word))
-    over, under = (polynomial(_rational(h * h)) for polynomial in (-b, c))
+    over, under = (polynomial(fmpq(1)) for polynomial in (-b, c))
     return fraction(over / under) if a == d and under else None
 
 

@@ -46,7 +46,7 @@ from recipe_compiler.program.rename import renamed
 from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_degree, is_frozen
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Tensor
 
 ORDER = 2
 """The weak order of both."""
@@ -110,8 +110,8 @@ def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Flow:
     potential = declarations.blocks_of(derivation.dynamics.potential)
     position = next((name for name in piece.moved if name in potential), piece.moved[0])
     momentum = next(name for name in piece.moved if name != position)
-    (block,) = (block for block in declarations.blocks if block.name == position)
-    (other,) = (block for block in declarations.blocks if block.name == momentum)
+    named = {block.name: block for block in declarations.blocks}
+    block, other = named[position], named[momentum]
     if _has_gradient_drift(derivation, piece, block):
         raise NoRowError(
             f"the drift of {position} takes the gradient of the potential at the {position} that is solved for"
@@ -199,12 +199,7 @@ def _multiply_slopes(c: Calculus, block: Block, left: Tensor, right: Tensor, tur
     between = tuple(replace(index, label=f"k{turn}") for index in rows)
     first = c.rename(left, dict(zip(columns, between, strict=True)))
     second = c.rename(right, dict(zip(rows, between, strict=True)))
-    return c.total(_add_free_indices(c, c.multiply(first, second), between), *between)
-
-
-def _add_free_indices(c: Calculus, tensor: Tensor, indices: tuple[Index, ...]) -> Tensor:
-    """Return a tensor with indices among its free ones, whether or not its terms have them."""
-    return c.add(c.zero(*indices), tensor)
+    return c.total(c.add(c.zero(*between), c.multiply(first, second)), *between)
 
 
 def _move_to_point(c: Calculus, block: Block, slope: Tensor, turn: int) -> Tensor:
