@@ -19,8 +19,11 @@ def with_fields(item: Any, rule: Callable[[str, object], object]) -> Any:
     """Return a dataclass with a rule applied to its fields, by their names; itself where all stay as they are."""
     if not is_dataclass(item):
         return item
-    found = {key: rule(key, getattr(item, key)) for key in _fields(type(item))}
-    changed = {key: value for key, value in found.items() if value is not getattr(item, key)}
+    changed: dict[str, object] = {}
+    for key in _fields(type(item)):
+        value = getattr(item, key)
+        if (new := rule(key, value)) is not value:
+            changed[key] = new
     return replace(item, **changed) if changed and not isinstance(item, type) else item
 
 
