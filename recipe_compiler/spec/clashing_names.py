@@ -77,7 +77,7 @@ def _keys(root: Mapping, section: str) -> tuple[str, ...]:
 def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] = {}) -> Dynamics:
     """Return dynamics whose blocks, functions, parameters and sizes have other names, or sizes that are numbers."""
     declared = dynamics.declarations
-    replacements: dict[str, Formula] = {name: Symbol(new, SCALAR, Role.SIZE) for name, new in names.items()}
+    replacements: dict[str, Formula] = {old: Symbol(new, SCALAR, Role.SIZE) for old, new in names.items() if old != new}
     replacements |= numbers or {}
     for role, items in ((Role.PARAMETER, declared.parameters), (Role.BLOCK, declared.blocks)):
         replacements |= {x.name: Symbol(names[x.name], x.shape, role) for x in items if x.name in names}
