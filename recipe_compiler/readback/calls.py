@@ -1,6 +1,6 @@
 """Procedures of an emitted text, executed on what a chain has for them; those they call are requests to an oracle."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -15,6 +15,7 @@ from recipe_compiler.program.program import symbolic_sizes
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import BATCH, Names, Sizes
 from recipe_compiler.readback.oracle import Entries, Oracle, require
+from recipe_compiler.readback.propagators import matrices_of
 
 Value = Any
 ROOM = 2
@@ -23,7 +24,9 @@ Found = Mapping[str, Value]
 """All that a procedure was given and made, by name."""
 
 
-def chain_values(module: Module, here: Names, reader: Reader, procedure: Procedure | None = None) -> dict[str, Value]:
+def chain_values(
+    module: Module, here: Names, reader: Reader, procedure: Procedure | None = None, prepare: Procedure | None = None
+) -> dict[str, Value]:
     """Return all that a chain has for its procedures: what `prepare` computes, the rest symbols or numbers at a point.
 
     Args:
@@ -31,13 +34,15 @@ def chain_values(module: Module, here: Names, reader: Reader, procedure: Procedu
         here: the values of its names.
         reader: what executes `prepare`.
         procedure: the one that is to be executed: `prepare` is left out where it takes nothing of it.
+        prepare: what computes constants; that of the chain if none is given.
     """
     program, kernel = module.program, module.kernel
     found: dict[str, Value] = {p.name: here.parameter(p.name) for p in program.parameters}
     found |= {"eps": here.eps} | {size: here.sizes[size] for size in symbolic_sizes(program)}
-    made = [array.name for array in kernel.prepare.outputs]
+    prepare = prepare or kernel.prepare
+    made = [array.name for array in prepare.outputs]
     if procedure is None or any(array.name in made for array in procedure.inputs):
-        found |= dict(zip(made, reader.call("prepare", found), strict=True))
+        found |= dict(zip(made, reader.call(prepare.name, found), strict=True))
     found |= {block.name: np.array(here.block(block), object) for block in program.blocks}
     found |= {datum.name: here.data(datum) for datum in program.data}
     found |= {name: sp.Symbol(name) for name in program.functions}
@@ -71,8 +76,28 @@ def execute(module: Module, here: Names, reader: Reader, procedure: Procedure, g
     reader.watched |= {scalar for name in reader.watched for scalar in module.kernel.scalars(name)}
     returned = reader.call(procedure.name, found)
     outputs = returned if isinstance(returned, tuple) else (returned,)
-    left = zip((a.name for a in procedure.outputs), outputs, strict=True) if procedure.returns else ()
+    left = zip((array.name for array in procedure.outputs), outputs, strict=True) if returned is not None else ()
     return {**found, **reader.seen, **dict(left)}
+
+
+def results_of(
+    module: Module, here: Names, procedure: Procedure, batch: Sequence[int] = (), prepare: Procedure | None = None,
+    fills: Mapping[str, Callable[[list[Value]], Value]] | None = None,
+) -> list[np.ndarray]:  # fmt: skip
+    """Return what a procedure computes of state, data and constants, an array for each output.
+
+    Args:
+        module: whose text is read.
+        here: the values of its names.
+        procedure: of the text.
+        batch: the rows of the minibatch.
+        prepare: as of `chain_values`.
+        fills: what stands for functions that are not entered.
+    """
+    reader = Reader(module.text, matrices=matrices_of(here), fills=dict(fills or {}))
+    values = chain_values(module, here, reader, procedure, prepare) | {"batch": np.array(batch, object)}
+    found = execute(module, here, reader, procedure, values)
+    return [np.asarray(found[array.name], object) for array in procedure.outputs]
 
 
 def entries_of(module: Module, found: Found, name: str) -> Entries:
@@ -96,7 +121,8 @@ class Calls:
     """Calls of procedures that are not entered: requests to an oracle, of the state that they are given."""
 
     module: Module
-    given: Found
+    here: Names
+    given: dict[str, Value]
     """What the chain has: all that a call is given beside the state must be of it."""
     oracle: Oracle = field(default_factory=Oracle)
     normals: list[str] = field(default_factory=list[str])
@@ -118,6 +144,13 @@ class Calls:
         arrays = (*(() if own.returns else own.outputs), *own.inputs, *own.work)
         require(len(arguments) == len(arrays), f"gives {what} {len(arguments)} arguments, expected {len(arrays)}")
         named = {array.name: value for array, value in zip(arrays, arguments, strict=True)}
+        for array in arrays:
+            value, shape = named[array.name], joined_shape(array.sizes, self.here.sizes)
+            right = not isinstance(value, np.ndarray) or value.shape == shape
+            require(right, f"passes {what} another array than {array.name}, which has the shape {shape}")
+        written = [id(named[array.name]) for array in (*own.outputs, *own.work) if array.name in named]
+        passed = [id(value) for value in arguments if isinstance(value, np.ndarray)]
+        require(all(passed.count(room) < 2 for room in written), f"passes {what} one array twice")
         program, kernel = self.module.program, self.module.kernel
         places = {scalar: name for name, scalars in kernel.registers for scalar in scalars}
         state, given = {*program.left, *program.passed_on, *varied}, dict[str, Entries]()
@@ -130,12 +163,12 @@ class Calls:
         used = {places.get(array.name, array.name) for array in own.inputs}
         self.normals += [array.name for array in kernel.noises if array.name in used]
         rooms = [named[array.name] for array in own.outputs] if not own.returns else []
-        answer = self.oracle.ask(what, given, sum(map(len, rooms)) if rooms else len(own.outputs))
+        answer = self.oracle.ask(what, given, sum(room.size for room in rooms) if rooms else len(own.outputs))
         if not rooms:
             return answer[0] if len(answer) == 1 else tuple(answer)
         left = iter(answer)
         for room in rooms:
-            room[:] = [next(left) for _ in room]
+            room[...] = np.array([next(left) for _ in range(room.size)], object).reshape(room.shape)
         return None
 
     def check_own(self, name: str, value: Value, what: str) -> None:

@@ -55,7 +55,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, before: int) -> None:
     names = (*module.program.left, *(block.name for block in module.program.blocks))
     stated = MovesMean(here, cycle, before, {name: list(given[name]) for name in names})
     stated.make()
-    calls = CycleCalls(module, given, before=before)
+    calls = CycleCalls(module, here, given, before=before)
     reader.fills = calls.fills
     reader.watched = frozenset((*cycle.names, *module.program.left.values()))
     made = execute(module, here, reader, module.kernel.chain_step, given)

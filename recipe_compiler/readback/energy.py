@@ -4,7 +4,9 @@ Those that a move is accepted by, and those that tell of draws.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
+import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import system
@@ -14,15 +16,19 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import DISCRETE
-from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
+from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.program import Potential
-from recipe_compiler.readback.gradient import read_gradient, read_sum, signs, turns
+from recipe_compiler.readback.at_point import same_energy
+from recipe_compiler.readback.calls import Value, results_of
+from recipe_compiler.readback.gradient import read_gradient, signs, turns
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import Names, relabelled
+from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.point import equal
-from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient
+from recipe_compiler.readback.stein_operator import read_full_gradient
 from recipe_compiler.readback.unroll import log_jacobians, point, unrolled
 from recipe_compiler.tensor.scalars import Scalar, Sums
+from recipe_compiler.tensor.terms import Tensor
 
 
 def check_potential(module: Module, here: Names) -> None:
@@ -36,13 +42,12 @@ def check_potential(module: Module, here: Names) -> None:
     potential = module.program.cycle.potential if module.program.cycle else None
     if potential is None or module.kernel.potential is None:
         return
-    for turned in turns(here.for_gradients):
-        (read,) = read_sum(module, turned, module.kernel.potential, ())
-        equal(read, _stated(potential, turned, _stated_data(potential, turned)), "U", turned)
-        alone = turned.at_point or module.kernel.gradient is None
-        slopes = () if alone else read_gradient(module, turned, ())
-        for k, (slope, own) in enumerate(zip(slopes, _slopes(read, potential, here), strict=False)):
-            equal(own, slope, f"the slope of U by entry {k}", turned)
+    for at in turns(here.for_gradients):
+        (U,) = results_of(module, at, module.kernel.potential)
+        equal(U.ravel()[0], _stated(potential, at, _stated_data(potential, at)), "U", at)
+        slopes = () if at.at_point or module.kernel.gradient is None else read_gradient(module, at, ())
+        for k, (slope, own) in enumerate(zip(slopes, _slopes(U.ravel()[0], potential, here), strict=False)):
+            equal(own, slope, f"the slope of U by entry {k}", at)
 
 
 def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:
@@ -75,33 +80,51 @@ def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
     return [stated_value(potential.datum, here, (), row, sums) for row in rows]
 
 
-def check_rest(module: Module, here: Names) -> None:
-    """Check that the emitted H - U is that of its Program.
+def check_rest(
+    module: Module, here: Names, derivation: Derivation | None = None, names: Mapping[str, str] | None = None
+) -> None:
+    """Check that the emitted H - U is that of its Program, and of the second engine where its derivation is given.
 
     Raises:
         CompilerError: it differs.
     """
-    cycle = module.program.cycle
-    if cycle is None or cycle.rest is None or module.kernel.rest is None:
-        return
-    (read,) = read_sum(module, here, module.kernel.rest, ())
-    equal(read, stated_value(cycle.rest, here, (), 0, {}), "H - U", here)
+    rest = module.program.cycle.rest if module.program.cycle else None
+    if rest is not None and module.kernel.rest is not None:
+        fills = {"potential": partial(_potential_at, module, here)}
+        (read,) = results_of(module, here, module.kernel.rest, fills=fills)
+        _same_rest(read.ravel()[0], rest, here, derivation, names or {})
 
 
-def check_energy(module: Module, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
-    """Check the emitted H - U against the H of the second engine, with U an abstract function there.
+def _same_rest(
+    read: Scalar, rest: Tensor, here: Names, derivation: Derivation | None, names: Mapping[str, str]
+) -> None:
+    """Compare H - U with that of the Program, and H of the second engine, with U an abstract function there."""
+    equal(read, stated_value(rest, here, (), 0, {}), "H - U", here)
+    if derivation is not None:
+        (same_energy if here.at_point else _same_energy)(read, here, derivation, names)
+
+
+def _potential_at(module: Module, names: Names, given: list[Value]) -> Scalar:
+    """Return the symbol of U by the other block whose value it is given; it is not entered.
 
     Raises:
-        CompilerError: it differs.
+        CompilerError: it is given none.
     """
-    if module.kernel.rest is None:
-        return
-    (read,) = read_sum(module, here, module.kernel.rest, ())
-    _same_energy(read, here, derivation, names)
+    cycle, own = module.program.cycle, module.kernel.potential
+    if own is None or cycle is None or cycle.potential is None:
+        raise CompilerError("the emitted text calls a potential that it has not")
+    block = cycle.potential.block.name
+    scalars = module.kernel.scalars(block) or (block,)
+    at = dict(zip((array.name for array in (*own.inputs, *own.work)), given, strict=True))
+    found = [entry for name in scalars for entry in np.asarray(at[name], object).ravel()]
+    values = {b.name: names.block(b) for b in module.program.blocks}
+    for other, its_value in names.potentials.items():
+        if found == values[other]:
+            return names.potential(its_value)
+    raise CompilerError("the emitted H - U takes U at another value than those of its Program")
 
 
 def _same_energy(read: Scalar, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
-    """Compare H - U with H of the second engine."""
     dynamics = derivation.dynamics
     declarations = dynamics.declarations
     potential = next((f for f in declarations.functions if f.role == "potential"), None)
@@ -119,20 +142,6 @@ def _same_energy(read: Scalar, here: Names, derivation: Derivation, names: Mappi
     equal(own, H - U, "H - U beside H", here)
 
 
-def _same_energies(module: Module, at: Names, potential: Potential, lowered: LoweredEnergies) -> Scalar:
-    """Return U of all data as it is read, after comparing it, and the log likelihood of every datum."""
-    of_target = [own for own in lowered.procedures if own != lowered.rest]
-    read = read_at_state(module, at, lowered.prepare, of_target)
-    U = read[lowered.potential.name][0]
-    stated = _stated_data(potential, at)
-    equal(U, _stated(potential, at, stated), "U of all data", at)
-    if lowered.log_likelihood is not None:
-        own = read[lowered.log_likelihood.name]
-        for row, (value, datum) in enumerate(zip(own, stated, strict=True)):
-            equal(value, -datum, f"the log likelihood of datum {row}", at)
-    return U
-
-
 def check_energies(
     module: Module, here: Names, derivation: Derivation | None = None, names: Mapping[str, str] | None = None
 ) -> None:
@@ -146,14 +155,17 @@ def check_energies(
     stated, lowered = module.program.energies, lower_energies(module.program)
     if stated is None or lowered is None:
         return
+    potential = stated.potential
     for at in signs(here.for_gradients):
-        U = _same_energies(module, at, stated.potential, lowered)
+        (U,) = results_of(module, at, lowered.potential, prepare=lowered.prepare)
+        data = _stated_data(potential, at)
+        equal(U.ravel()[0], _stated(potential, at, data), "U of all data", at)
+        if lowered.log_likelihood is not None:
+            (rows,) = results_of(module, at, lowered.log_likelihood, prepare=lowered.prepare)
+            same([-datum for datum in data], rows.tolist(), "the log likelihood of every datum", at)
         if not at.at_point and module.program.infinitesimal_generator is not None:
-            slopes = zip(_slopes(U, stated.potential, here), read_full_gradient(module, here), strict=True)
-            for k, (own, slope) in enumerate(slopes):
-                equal(own, slope, f"the slope of U of all data by entry {k}", here)
+            slopes = [*_slopes(U.ravel()[0], potential, here)]
+            same(read_full_gradient(module, here), slopes, "the slope of U of all data", here)
     if lowered.rest is not None and stated.rest is not None:
-        (rest,) = read_at_state(module, here, lowered.prepare, [lowered.rest])[lowered.rest.name]
-        equal(rest, stated_value(stated.rest, here, (), 0, {}), "H - U at a state", here)
-        if derivation is not None:
-            _same_energy(rest, here, derivation, names or {})
+        (rest,) = results_of(module, here, lowered.rest, prepare=lowered.prepare)
+        _same_rest(rest.ravel()[0], stated.rest, here, derivation, names or {})

@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
-from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.scalars.constraints import log_jacobian, value
@@ -15,14 +13,11 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.extents import valued
-from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Gradient, Part, Program
-from recipe_compiler.readback.calls import chain_values, execute
-from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import BATCH, Names, Sizes
 from recipe_compiler.readback.point import equal
-from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.unroll import unrolled_gradient
 from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Tensor
@@ -53,36 +48,7 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
     """Return grad U (or its estimate from `batch`) as the emitted function computes it."""
     if module.kernel.gradient is None:
         raise CompilerError("the module has no gradient to read")
-    return read_sum(module, names, module.kernel.gradient, batch)
-
-
-def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[int, ...]) -> list[Scalar]:
-    """Return what a procedure computes from state, data and constants, entry by entry, as emitted."""
-    reader = Reader(module.text, matrices=matrices_of(names))
-    reader.fills["potential"] = lambda given: _potential_at(module, names, given)
-    values = chain_values(module, names, reader, procedure) | {"batch": np.array(batch, object)}
-    found = execute(module, names, reader, procedure, values)
-    return [entry for array in procedure.outputs for entry in np.ravel(np.asarray(found[array.name], object))]
-
-
-def _potential_at(module: Module, names: Names, given: list[Any]) -> Scalar:
-    """Return the symbol of U by the other block whose value it is given; it is not entered.
-
-    Raises:
-        CompilerError: it is given none.
-    """
-    cycle, own = module.program.cycle, module.kernel.potential
-    if own is None or cycle is None or cycle.potential is None:
-        raise CompilerError("the emitted text calls a potential that it has not")
-    block = cycle.potential.block.name
-    scalars = module.kernel.scalars(block) or (block,)
-    at = dict(zip((array.name for array in (*own.inputs, *own.work)), given, strict=True))
-    found = [entry for name in scalars for entry in np.asarray(at[name], object).ravel()]
-    values = {b.name: names.block(b) for b in module.program.blocks}
-    for other, its_value in names.potentials.items():
-        if found == values[other]:
-            return names.potential(its_value)
-    raise CompilerError("the emitted H - U takes U at another value than those of its Program")
+    return [entry for array in results_of(module, names, module.kernel.gradient, batch) for entry in array.ravel()]
 
 
 def stated_gradient(

@@ -117,14 +117,12 @@ class Reader:
     """
 
     text: str
-    opaque: dict[str, list[list[Scalar]]] = field(default_factory=dict)
-    """Functions not to be entered, with the values that each call writes into its first argument, or returns."""
     matrices: Matrices = field(default_factory=lambda: Matrices())
     """What matrices that are computed of others are."""
     known: Callable[[np.ndarray], np.ndarray] | None = None
     """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
     fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
-    """Functions of random streams, with what is done with their arguments instead."""
+    """Functions that are not entered, with what is done with their arguments instead."""
     functions: Mapping[str, ast.FunctionDef] = field(init=False)
     numbers: Mapping[ast.Constant, Scalar] = field(init=False)
     factors: list[NoiseFactor] = field(default_factory=list)
@@ -132,8 +130,6 @@ class Reader:
     """What the step solves by iteration."""
     cuts: Cuts | None = None
     """What was written to the next state, where it is read with symbols of its own."""
-    asked: list[list[Value]] = field(default_factory=list[list[Value]])
-    """What functions that are not entered were given, call by call."""
     guarded: list[Scalar] = field(default_factory=list[Scalar])
     """What was required to be positive, or the chain ends: arguments of `GUARD`, which means a quotient else."""
     watched: frozenset[str] = frozenset()
@@ -342,8 +338,6 @@ class Reader:
                 return self.equations.solve(arguments)
             case "_progress":
                 return self.equations.progress(arguments)
-            case _ if name in self.opaque:
-                return self._opaque(name, arguments)
             case _ if name in self.functions:
                 if name in FACTORISED and self.known is not None:
                     arguments = [arguments[0], self.known(arguments[1])]
@@ -365,19 +359,6 @@ class Reader:
         """Read the request for a row, which changes nothing: check that there is one."""
         if not (isinstance(row, int) and 0 <= row < len(data)):
             raise CompilerError(f"the emitted kernel indexes a row outside an array: {ast.unparse(node)}")
-
-    def _opaque(self, name: str, arguments: list[Value]) -> Value:
-        """Give what a function that is not entered gives: returned where it returns, else in its first argument."""
-        calls = self.opaque[name]
-        if len(self.asked) == len(calls):
-            raise CompilerError(f"the emitted step calls {name} more often than its Program does")
-        values = calls[len(self.asked)]
-        self.asked.append([np.array(item) if isinstance(item, np.ndarray) else item for item in arguments])
-        function = self.functions.get(name)  # None: an argument, which writes into its first one
-        if function is not None and isinstance(function.body[-1], ast.Return):
-            return values[0] if len(values) == 1 else tuple(values)
-        arguments[0][:] = values
-        return None
 
     def _factor(self, covariance: sp.Matrix) -> np.ndarray:
         self.factors.append(symbolic(len(self.factors), covariance))

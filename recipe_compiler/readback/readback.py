@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import drift as second_drift
@@ -24,30 +22,27 @@ from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transform
 from recipe_compiler.derive import stationarity
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import carried, told_by
-from recipe_compiler.emit.print_lanes import LANES, has_lanes, lanes_state
+from recipe_compiler.emit.print_chain import carried
+from recipe_compiler.emit.print_lanes import has_lanes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import renamed
-from recipe_compiler.readback.at_point import potential_gradients, same_drift, same_rest, taken_at
+from recipe_compiler.readback.at_point import potential_gradients, same_drift, taken_at
 from recipe_compiler.readback.branches import scalarise
-from recipe_compiler.readback.calls import chain_values
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import check_sweep
 from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
-from recipe_compiler.readback.energy import check_energies, check_energy, check_potential, check_rest
+from recipe_compiler.readback.energy import check_energies, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import compare_batch, same_blocks, same_gradient, signs
-from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.mean import ReadStep, next_values, stated_step
 from recipe_compiler.readback.names import BATCH, Names, Sizes, relabelled, with_large_matrices_known
 from recipe_compiler.readback.point import at_sizes, equal
 from recipe_compiler.readback.propagators import at_start as at_rest
-from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.run_loop import check_first_values, check_iteration
+from recipe_compiler.readback.run_loop import check_first_values, check_iteration, check_lanes
 from recipe_compiler.readback.stein_operator import (
     derived_moments,
     polynomials,
@@ -60,46 +55,6 @@ from recipe_compiler.readback.text import check_names
 from recipe_compiler.readback.transforms import transforms_of
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
-
-# Chains side by side: every lane of `step_lanes` does what `step` does, with state and normals of its own chain.
-
-
-def check_lanes(module: Module, names: Names) -> None:
-    """Check that `step_lanes` passes each lane's state and normals to the step, and keeps the result in that lane.
-
-    All numbers differ, so that mixed-up lanes are seen. The step itself is not entered: it is read back separately.
-
-    Raises:
-        CompilerError: a lane computes something else, or a lane is missing.
-    """
-    kernel, step = module.kernel, module.kernel.chain_step.name
-    state = lanes_state(module.program, kernel)
-    normals = [name for array in kernel.noises for name in kernel.scalars(array.name)]
-    told = [name for name, _ in told_by(kernel)]
-    counts = (len(state), len(normals), len(told), len(state) + len(told))
-    lanes, noise, sums, made = (_numbers(sum(counts[:k]), count) for k, count in enumerate(counts))
-    reader = Reader(
-        module.text, opaque={step: [list(made[lane::LANES]) for lane in range(LANES)]}, matrices=matrices_of(names)
-    )  # fmt: skip
-    given = chain_values(module, names, reader)
-    before = lanes.copy()
-    wanted = np.concatenate((made[: lanes.size], sums + made[lanes.size :]))
-    reader.call("step_lanes", {**given, "lanes": lanes, "lanes_told": sums, "lanes_noise": noise})
-    inputs = [argument.arg for argument in reader.functions[step].args.args]
-    found = np.concatenate((lanes, sums))
-    for lane in range(LANES):
-        own = dict(zip(state, before[lane::LANES], strict=True)) | dict(zip(normals, noise[lane::LANES], strict=True))
-        asked = reader.asked[lane] if lane < len(reader.asked) else []
-        stated: list[Any] = [(given | own).get(name) for name in inputs]
-        kept = np.array_equal(found[lane::LANES], wanted[lane::LANES])
-        if not kept or len(asked) != len(stated) or not all(map(np.array_equal, asked, stated)):
-            raise CompilerError(f"the emitted step_lanes was read back and differs from {step} in lane {lane}")
-
-
-def _numbers(first: int, rows: int) -> np.ndarray:
-    """Return rows of 64 rational numbers in (0, 2) of which no two, and none of other rows, are the same."""
-    return np.array([sp.Rational(1 + LANES * first + k, 1024) for k in range(LANES * rows)], object)
-
 
 BATCHES = "batch_size"
 ROWS = (1, 2, 3)
@@ -192,11 +147,7 @@ def energy_readings(
 
 def _energies_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
     module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
-    here = Names(module.program, sizes).for_steps
-    if here.at_point:
-        check_energies(module, here)
-    else:
-        check_energies(module, here, derivation, names)
+    check_energies(module, Names(module.program, sizes).for_steps, derivation, names)
 
 
 def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
@@ -205,19 +156,12 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
     here = Names(module.program, sizes).for_steps
     if here.at_point:
         _same_at_point(module, here, sizes)
-        _same_moves(module, here)
-        same_rest(module, here, derivation, names)
-        return
-    if module.program.statements:
-        if module.kernel.chunked:
-            check_sweep(module, here)
-        else:
-            same_step(read_step(module, here), here)
-            same_gradient(module, here.for_gradients)
-    check_draws(module, here)
-    check_potential(module, here)
-    check_energy(module, here, derivation, names)
-    check_cycle(module, here)
+    elif module.program.statements and module.kernel.chunked:
+        check_sweep(module, here)
+    elif module.program.statements:
+        same_step(read_step(module, here), here)
+        same_gradient(module, here.for_gradients)
+    _same_moves(module, here, derivation, names)
 
 
 def _with_large_matrices_known(
@@ -287,10 +231,12 @@ def _same_shipped_generator(module: Module, generator: InfinitesimalGenerator, h
     same_full_gradient(module, generator.gradient, here.for_gradients)
 
 
-def _same_moves(module: Module, here: Names) -> None:
+def _same_moves(
+    module: Module, here: Names, derivation: Derivation | None = None, names: Mapping[str, str] | None = None
+) -> None:
     check_draws(module, here)
     check_potential(module, here)
-    check_rest(module, here)
+    check_rest(module, here, derivation, names)
     check_cycle(module, here)
 
 

@@ -1,138 +1,130 @@
-"""One iteration of the loop of `run`: what it gives to a step, and what it keeps of it, read as it is emitted.
+"""The loops of `run` around a step: what they give it, what they keep of it, and what a chain begins with.
 
-The step itself is read elsewhere (`read_step`, `read_chunks`); here it is a box. Every normal that goes into it must be
-a draw of this iteration, no two the same; everything else must be what `run` was given; what comes out must be the
-state of the next iteration; and the streams must have moved on, by what was drawn.
+The step itself is read elsewhere: here it is a request to an oracle. Every normal that goes into it must be a draw of
+this iteration, no two the same; everything else must be what `run` was given; what comes out must be the state of the
+next iteration; and the streams must have moved on, by what was drawn.
 """
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_chain import carried, run_arguments, summed, told_by
+from recipe_compiler.emit.print_lanes import LANES, lanes_state
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_draw import STREAM
+from recipe_compiler.program.program import Program
 from recipe_compiler.program.step_stats import TOLD
-from recipe_compiler.readback.calls import joined_shape
-from recipe_compiler.readback.interpreter import Reader, Value
-from recipe_compiler.readback.names import BATCH, Sizes
-
-WORDS = 4
-"""Words of the state of a chain's noise, as the loop sees them."""
-
-
-@dataclass(slots=True)
-class RunLoopReader(Reader):
-    """Executes one iteration of `run`: streams return symbols that name the draw, the step is recorded."""
-
-    stepped: Callable[[dict[str, Value]], Value] = field(default=lambda _: None)
-    steps: int = 0
-    drawn: int = 0
-    """Normals drawn so far; one is never drawn twice."""
-
-    def call(self, name: str, arguments: dict[str, Value]) -> Value:
-        """Hand the arguments of a step to `stepped`; execute any other function."""
-        if name not in ("step", "sweep", "cycle"):
-            return Reader.call(self, name, arguments)
-        self.steps += 1
-        return self.stepped(arguments)
-
-    def next_normals(self, count: int) -> list[sp.Symbol]:
-        """Return normals that have not been drawn before."""
-        self.drawn += count
-        return [sp.Symbol(f"normal[{k}]") for k in range(self.drawn - count, self.drawn)]
+from recipe_compiler.readback.calls import Calls, Value, chain_values, entries_of, joined_shape
+from recipe_compiler.readback.interpreter import Reader, parsed
+from recipe_compiler.readback.names import BATCH, Names, Sizes
+from recipe_compiler.readback.oracle import Oracle, require, same_trace
+from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.readback.step import gradient_procedure
+from recipe_compiler.tensor.scalars import Scalar
 
 
 @dataclass(slots=True)
-class Iteration:
-    """The arguments of `run`, and its streams as they advance."""
+class Loop(Calls):
+    """What `run` calls: its streams, which advance with every draw, and the step."""
 
-    module: Module
-    given: dict[str, Value]
     moved: int = 0
     """How often the state of the noise moved on."""
+    drawn: int = 0
+    """Normals drawn so far; one is never drawn twice."""
+    passed: list[Scalar] = field(default_factory=list[Scalar])
+    """Those that the step was given."""
     batches: int = 0
     """Minibatches drawn so far: the rows of one are those of no other."""
+    made: dict[str, Value] = field(default_factory=dict[str, Value])
+    """What the step made, by the names that it has for it."""
 
+    @property
+    def fills(self) -> dict[str, Callable[[list[Value]], Value]]:
+        """What stands for each function that the loops call."""
+        return {
+            "_next_normal": self._next_normal,
+            **dict.fromkeys(("_fill_normals", "_fill_normals_lanes"), self._fill),
+            **dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), self._rows),
+            "_wide_vectors": lambda _: None,
+            "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
+            "sums": self._sums,
+            "sweep" if self.module.kernel.chunked else self.module.kernel.chain_step.name: self._step,
+        }
+
+    @property
     def words(self) -> list[sp.Symbol]:
-        """Return the words of the noise's state at this point."""
-        return [sp.Symbol(f"word[{k}, {self.moved}]") for k in range(len(self.given["noise_state"]))]
+        """The words of the noise's state at this point."""
+        return [sp.Symbol(f"word[{k}, {self.moved}]") for k in range(4)]
 
-    def next_normal(self, reader: RunLoopReader, words: list[Value]) -> Value:
-        """Draw one normal with the ziggurat: it takes the state in scalars, and returns it."""
-        self.demand(words == self.words(), "draws from a state that is not the last one")
-        self.moved += 1
-        return (*reader.next_normals(1), *self.words())
+    def _normals(self, count: int) -> list[sp.Symbol]:
+        """Return normals that have not been drawn before, and advance the stream."""
+        self.moved, self.drawn = self.moved + 1, self.drawn + count
+        return [sp.Symbol(f"normal[{k}]") for k in range(self.drawn - count, self.drawn)]
 
-    def fill(self, reader: RunLoopReader, arguments: list[Value]) -> None:
-        """Fill an array with new normals, and advance the state."""
+    def _next_normal(self, words: list[Value]) -> Value:
+        require(words == self.words, "draws from a state that is not the last one")
+        return (*self._normals(1), *self.words)
+
+    def _fill(self, arguments: list[Value]) -> None:
         state, out = arguments
-        self.demand(state is self.given["noise_state"], "draws its noise from a state other than the given one")
-        self.moved += 1
-        state[:] = self.words()
-        out[:] = reader.next_normals(out.size)
+        require(state is self.given[STREAM.name], "draws its noise from a state other than the given one")
+        out[:] = self._normals(out.size)
+        state[:] = self.words
 
-    def rows(self, arguments: list[Value]) -> None:
+    def _rows(self, arguments: list[Value]) -> None:
         """Draw a minibatch, from the stream for minibatches."""
         wanted = [self.given[name] for name in ("batch_state", "permutation") if name in self.given]
-        count = [] if "permutation" in self.given else [BATCH + 1]
+        count = [] if "permutation" in self.given else [len(self.given[self.module.program.data[0].name])]
         *streams, batch = arguments
         right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
-        self.demand(right, "draws its minibatch from rows or a state other than the given ones")
+        require(right, "draws its minibatch from rows or a state other than the given ones")
         self.batches += 1
-        batch[:] = _rows(self.batches)
+        batch[:] = [sp.Symbol(f"row[{k}, {self.batches}]") for k in range(BATCH)]
 
-    def demand(self, right: bool, what: str) -> None:  # what is asked, and what is wrong without
-        """Require that something holds.
+    def check_own(self, name: str, value: Value, what: str) -> None:
+        """Require of constants that they are the chain's, of normals that they are drawn, of rows the first batch's."""
+        kernel = self.module.kernel
+        if any(name in (array.name, *kernel.scalars(array.name)) for array in kernel.noises):
+            self.passed += [] if kernel.chunked else np.ravel(np.asarray(value, object)).tolist()
+        elif name == "batch":
+            stated = [sp.Symbol(f"row[{k}, 1]") for k in range(BATCH)]
+            require(list(value) == stated, f"passes {what} no minibatch, or draws more than one")
+        else:
+            Calls.check_own(self, name, value, what)
 
-        Raises:
-            CompilerError: it does not.
-        """
-        if not right:
-            raise CompilerError(f"the emitted run was read back and {what}")
+    def _sums(self, arguments: list[Value]) -> None:
+        """Compute what draws take of data and constants, before the loops."""
+        own = self.module.kernel.sums
+        if own is not None:
+            self.procedure(own, arguments)
+            self.given |= {array.name: value for array, value in zip(own.outputs, arguments, strict=False)}
 
-
-def _rows(batch: int) -> list[sp.Symbol]:
-    """Return the rows of the n-th minibatch that is drawn."""
-    return [sp.Symbol(f"row[{k}, {batch}]") for k in range(BATCH)]
-
-
-def check_first_values(module: Module, sizes: Sizes) -> None:
-    """Check that `first_values` writes grad U and U at the state it is given, from a minibatch that it draws.
-
-    Raises:
-        CompilerError: it does not.
-    """
-    iteration = Iteration(module, _given(module, sizes))
-    start = {name: np.array(value) for name, value in iteration.given.items()}
-    first = {array.name: _first(array, sizes) for array in carried(module.program)}
-    gradient = module.program.gradient if module.program.carries else None
-    energy = module.program.cycle.potential if module.program.cycle else None
-    energy = energy if energy is not None and energy.name in first else None
-    reader = RunLoopReader(module.text, opaque={"gradient": [first[gradient.name]]} if gradient else {})
-    reader.fills = dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), iteration.rows)
-    if energy is not None:
-        reader.fills["potential"] = lambda arguments: _first_energy(iteration, arguments, start, first[energy.name][0])
-    reader.call("first_values", iteration.given)
-    iteration.demand(len(reader.asked) == (gradient is not None), "does not evaluate the first gradient once")
-    if gradient is not None:
-        _check_asked(iteration, reader, {**start, "batch": np.array(_rows(1), object)})
-    counter = module.program.cycle.counter if module.program.cycle else ""
-    for name, values in (first | ({counter: [sp.Integer(0)]} if counter else {})).items():
-        iteration.demand(list(iteration.given[name]) == values, f"does not write the first {name}")
-
-
-def _first(array: Array, sizes: Sizes) -> list[sp.Symbol]:
-    """Return what stands for the entries of something carried on, as a chain begins with it."""
-    (length,) = joined_shape(array.sizes, sizes)
-    return [sp.Symbol(f"first {array.name}[{k}]") for k in range(length)]
+    def _step(self, arguments: list[Value]) -> Value:
+        """Take one step, which may move the stream on; a sweep works in place."""
+        own, program = self.module.kernel.chain_step, self.module.program
+        if not self.module.kernel.chunked:
+            answer = self.procedure(own, arguments)
+            values = (answer if isinstance(answer, tuple) else (answer,)) if own.returns else map(list, arguments)
+            self.made |= {array.name: value for array, value in zip(own.outputs, values, strict=False)}
+        else:
+            names = parsed(self.module.text).functions["sweep"].args.args
+            answer, named = None, {name.arg: value for name, value in zip(names, arguments, strict=True)}
+            state = {block.name: named.pop(block.name) for block in program.blocks}
+            for name, value in named.items():
+                self.check_own(name, value, "sweep")
+            new = iter(self.oracle.ask(own.name, state, sum(map(len, state.values()))))
+            for name, value in state.items():
+                value[:] = self.made[program.left[name]] = [next(new) for _ in value]
+        if STREAM in own.inputs:
+            self.moved += 1
+            self.given[STREAM.name][:] = self.words
+        return answer
 
 
 def check_iteration(module: Module, sizes: Sizes) -> None:
@@ -144,53 +136,99 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     Raises:
         CompilerError: one of these does not hold; says which.
     """
-    kernel = module.kernel
-    iteration = Iteration(module, _given(module, sizes))
-    iteration.given["noise_state"][:] = iteration.words()
-    start = {name: np.array(value) for name, value in iteration.given.items()}
-    reader = RunLoopReader(module.text)
-    reader.stepped = lambda arguments: _step(iteration, arguments)
-    reader.fills = {
-        "_next_normal": lambda words: iteration.next_normal(reader, words),
-        "_fill_normals": lambda arguments: iteration.fill(reader, arguments),
-        "_fill_normals_lanes": lambda arguments: iteration.fill(reader, arguments),
-        "_fill_indices": iteration.rows, "_shuffle_indices": iteration.rows, "_block_indices": iteration.rows,
-        "_wide_vectors": lambda _: None,
-        "sums": lambda arguments: _sums(iteration, arguments),
-        "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
-    }  # fmt: skip
-    scope: dict[str, Value] = dict(iteration.given)
+    program, kernel, here = module.program, module.kernel, _names(module.program, sizes)
+    given, reader = _given(module, here), Reader(module.text)
+    loop = Loop(module, here, given)
+    given[STREAM.name][:] = loop.words
+    state = {name: given[name] for name in (*(b.name for b in program.blocks), *(a.name for a in carried(program)))}
+    stated = Oracle()
+    stated.ask(kernel.chain_step.name, state)
+    reader.fills = loop.fills
+    scope: dict[str, Value] = dict(given)
     before, turn, after = _one_turn(reader.functions["run"])
     reader.execute(before, scope)
-    made = {array.name for array in kernel.sums.outputs} if kernel.sums else set[str]()
-    iteration.demand(made <= iteration.given.keys(), "does not compute the constants of the chain")
+    if kernel.sums is not None:
+        stated.ask(kernel.sums.name, {})
     for name, _ in told_by(kernel):
-        iteration.demand(scope.get(summed(name)) == 0, f"does not start the sum of {name} at zero")
+        require(scope.get(summed(name)) == 0, f"does not start the sum of {name} at zero")
         scope[summed(name)] = sp.Symbol(summed(name))
     reader.execute(turn, scope)
     reader.execute(after, scope)
-    iteration.demand(reader.steps == 1, f"takes {reader.steps} steps in an iteration")
+    same_trace(stated, loop.oracle, {}, here)
+    right = all(str(normal).startswith("normal[") for normal in loop.passed) and len({*loop.passed}) == len(loop.passed)
+    require(right, "passes a step a normal twice, or one that was not drawn")
     for name, _ in told_by(kernel):
-        added = sp.Symbol(summed(name)) + sp.Symbol(f"new {name}[0]")
-        iteration.demand(scope[summed(name)] == added, f"does not add up its {name}")
-    for name in (*(block.name for block in module.program.blocks), *(a.name for a in carried(module.program))):
-        new = [sp.Symbol(f"new {name}[{k}]") for k in range(start[name].size)]
-        iteration.demand(list(iteration.given[name]) == new, f"does not keep the {name} that a step returns")
-    iteration.demand(list(iteration.given["noise_state"]) == iteration.words(), "does not keep the state of its noise")
+        added = sp.Symbol(summed(name)) + entries_of(module, loop.made, name)[0]
+        require(scope[summed(name)] == added, f"does not add up its {name}")
+    for name in state:
+        new = entries_of(module, loop.made, program.left[name])
+        require(list(given[name]) == new, f"does not keep the {name} that a step returns")
+    require(list(given[STREAM.name]) == loop.words, "does not keep the state of its noise")
 
 
-def _sums(iteration: Iteration, arguments: list[Value]) -> None:
-    """Take what is computed of data and constants, which must be the chain's own, before the loop."""
-    own = iteration.module.kernel.sums
-    if own is None:
-        raise CompilerError("the emitted run sums a quantity that its kernel does not have")
-    for array, value in zip((*own.outputs, *own.inputs), arguments, strict=True):
-        if array in own.inputs:
-            iteration.demand(value is iteration.given[array.name], f"sums another {array.name} than its own")
-        else:
-            entries = [sp.Symbol(f"sums {array.name}[{k}]") for k in range(value.size)]
-            value[...] = np.array(entries, object).reshape(value.shape)
-            iteration.given[array.name] = value
+def check_first_values(module: Module, sizes: Sizes) -> None:
+    """Check that `first_values` writes grad U and U at the state it is given, from a minibatch that it draws.
+
+    Raises:
+        CompilerError: it does not.
+    """
+    program, kernel, here = module.program, module.kernel, _names(module.program, sizes)
+    given, reader, stated = _given(module, here), Reader(module.text), Oracle()
+    loop = Loop(module, here, given)
+    own = {"gradient": gradient_procedure(module), **({"potential": kernel.potential} if kernel.potential else {})}
+    reader.fills = loop.fills | {name: partial(loop.procedure, procedure) for name, procedure in own.items()}
+    state = {block.name: given[block.name] for block in program.blocks}
+    counter = program.cycle.counter if program.cycle else ""
+    wanted: dict[str, list[Scalar]] = {}
+    for name in (array.name for array in carried(program)):
+        what = "gradient" if program.gradient and name == program.gradient.name else "potential"
+        wanted[name] = [sp.Integer(0)] if name == counter else stated.ask(what, state, len(given[name]))
+    reader.call("first_values", given)
+    same_trace(stated, loop.oracle, {}, here)
+    for name, values in wanted.items():
+        require(list(given[name]) == values, f"does not write the first {name}")
+
+
+def check_lanes(module: Module, names: Names) -> None:
+    """Check that `step_lanes` passes each lane's state and normals to the step, and keeps the result in that lane.
+
+    All numbers differ, so that mixed-up lanes are seen. The step itself is not entered: it is read back separately.
+
+    Raises:
+        CompilerError: a lane computes something else, or a lane is missing.
+    """
+    kernel, step = module.kernel, module.kernel.chain_step.name
+    state = lanes_state(module.program, kernel)
+    normals = [name for array in kernel.noises for name in kernel.scalars(array.name)]
+    told = [name for name, _ in told_by(kernel)]
+    counts = (len(state), len(normals), len(told), len(state) + len(told))
+    lanes, noise, sums, made = (_numbers(sum(counts[:k]), count) for k, count in enumerate(counts))
+    reader, asked = Reader(module.text, matrices=matrices_of(names)), list[list[Value]]()
+
+    def stepped(arguments: list[Value]) -> Value:
+        asked.append(arguments)
+        require(len(asked) <= LANES, f"calls {step} more often than there are lanes")
+        answer = tuple(made[len(asked) - 1 :: LANES])
+        return answer if len(answer) > 1 else answer[0]
+
+    given = chain_values(module, names, reader)
+    reader.fills[step] = stepped
+    before = lanes.copy()
+    wanted = np.concatenate((made[: lanes.size], sums + made[lanes.size :]))
+    reader.call("step_lanes", {**given, "lanes": lanes, "lanes_told": sums, "lanes_noise": noise})
+    inputs = [argument.arg for argument in reader.functions[step].args.args]
+    found = np.concatenate((lanes, sums))
+    for lane in range(LANES):
+        own = dict(zip(state, before[lane::LANES], strict=True)) | dict(zip(normals, noise[lane::LANES], strict=True))
+        stated: list[Value] = [(given | own).get(name) for name in inputs]
+        right = lane < len(asked) and len(asked[lane]) == len(stated) and all(map(np.array_equal, asked[lane], stated))
+        right = right and np.array_equal(found[lane::LANES], wanted[lane::LANES])
+        require(right, f"differs from {step} in lane {lane} of step_lanes")
+
+
+def _numbers(first: int, rows: int) -> np.ndarray:
+    """Return rows of 64 rational numbers in (0, 2) of which no two, and none of other rows, are the same."""
+    return np.array([sp.Rational(1 + LANES * first + k, 1024) for k in range(LANES * rows)], object)
 
 
 def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
@@ -203,104 +241,27 @@ def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], lis
             raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
 
 
-def _first_energy(
-    iteration: Iteration, arguments: list[Value], start: Mapping[str, Value], first: sp.Symbol
-) -> sp.Symbol:
-    procedure = iteration.module.kernel.potential
-    scalars = {name: (array, k) for array, names in iteration.module.kernel.registers for k, name in enumerate(names)}
-    for array, value in zip(procedure.inputs if procedure else (), arguments, strict=False):
-        name, k = scalars.get(array.name, (array.name, None))
-        stated = start[name] if k is None else start[name][k]
-        right = np.array_equal(np.asarray(value, object), np.asarray(stated, object))
-        iteration.demand(right, f"evaluates the first U at another {name} than its own")
-    return first
+def _names(program: Program, sizes: Sizes) -> Names:
+    """Return names at the sizes of a build, with few rows of data."""
+    rows = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
+    return Names(program, {**sizes, **rows, "batch_size": BATCH})
 
 
-def _check_asked(iteration: Iteration, reader: RunLoopReader, start: Mapping[str, Value]) -> None:
-    """Check that the first gradient is evaluated at what `run` is given."""
-    module = iteration.module
-    gradient = module.program.gradient
-    if gradient is None:
-        return
-    inputs = gradient.given if module.kernel.gradient is None else [a.name for a in module.kernel.gradient.inputs]
-    returns = module.kernel.gradient is not None and module.kernel.gradient.returns
-    scalars = {name: (array, k) for array, names in module.kernel.registers for k, name in enumerate(names)}
-    for name, value in zip(inputs, reader.asked[0][0 if returns else 1 :], strict=False):
-        array, k = scalars.get(name, (name, None))
-        stated = start[array] if k is None else start[array][k]
-        right = np.array_equal(np.asarray(value, object), np.asarray(stated, object))
-        iteration.demand(right, f"evaluates the first gradient at another {name} than its own")
-
-
-def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
+def _given(module: Module, here: Names) -> dict[str, Value]:
     """Return the arguments of `run`, each a symbol of its own or an array of them."""
     program, kernel = module.program, module.kernel
     shapes: dict[str, tuple[int | str, ...]] = {block.name: block.shape.sizes or (1,) for block in program.blocks}
     shapes |= {parameter.name: parameter.shape.sizes for parameter in program.parameters}
     shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
-    shapes |= {datum.name: (BATCH + 1, *datum.axes[1:]) for datum in program.data}
+    shapes |= {datum.name: datum.axes for datum in program.data}
     shapes |= {array.name: array.sizes for array in carried(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
     shapes |= {f"{name}_draws": (1, 1) for name in TOLD}
-    shapes |= {"noise_state": (WORDS,), "batch_state": (4,), "permutation": (BATCH + 1,)}
+    shapes |= {"noise_state": (4,), "batch_state": (4,), "permutation": (program.data[0].size,) if program.data else ()}
     shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": ()} | dict.fromkeys(program.functions, ())
     found: dict[str, Value] = {}
     for name in run_arguments(program, kernel):
-        shape = joined_shape(shapes[name], sizes)
+        shape = joined_shape(shapes[name], here.sizes)
         entries = [sp.Symbol(f"{name}[{k}]") for k in range(int(np.prod(shape)))]
         found[name] = np.array(entries, object).reshape(shape) if shape else sp.Symbol(name)
     return found | ({"batch_size": BATCH} if "batch_size" in found else {})
-
-
-def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
-    """Check what a step is given, and return, or write down, what it makes of the state."""
-    module, kernel = iteration.module, iteration.module.kernel
-    scalars = {name: (array, k) for array, names in kernel.registers for k, name in enumerate(names)}
-    state = {name: iteration.given[array][k] for name, (array, k) in scalars.items() if array in iteration.given}
-    normals: list[Value] = []
-    for name, value in arguments.items():
-        array = scalars.get(name, (name, 0))[0]
-        if array in {noise.name for noise in kernel.noises}:
-            normals += [] if kernel.chunked else list(np.ravel(np.asarray(value, object)))
-        elif name in iteration.given or name in state:
-            known = iteration.given.get(name, state.get(name))
-            iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
-                        f"passes a step a {name} that is not its own")  # fmt: skip
-        elif name == "batch":
-            iteration.demand(list(value) == _rows(1), "passes a step no minibatch, or draws more than one")
-    right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
-    iteration.demand(right, "passes a step a normal twice, or one that was not drawn")
-    if STREAM in kernel.chain_step.inputs:  # draws within the step move the stream on
-        iteration.moved += 1
-        iteration.given[STREAM.name][:] = iteration.words()
-    arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]
-    iteration.demand(len({id(array) for array in arrays}) == len(arrays), "passes a step one array twice")
-    return _made(module, kernel, arguments)
-
-
-def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value:
-    """Return symbols for the state after a step where it returns them, or write them where it writes."""
-    made: list[sp.Symbol] = []
-    for old, new in _passed_on(module).items():
-        place = next((name for name in (new, old) if name in arguments), None)
-        array = arguments[old] if kernel.chunked else arguments.get(new)
-        if place is not None and isinstance(array, np.ndarray):
-            array[:] = [sp.Symbol(f"new {old}[{k}]") for k in range(array.size)]
-    for array in kernel.chain_step.outputs if kernel.chain_step.returns else ():
-        old, k = _entry(module, array.name)
-        made.append(sp.Symbol(f"new {old}[{k}]"))
-    return tuple(made) if len(made) != 1 else made[0]
-
-
-def _passed_on(module: Module) -> Mapping[str, str]:
-    """Return what a step of the chain is given to what it leaves, and the probability that it accepted with."""
-    return {**module.program.left, **{name: name for name, _ in told_by(module.kernel)}}
-
-
-def _entry(module: Module, scalar: str) -> tuple[str, int]:
-    """Return what the next step is given in place of a scalar that a step returns, and the place in it."""
-    for old, new in _passed_on(module).items():
-        names = module.kernel.scalars(new)
-        if scalar in names:
-            return old, names.index(scalar)
-    raise CompilerError(f"the step returns {scalar}, which is not an entry of the state")

@@ -1,6 +1,7 @@
 """The emitted generator at small sizes, and L phi by the second engine, from D, Q and H entry by entry."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,16 @@ from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_infinitesimal_generator import (
     LoweredInfinitesimalGenerator,
     lower_infinitesimal_generator,
 )
-from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment, symbolic_sizes
+from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment
 from recipe_compiler.readback.branches import scalarise
+from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.gradient import signs, stated_gradient
-from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, integers
-from recipe_compiler.readback.point import equal
-from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.readback.oracle import same
 from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Atom, Component
 
@@ -33,13 +32,11 @@ Entries = dict[tuple[str, tuple[int, ...]], Scalar]
 
 def read_moments(module: Module, names: Names) -> Entries:
     """Return L phi at one state as the emitted `generator` computes it, the gradient left as symbols."""
-    generator = module.program.infinitesimal_generator
-    if generator is None:
+    generator, lowered = module.program.infinitesimal_generator, lower_infinitesimal_generator(module.program)
+    if generator is None or lowered is None:
         return {}
-    reader = Reader(module.text, matrices=matrices_of(names))
-    lowered, values = _prepared(module, names, reader)
-    reader.fills["full_gradient"] = lambda given: _gradient_at(lowered, generator.gradient, names, given)
-    arrays = _read(reader, lowered.generator, values)
+    fills = {"full_gradient": partial(_gradient_at, lowered, generator.gradient, names)}
+    arrays = results_of(module, names, lowered.generator, prepare=lowered.prepare, fills=fills)
     return {
         (moment.name, at if moment.phi.free else ()): array[at]
         for moment, array in zip(generator.moments, arrays, strict=True)
@@ -65,43 +62,10 @@ def _array_at(names: Names, block: str) -> str:
 
 def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
     """Return grad U of all data as the emitted `full_gradient` computes it."""
-    reader = Reader(module.text, matrices=matrices_of(names))
-    lowered, values = _prepared(module, names, reader)
-    return list(_read(reader, lowered.gradient, values)[0])
-
-
-def _prepared(module: Module, names: Names, reader: Reader) -> tuple[LoweredInfinitesimalGenerator, dict[str, object]]:
-    """Return the procedures of the generator, and all that they may be given."""
     lowered = lower_infinitesimal_generator(module.program)
     if lowered is None:
         raise CompilerError("the module has no generator to read")
-    return lowered, _at_state(module, names, reader, lowered.prepare)
-
-
-def read_at_state(
-    module: Module, names: Names, prepare: Procedure, procedures: Iterable[Procedure]
-) -> dict[str, list[Scalar]]:
-    """Return what procedures return of a state, entry by entry, by their names."""
-    reader = Reader(module.text, matrices=matrices_of(names))
-    values = _at_state(module, names, reader, prepare)
-    found = {own.name: _read(reader, own, values)[0] for own in procedures}
-    return {name: list(np.asarray(value, object).ravel()) for name, value in found.items()}
-
-
-def _at_state(module: Module, names: Names, reader: Reader, prepare: Procedure) -> dict[str, object]:
-    """Return the state, parameters, data, and constants as they are emitted."""
-    values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
-    if prepare.outputs:
-        sizes = {size: names.sizes[size] for size in symbolic_sizes(module.program)}
-        constants = reader.call(prepare.name, values | sizes)
-        values |= dict(zip((array.name for array in prepare.outputs), constants, strict=True))
-    values |= {block.name: np.array(names.block(block), object) for block in module.program.blocks}
-    return values | {datum.name: names.data(datum) for datum in module.program.data}
-
-
-def _read(reader: Reader, procedure: Procedure, values: dict[str, object]) -> tuple[np.ndarray, ...]:
-    found = reader.call(procedure.name, values)
-    return found if isinstance(found, tuple) else (found,)
+    return results_of(module, names, lowered.gradient, prepare=lowered.prepare)[0].tolist()
 
 
 def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
@@ -170,5 +134,4 @@ def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
     rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
     for at in signs(here):
         stated = stated_gradient(gradient, at, rows, sp.Integer(1))
-        for k, (entry, value) in enumerate(zip(read_full_gradient(module, at), stated, strict=True)):
-            equal(entry, value, f"entry {k} of the gradient of all data", at)
+        same(stated, read_full_gradient(module, at), "the gradient of all data", at)

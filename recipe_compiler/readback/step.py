@@ -47,7 +47,9 @@ def read_step(module: Module, names: Names) -> ReadStep:
         cuts=cuts,
     )
     given = chain_values(module, names, reader)
-    calls = Calls(module, given, Oracle(known={"gradient": [names.gradient(e.new) for e in program.evaluations]}))
+    calls = Calls(
+        module, names, given, Oracle(known={"gradient": [names.gradient(e.new) for e in program.evaluations]})
+    )
     procedure = gradient_procedure(module)
     reader.fills = {
         "gradient": lambda arguments: calls.procedure(procedure, arguments),

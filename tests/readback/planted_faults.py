@@ -243,15 +243,15 @@ PLANTED = (
     }, each=6),
     Planted("cir_minibatch", ("scheduled", "shipped"), {
         "a batch for all data": ("N * shape_g[i] / batch_size", "shape_g[i]", "the parameters that Gamma of count for g is given"),
-        "another minibatch": ("    flow_g(theta_g, theta, a, z, batch, ", "    flow_g(theta_g, theta, a, z, batch[0:1], ", "another batch than its own"),
+        "another minibatch": ("    flow_g(theta_g, theta, a, z, batch, ", "    flow_g(theta_g, theta, a, z, batch[0:1], ", "passes draw 1 another array than batch, which has the shape (2,)"),
     }, each=6),
     Planted("gibbs_regression", ("shipped",), {
-        "sums of other data": ("    sums(x_y, x_x, x, y)", "    sums(x_y, x_x, x, x)", "sums another y than its own"),
-        "sums that are not made": ("    sums(x_y, x_x, x, y)\n", "", "does not compute the constants of the chain"),
+        "sums of other data": ("    sums(x_y, x_x, x, y)", "    sums(x_y, x_x, x, x)", "passes sums another array than y, which has the shape (3,)"),
+        "sums that are not made": ("    sums(x_y, x_x, x, y)\n", "", "gives cycle another x_y than its own"),
     }, each=6),
     Planted("hmc_between", ("scheduled", "shipped"), {
         "moves in another order": ("draw_tau(theta_tau, theta_next, ", "draw_tau(theta_tau, theta_beta, ", "the theta that draw 2 is given"),
-        "the noise of another draw": ("x, x_y, x_x, noise_beta, u_beta, P_beta)\n    for", "x, x_y, x_x, noise_r, u_beta, P_beta)\n    for", "gives draw 1 another noise_beta than its own"),
+        "the noise of another draw": ("x, x_y, x_x, noise_beta, u_beta, P_beta)\n    for", "x, x_y, x_x, noise_r, u_beta, P_beta)\n    for", "passes draw 1 another array than noise_beta, which has the shape (2,)"),
         "the gradient before the draw": ("gradient(grad_U_start, theta_beta, ", "gradient(grad_U_start, theta, ", "the theta that gradient is given"),
         "U before the draw": ("U_at = potential(theta_beta, ", "U_at = potential(theta, ", "the theta that potential is given"),
         "U of the end where it starts": ("U_start[0] = U_at", "U_start[0] = 0.0", "the log acceptance ratio that a decision is given"),
@@ -386,13 +386,13 @@ PLANTED = (
         "theta[1:3]": ("theta[2:4]", "theta[1:3]", "U of all data"),
     }, after="full_potential", part="the energies"),
     Planted("sghmc_eight_schools", ("plain",), {
-        "= w[row] ** 2": ("= -w[row] ** 2", "= w[row] ** 2", "log likelihood of datum 0"),
+        "= w[row] ** 2": ("= -w[row] ** 2", "= w[row] ** 2", "the log likelihood of every datum"),
     }, after="log_likelihood", part="the energies"),
     Planted("sghmc_linear_regression", ("plain",), {
         "noise_variance": ("(2.0 * noise_variance)", "noise_variance", "U of all data"),
     }, after="full_potential", part="the energies"),
     Planted("sghmc_linear_regression", ("plain",), {
-        "y[0]": ("y[row]", "y[0]", "log likelihood of datum 1"),
+        "y[0]": ("y[row]", "y[0]", "the log likelihood of every datum"),
     }, after="log_likelihood", part="the energies"),
     Planted("sghmc_linear_regression", ("plain",), {
         "/ 2.0": ("/ (2.0 * m)", "/ 2.0", "H - U"),
@@ -401,7 +401,7 @@ PLANTED = (
         "1.0 + e[i]": ("1.0 - e[i]", "1.0 + e[i]", "H - U"),
     }, after="prepare_energies", part="the energies"),
     Planted("sghmc_linear_regression", ("plain at a point",), {
-        "a sign of the likelihood": ("= -(part", "= (part", "log likelihood of datum 0"),
+        "a sign of the likelihood": ("= -(part", "= (part", "the log likelihood of every datum"),
     }, after="log_likelihood"),
     Planted("two involutions", ("shipped",), {
         "a Jacobian that is forgotten": (" + 3.0 * w_drawn[0]", "", "the log acceptance ratio that a decision is given"),
@@ -559,17 +559,17 @@ PLANTED = (
         "the count of the move before": ("U_0, cycles_0, acceptance_0 = cycle(", "U_0, _, acceptance_0 = cycle(", "keep the cycles that a step returns"),
     }, after="run", part=ITERATION),
     Planted("hmc of gaussian", ("scheduled",), {
-        "U of another state at the start": ("U[0] = potential(theta, ", "U[0] = potential(r, ", "the first U at another theta"),
-        "no U at the start": ("    U[0] = potential(theta, mu, inv_Sigma, inv_Sigma_difference_2)\n", "", "does not write the first U"),
-        "a gradient of the momentum at the start": ("    gradient(grad_U, theta, ", "    gradient(grad_U, r, ", "the first gradient at another theta"),
-        "no gradient at the start": ("    gradient(grad_U, theta, mu, inv_Sigma, inv_Sigma_difference)\n", "", "the first gradient once"),
+        "U of another state at the start": ("U[0] = potential(theta, ", "U[0] = potential(r, ", "the theta that potential is given"),
+        "no U at the start": ("    U[0] = potential(theta, mu, inv_Sigma, inv_Sigma_difference_2)\n", "", "takes potential 0 times, expected 1"),
+        "a gradient of the momentum at the start": ("    gradient(grad_U, theta, ", "    gradient(grad_U, r, ", "the theta that gradient is given"),
+        "no gradient at the start": ("    gradient(grad_U, theta, mu, inv_Sigma, inv_Sigma_difference)\n", "", "takes gradient 0 times, expected 1"),
         "gradients that are not their own": ("    gradient(grad_U, theta, mu, inv_Sigma, inv_Sigma_difference)\n", "    gradient(grad_U, theta, mu, inv_Sigma, inv_Sigma_difference)\n    grad_U[1] = grad_U[2]\n", "does not write the first grad_U"),
     }, after="first_values", part=FIRST),
     Planted("hmc of gaussian", ("shipped",), {
-        "U of another state at the start": ("U_0 = potential(theta_0, theta_1", "U_0 = potential(theta_1, theta_0", "the first U at another theta"),
-        "no U at the start": ("    U_0 = potential(theta_0, theta_1, theta_2, mu, inv_Sigma)\n", "    U_0 = 0.0\n", "does not write the first U"),
-        "a gradient of the momentum at the start": ("= gradient(theta_0, theta_1, ", "= gradient(theta_1, theta_0, ", "the first gradient at another theta"),
-        "no gradient at the start": ("    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)\n", "    grad_U_0, grad_U_1, grad_U_2 = (theta_0, theta_1, theta_2)\n", "the first gradient once"),
+        "U of another state at the start": ("U_0 = potential(theta_0, theta_1", "U_0 = potential(theta_1, theta_0", "the theta that potential is given"),
+        "no U at the start": ("    U_0 = potential(theta_0, theta_1, theta_2, mu, inv_Sigma)\n", "    U_0 = 0.0\n", "takes potential 0 times, expected 1"),
+        "a gradient of the momentum at the start": ("= gradient(theta_0, theta_1, ", "= gradient(theta_1, theta_0, ", "the theta that gradient is given"),
+        "no gradient at the start": ("    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)\n", "    grad_U_0, grad_U_1, grad_U_2 = (theta_0, theta_1, theta_2)\n", "takes gradient 0 times, expected 1"),
         "gradients that are not their own": ("    grad_U[1] = grad_U_1\n", "    grad_U[1] = grad_U_2\n", "does not write the first grad_U"),
     }, after="first_values", part=FIRST),
     Planted("every of gaussian", ("scheduled",), {
@@ -581,7 +581,7 @@ PLANTED = (
     Planted("hmc of logistic_regression", ("scheduled",), {
         "the prior left out": ("theta_theta / (2.0 * prior_variance) + U_value", "U_value", "in U"),
         "a refresh of variance one": ("_noise_scale(m, 0.0, 1.0, 'r')", "_noise_scale(1.0, 0.0, 1.0, 'r')", "the covariance of r"),
-        "the data of another field": ("U_at = potential(theta_at, prior_variance, x, y,", "U_at = potential(theta_at, prior_variance, x, x,", "another y than its own"),
+        "the data of another field": ("U_at = potential(theta_at, prior_variance, x, y,", "U_at = potential(theta_at, prior_variance, x, x,", "passes potential another array than y, which has the shape (3,)"),
     }, each=3),
     Planted("hmc of logistic_regression", ("shipped",), {
         "the prior left out of small rows": ("log_of_constants + theta_theta / (2.0 * prior_variance)\n", "log_of_constants\n", "in U"),
