@@ -3,7 +3,7 @@
 `dependence` lists what a formula depends on.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -129,6 +129,19 @@ class Entry:
         self._refuse_shadowed(tree, scope)
         with self.placed(ModelError):
             return elaborate(tree, scope, expected, self.name, _START)
+
+    def in_first(self, part: Tree, scope: Scope, shapes: Sequence[Shape]) -> Formula:
+        """Return the typed formula in the first shape that it has. Raises ModelError, of the first."""
+        first, *others = shapes
+        try:
+            return self.elaborated(part, scope, first)
+        except DocumentError:
+            for shape in others:
+                try:
+                    return self.elaborated(part, scope, shape)
+                except DocumentError:
+                    continue
+            raise
 
     def density(self, part: Call, scope: Scope) -> tuple[Density, tuple[Formula, ...]]:
         """Return the row and the typed arguments of a named density in the entry. Raises ModelError."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from fractions import Fraction
 
-from recipe_compiler.errors import DocumentError, ModelError, nearest
+from recipe_compiler.errors import ModelError, nearest
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter, by_name
@@ -240,17 +240,5 @@ def _argument(entry: Entry, part: tree.Tree, is_number: bool, is_square: bool, b
         return entry.elaborated(part, scope, SCALAR)
     if is_square:
         return entry.elaborated(part, replace(scope, square=True), Shape(block.shape.rows, block.shape.rows))
-    try:
-        return entry.elaborated(part, scope, block.shape)
-    except DocumentError:
-        number = _number(entry, part, scope)
-        if number is None:
-            raise
-        return build.multiply(number, Filled(1, block.shape), block.shape)
-
-
-def _number(entry: Entry, part: tree.Tree, scope: Scope) -> Formula | None:
-    try:
-        return entry.elaborated(part, scope, SCALAR)
-    except DocumentError:
-        return None
+    found = entry.in_first(part, scope, (block.shape, SCALAR))
+    return found if found.shape == block.shape else build.multiply(found, Filled(1, block.shape), block.shape)

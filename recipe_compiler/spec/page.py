@@ -14,7 +14,7 @@ from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.validate import entry_name
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, place_of, plain
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, descend, plain
 
 Read = TypeVar("Read")
 Path = tuple[str | int, ...]
@@ -43,19 +43,12 @@ class Page:
     @property
     def where(self) -> Place:
         """Where it stands; of what the document does not have, where the innermost part that it has does."""
-        return place_of(self.root, self.path)
+        return descend(self.root, self.path)[0]
 
     @property
     def node(self) -> Node | None:
         """What stands there; None if nothing does."""
-        node: Node | None = self.root
-        for step in self.path:
-            if isinstance(node, Mapping) and isinstance(step, str):
-                node = node.get(step)
-            else:
-                items = getattr(node, "items", ())
-                node = items[step] if isinstance(step, int) and step < len(items) else None
-        return node
+        return descend(self.root, self.path)[1]
 
     @property
     def found(self) -> str:

@@ -7,7 +7,7 @@ as of `laws`.
 import pathlib
 from collections.abc import Mapping
 
-from recipe_compiler.errors import DocumentError, nearest
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
@@ -17,7 +17,6 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.code import read_code
 from recipe_compiler.spec.discrete import one_hot_blocks
 from recipe_compiler.spec.fields import shown
-from recipe_compiler.spec.formulas import Entry as StatedEntry
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data, read_law
 from recipe_compiler.spec.model import Auxiliary, CodeMove, Dynamics, Formulas, Involution, Slices, Target
@@ -139,7 +138,7 @@ def _shapes_of_weights(block: Block) -> tuple[Shape, ...]:
 
 def _formula(at: Page, scope: Scope, block: Block, shapes: tuple[Shape, ...]) -> Formula | None:
     """Return the formula under a key, of one of some shapes and free of a block; None where a fault was added."""
-    formula = at.read(lambda entry: _of_a_shape(entry, scope, shapes))
+    formula = at.read(lambda entry: entry.in_first(entry.tree(), scope, shapes))
     if formula is not None and block.name in dependence(formula).blocks:
         problem = f"found `{block.name}` in the weights of its own rows, expected the other blocks of the target"
         hint = "weights that depend on the rows change their distribution"
@@ -151,20 +150,6 @@ def _formula(at: Page, scope: Scope, block: Block, shapes: tuple[Shape, ...]) ->
         at.fault(problem, "declare that expression as a block or parameter")
         return None
     return formula
-
-
-def _of_a_shape(entry: StatedEntry, scope: Scope, shapes: tuple[Shape, ...]) -> Formula:
-    """Return the formula of an entry in the first shape that it has. Raises SpecError or ModelError, of the first."""
-    first, *others = shapes
-    try:
-        return entry.formula(scope, first)
-    except DocumentError:
-        for shape in others:
-            try:
-                return entry.formula(scope, shape)
-            except DocumentError:
-                continue
-        raise
 
 
 KEPT = "exp(-H)"

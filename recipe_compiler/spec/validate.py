@@ -11,7 +11,7 @@ from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import found, plain_name_problem, shown
 from recipe_compiler.spec.yaml_nodes import Mapping as MappingNode
-from recipe_compiler.spec.yaml_nodes import Plain, Scalar, Sequence, place_of, plain
+from recipe_compiler.spec.yaml_nodes import Plain, Scalar, Sequence, descend, plain
 
 Document = TypeVar("Document", bound=BaseModel)
 
@@ -77,12 +77,12 @@ def validate(root: MappingNode, model: type[Document], faults: Faults) -> Docume
 
 def _add(root: MappingNode, model: type[BaseModel], detail: ErrorDetails, faults: Faults) -> None:
     path = tuple(step for step in detail["loc"] if step != "[key]")
-    where, entry = place_of(root, path), entry_name(path)
+    where, entry = descend(root, path)[0], entry_name(path)
     match detail["type"]:
         case "extra_forbidden":
             faults.malformed_at(where, entry, *_unknown_key(str(path[-1]), _keys(model, path[:-1])))
         case "missing":
-            faults.malformed_at(place_of(root, path[:-1]), entry, f"found no `{path[-1]}`, expected one")
+            faults.malformed_at(descend(root, path[:-1])[0], entry, f"found no `{path[-1]}`, expected one")
         case "document":
             context = detail.get("ctx", {})
             faults.malformed_at(where, entry, detail["msg"], str(context.get("hint", "")))

@@ -117,28 +117,18 @@ def _rewritten(node: Node, new: Renew, path: tuple[str, ...]) -> Node:
             return rewritten(node, new, path)
 
 
-def descend(node: Node, path: tuple[str | int, ...]) -> Iterator[Place]:
-    """Yield the places along a path into a node: of each key and item as far as the path leads."""
-    yield node.place
+def descend(node: Node | None, path: tuple[str | int, ...]) -> tuple[Place, Node | None]:
+    """Return the deepest place on a path into a node, and what stands at its end; None if nothing does."""
+    place = Place("") if node is None else node.place
     for step in path:
-        match node:
-            case Mapping() if isinstance(step, str) and (key := node.key(step)) is not None:
-                yield key.place
-                following = node.get(step)
-                if following is None:
-                    return
-                node = following
-            case Sequence(items=items) if isinstance(step, int) and step < len(items):
-                node = items[step]
-                yield node.place
-            case _:
-                return
-
-
-def place_of(node: Node, path: tuple[str | int, ...]) -> Place:
-    """Return the deepest place on a path."""
-    *_, last = descend(node, path)
-    return last
+        if isinstance(node, Mapping) and isinstance(step, str) and (key := node.key(step)) is not None:
+            place, node = key.place, node.get(step)
+        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+            place = node.place
+        else:
+            return place, None
+    return place, node
 
 
 def _unclosed(text: str) -> int:
