@@ -89,6 +89,11 @@ class ModelError(DocumentError):
     """Well formed but meaningless: an unknown symbol, a shape that does not fit, an unsupported function."""
 
 
+def model_error(entry: str, problem: str, hint: str = "") -> ModelError:
+    """Return the error of an entry, found where its place in the document is not known."""
+    return ModelError([Fault(Place(""), entry, problem, hint)])
+
+
 class VerificationError(RecipeError):
     """A claim required by policy is refuted or undecided."""
 

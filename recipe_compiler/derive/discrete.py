@@ -11,7 +11,7 @@ independent of each other: a term that couples two rows leaves one of them in th
 from collections.abc import Callable, Iterable, Set
 from fractions import Fraction
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.tensor.atoms import ONE, everywhere, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
@@ -152,4 +152,4 @@ def _contains_block(tensor: Tensor, names: Set[str]) -> bool:
 
 def _unsupported(problem: str) -> ModelError:
     """Return the error that a law is outside what can be derived."""
-    return ModelError([Fault(Place(""), "laws", problem, "")])
+    return model_error("laws", problem, "")

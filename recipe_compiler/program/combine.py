@@ -3,7 +3,7 @@
 from collections.abc import Set
 from fractions import Fraction
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.program.loops import Constant, For, Plus, Scalar, Statement, Times
 from recipe_compiler.tensor.terms import Index
 
@@ -73,4 +73,4 @@ def double(number: Fraction) -> float:
 
 def unsupported(what: str, hint: str) -> ModelError:
     """Return the ModelError that names what no emitted step can compute."""
-    return ModelError([Fault(Place(""), "build", f"found {what}, which no emitted step can compute", hint)])
+    return model_error("build", f"found {what}, which no emitted step can compute", hint)

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.refresh import conditional_law
-from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
+from recipe_compiler.errors import CompilerError, model_error
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of
@@ -248,7 +248,7 @@ def _refresh(
     if law is None:
         problem = f"found `refresh: {name}`, whose conditional distribution is not shown to be N(0, S)"
         hint = f"H has to hold {name} as a square alone: b.T P b/2 with P positive definite and free of b"
-        raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)])
+        raise model_error("scheme.cycle", problem, hint)
     new = fresh(f"{old}_drawn", taken)
     covariance = renamed(derivation.calculus.scale(law.covariance, 1 - kept**2), newest)
     noise = Noise(fresh(f"w_{new}", taken), (block,), ((covariance,),), None, at_once=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from recipe_compiler.derive.involution import JacobianError, mapped
 from recipe_compiler.derive.recipe import col_slots, row_slots
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import model_error
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.program.program import Auxiliary, Image, Involution, Noise, Program
@@ -38,7 +38,7 @@ def reflected(
     except JacobianError as why:
         problem = f"found an involution of {', '.join(move.moved)} whose Jacobian is not known: {why}"
         hint = "state it so that each block depends on itself entry by entry, others in an order"
-        raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)]) from None
+        raise model_error("scheme.cycle", problem, hint) from None
     drawn = {own.block.name: fresh(f"{own.block.name}_drawn", taken) for own in move.draws}
     values = {**newest, **drawn}
 

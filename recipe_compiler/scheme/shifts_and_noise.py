@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from recipe_compiler.derive.recipe import Derivation, Matrix
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Evaluate, Gradient, Noise, Program, Shift, Statement
@@ -129,7 +129,7 @@ def with_gradient(drift: Tensor, gradients: Mapping[str, str], newest: Mapping[s
 def _needs(potential: str, order: int) -> ModelError:
     what = "the value" if order == 0 else f"derivatives of order {order}"
     problem = f"found a drift with {what} of {potential}, expected at most its gradient"
-    return ModelError([Fault(Place(""), "drift", problem, "supported are dynamics whose drift holds grad U alone")])
+    return model_error("drift", problem, "supported are dynamics whose drift holds grad U alone")
 
 
 def noises(blocks: Sequence[Block], names: Mapping[str, str], two_D: Matrix, B_hat: Matrix | None) -> tuple[Noise, ...]:

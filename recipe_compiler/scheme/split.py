@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import Derivation, col_slots, derive, map_matrices
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import model_error
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Heat, Program, Shift, Statement
@@ -86,7 +86,7 @@ def _check_batches(scheme: Scheme, program: Program) -> None:
             "put all kicks between the same two drifts, as [B/2, A/2, O, A/2, B/2] has them round its end and "
             "[A/2, B, O, A/2] within, or take `variant: full`"
         )
-        raise ModelError([Fault(Place(""), "scheme.split", problem, hint)])
+        raise model_error("scheme.split", problem, hint)
 
 
 @dataclass(slots=True)
@@ -193,5 +193,5 @@ def euler(derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...]
         if len(values_used(moves, block, gradient)) > 1:
             problem = f"found an order that needs {gradient} at both the old and the new {block}"
             hint = f"put {block} last, or use the scheme euler"
-            raise ModelError([Fault(Place(""), "scheme.order", problem, hint)])
+            raise model_error("scheme.order", problem, hint)
     return setting.program("sequential_euler" if order else "euler", derivation, (*draws, *moves))

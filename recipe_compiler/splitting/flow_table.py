@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import model_error
 from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES, find_constant_matrices
 from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, find_entrywise_flow
 from recipe_compiler.splitting.flow import Flow, NoRowError
@@ -62,4 +62,4 @@ def find_flow(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
     problem = f"found the piece {piece.name} ({drifts}) without {kind}: {'; '.join(dict.fromkeys(reasons))}"
     hint = f"exact are: {'; '.join(EXACT)}. Cut the piece, use the scheme euler or sequential_euler"
     hint += "" if named else f", or a numerical flow, of order 2: `flows: {{{piece.name}: midpoint}}`"
-    raise ModelError([Fault(Place(""), "scheme.flows" if named else "scheme.split", problem, hint)])
+    raise model_error("scheme.flows" if named else "scheme.split", problem, hint)

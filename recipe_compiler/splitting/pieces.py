@@ -23,7 +23,7 @@ from recipe_compiler.derive.recipe import (
     zero_matrix,
     zero_vector,
 )
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.spec.model import Dynamics, Selection
 from recipe_compiler.spec.words import Pair
 from recipe_compiler.splitting.select import choose_summands, select_part
@@ -134,7 +134,7 @@ def _report_no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...
     who = f"the pieces {' and '.join(owners)}" if owners else "no piece"
     problem = f"found Gamma[{a},{b}] = {text(find_share_of_gamma(derivation, place))} in {who}, expected it in one"
     hint = f"state which: `Gamma: [[{a}, {b}]]` in one of its selections"
-    return ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+    return model_error("scheme.pieces", problem, hint)
 
 
 def _has_share(derivation: Derivation, selection: Selection, place: Pair) -> bool:

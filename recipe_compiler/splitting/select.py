@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from recipe_compiler.errors import Fault, ModelError, Place, nearest
+from recipe_compiler.errors import Fault, ModelError, model_error, nearest
 from recipe_compiler.formula import build
 from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.formula.expression import Formula
@@ -53,7 +53,7 @@ def choose_summands(dynamics: Dynamics, selection: Selection) -> tuple[Summand, 
             says = "; ".join(f"{' or '.join(filter(None, s.names))}: {text(s.formula)}" for s in every)
             problem = f"found the summand `{name}` of H, expected one of {', '.join(known)}"
             hint = nearest(name, known) or f"a summand has the name of a function in it, or of its blocks: {says}"
-            raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+            raise model_error("scheme.pieces", problem, hint)
     return tuple(summand for summand in every if set(summand.names) & set(selection.H))
 
 
@@ -97,4 +97,4 @@ def _check_blocks(dynamics: Dynamics, name: str, pairs: tuple[Pair, ...]) -> Non
     for block in (block for pair in pairs for block in pair):
         if block not in names:
             problem = f"found the block `{block}` in a selection of {name}, expected one of {', '.join(names)}"
-            raise ModelError([Fault(Place(""), "scheme.pieces", problem, nearest(block, names))])
+            raise model_error("scheme.pieces", problem, nearest(block, names))

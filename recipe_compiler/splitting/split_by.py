@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.errors import Fault, ModelError, Place, nearest
+from recipe_compiler.errors import Fault, ModelError, Place, model_error, nearest
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.spec.model import Scheme
@@ -71,7 +71,7 @@ def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     for name, _ in scheme.flows:
         if name not in pieces:
             problem = f"found a flow of {name}, expected one of the pieces {', '.join(pieces)}"
-            raise ModelError([Fault(Place(""), "scheme.flows", problem, nearest(name, pieces) or OWN_PIECES)])
+            raise model_error("scheme.flows", problem, nearest(name, pieces) or OWN_PIECES)
 
 
 def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
@@ -108,7 +108,7 @@ def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
         names = ", ".join(piece.name for piece in pieces)
         problem = f"found the pieces {names} with {'; '.join(left)}, expected pieces that add up to the equation"
         hint = "assign each missing term to a piece, and each repeated term to only one"
-        raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+        raise model_error("scheme.pieces", problem, hint)
 
 
 def _check_signs(scheme: Scheme, pieces: tuple[Piece, ...]) -> None:
@@ -119,4 +119,4 @@ def _check_signs(scheme: Scheme, pieces: tuple[Piece, ...]) -> None:
             problem = (
                 f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be reversed"
             )
-            raise ModelError([Fault(Place(""), "scheme.split", problem)])
+            raise model_error("scheme.split", problem)
