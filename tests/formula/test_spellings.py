@@ -1,6 +1,7 @@
 """What SymPy prints reads as the language's own formula, and means SymPy's function wherever it has a value."""
 
 from contextlib import suppress
+from fractions import Fraction
 
 import mpmath
 import pytest
@@ -14,6 +15,7 @@ from recipe_compiler.formula.declaration import Block, Declarations, Function, P
 from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
+from recipe_compiler.formula.spelled import value_of
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.formula.symbolic import tree_of
 from recipe_compiler.formula.syntax import parse
@@ -121,6 +123,13 @@ def test_the_checker_of_certificates_reads_the_same(spelling: str, means: str, s
 def test_a_row_and_a_matrix_of_ones_have_the_sizes_stated():
     assert read("ones(d, d) @ theta", COLUMN).left.shape == SQUARE
     assert read("Matrix([[x, y]]) @ q").left.shape == Shape(None, 2)
+
+
+@pytest.mark.parametrize(
+    ("stated", "value"), [("3/4*2 - 1", Fraction(1, 2)), ("-(2/3)", Fraction(-2, 3)), ("x*2", None)]
+)
+def test_constants_have_their_values(text_: str, value: Fraction | None):
+    assert value_of(parse(text_, "H", WHERE)) == value
 
 
 def test_every_spelling_has_an_example():
