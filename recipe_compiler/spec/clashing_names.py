@@ -74,7 +74,7 @@ def _keys(root: Mapping, section: str) -> tuple[str, ...]:
     return tuple(key.text for key, _ in node.entries) if isinstance(node, Mapping) else ()
 
 
-def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] = {}) -> Dynamics:
+def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] | None = None) -> Dynamics:
     """Return dynamics whose blocks, functions, parameters and sizes have other names, or sizes that are numbers."""
     declared = dynamics.declarations
     replacements: dict[str, Formula] = {old: Symbol(new, SCALAR, Role.SIZE) for old, new in names.items() if old != new}
