@@ -108,7 +108,7 @@ def test_trust_is_given_on_what_is_assumed(tmp_path: Path) -> None:
     path = coded(tmp_path, f"refresh: r, {code('hit_and_run', 'repeat: 3')}")
     found = json.loads(run(path, "--allow-code", "--json", "--overwrite", draws=2000, warmup=200, chains=4).out)
     kept, moved = (f"the code of my_moves.py:hit_and_run {what}" for what in ("preserves exp(-H)", "moves theta"))
-    assert sorted(found["assumed"]) == [kept, moved]
+    assert sorted(found["assumed"]) == sorted([kept, moved])
     assert found["doubts"] == []
     assert found["trust"].endswith(f"given that {' and that '.join(found['assumed'])}")
 
