@@ -128,8 +128,8 @@ def test_a_row_and_a_matrix_of_ones_have_the_sizes_stated():
 @pytest.mark.parametrize(
     ("stated", "value"), [("3/4*2 - 1", Fraction(1, 2)), ("-(2/3)", Fraction(-2, 3)), ("x*2", None)]
 )
-def test_constants_have_their_values(text_: str, value: Fraction | None):
-    assert value_of(parse(text_, "H", WHERE)) == value
+def test_constants_have_their_values(stated: str, value: Fraction | None):
+    assert value_of(parse(stated, "H", WHERE)) == value
 
 
 def test_every_spelling_has_an_example():
