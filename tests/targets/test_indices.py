@@ -104,7 +104,7 @@ def test_sizes_that_are_numbers_are_at_no_head() -> None:
 
 @pytest.mark.slow
 def test_many_coordinates_by_number_are_compiled() -> None:
-    assert "eta: (66,), real" in compile_build(numbered(66), allow_undecided=True).file
+    assert "eta: (66,), theta[1:67]" in compile_build(numbered(66), allow_undecided=True).file
 
 
 @cache
