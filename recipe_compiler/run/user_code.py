@@ -63,6 +63,12 @@ TIMES = 100
 MORE = 1000
 """How often besides, where it has left a block as it was each time."""
 
+MARGIN = 64
+"""So many entries before and behind an array are looked at too: jitted code writes beyond one unseen."""
+
+UNTOUCHED = np.uint64(0x7FF8_5EED_5EED_5EED)
+"""What stands there: a NaN that no arithmetic makes."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeGradient:
@@ -253,12 +259,14 @@ def _called(
 
     Raises:
         RunError: it cannot be compiled, raises, returns a value, leaves an entry unwritten, gives other bits at a
-            second call, or writes to what it may not change, but for what is `left` to be looked at later.
+            second call, or writes outside of arrays or to what it may not change, but for what is `left` for later.
     """
-    copied = {*changed, "stream"}
-    once, again = ({name: one.copy() if name in copied else one for name, one in given.items()} for _ in "12")
-    with _keeping(call, changed, {name: one for name, one in given.items() if name not in copied and name not in left}):
-        for arguments in (once, again):
+    calls = list[dict[str, Any]]()
+    for _ in "12":
+        wide = {name: _widened(one) for name, one in given.items() if name not in left}
+        arguments = {**given, **{name: one[MARGIN:-MARGIN].view(given[name].dtype) for name, one in wide.items()}}
+        calls.append(arguments)
+        with _keeping(call, changed, {name: arguments[name] for name in wide if name not in {*changed, "stream"}}):
             try:
                 returned = function(*arguments.values())
             except NumbaError as error:
@@ -266,20 +274,30 @@ def _called(
                 raise RunError(f"{call} cannot be compiled by numba: {' '.join(lines[:3])}") from error
             except Exception as error:  # the user's own code may raise anything
                 raise RunError(f"{call} raises {type(error).__name__} {where}: {error}") from error
-            said = "" if returned is None else ", and returns a value, which is ignored"
-            for name in changed:
-                for k in np.flatnonzero(arguments[name] == UNWRITTEN):
-                    expected = f"expected grad U in `out`, of {arguments[name].size} entries"
-                    raise RunError(f"{call} leaves {name}[{k}] unwritten{said}: {expected}")
-            if said and "out" not in changed:
-                raise RunError(
-                    f"{call} returns a value, which is ignored: expected it to change {', '.join(changed)} in place"
-                )
+        for name, one in wide.items():
+            size, places = one.size - 2 * MARGIN, np.flatnonzero(one != UNTOUCHED) - MARGIN
+            for k in places[(places < 0) | (places >= size)]:
+                raise RunError(f"{call} writes to {name}[{k}]: expected places from 0 to {size - 1} alone")
+        said = "" if returned is None else ", and returns a value, which is ignored"
+        for name in changed:
+            for k in np.flatnonzero(arguments[name] == UNWRITTEN):
+                expected = f"expected grad U in `out`, of {arguments[name].size} entries"
+                raise RunError(f"{call} leaves {name}[{k}] unwritten{said}: {expected}")
+        if said and "out" not in changed:
+            raise RunError(
+                f"{call} returns a value, which is ignored: expected it to change {', '.join(changed)} in place"
+            )
+    once, again = calls
     for name in changed:
         for k in np.flatnonzero(once[name].view(np.uint64) != again[name].view(np.uint64)):
             found = f"{name}[{k}] = {once[name][k]:.17g} at one call and {again[name][k]:.17g} at the next"
             raise RunError(f"{call} gives {found}: expected the same, of the same arguments")
     return {name: once[name] for name in changed}
+
+
+def _widened(values: Array | Words) -> Words:
+    """Return a copy of an array, bit by bit, between margins."""
+    return np.pad(np.ascontiguousarray(values).view(np.uint64), MARGIN, constant_values=UNTOUCHED)
 
 
 def _finite(call: str, where: str, made: dict[str, Array]) -> dict[str, Array]:

@@ -192,6 +192,10 @@ CALL = "my_moves.py: mine(theta, r, mu, Sigma, stream)"
         ("theta[2] *= np.inf", "gives theta[2] = "),
         ("theta[0] = np.random.random()", "at the next: expected the same, of the same arguments"),
         ("return theta", "returns a value, which is ignored: expected it to change theta in place"),
+        ("theta[theta.size] = 1.0", "writes to theta[3]: expected places from 0 to 2 alone"),
+        ("theta[-theta.size - 2] = 1.0", "writes to theta[-2]: expected places from 0 to 2 alone"),
+        ("r[r.size + 40] = 1.0", "writes to r[43]: expected places from 0 to 2 alone"),
+        ("stream[4] = 1", "writes to stream[4]: expected places from 0 to 3 alone"),
         ("theta = -theta", "leaves theta as it is, 1000 times and more: expected it to change theta in place"),
         ("theta[0] = np.inf if theta[0] == 7.0 else 7.0", "gives theta[0] = inf"),  # where the first call led
         ("theta[0] = undefined", "cannot be compiled by numba"),
