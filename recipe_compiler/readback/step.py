@@ -73,7 +73,8 @@ def gradient_procedure(module: Module) -> Procedure:
     if module.kernel.gradient is not None or gradient is None:
         return module.kernel.gradient or Procedure("gradient", (), (), (), (), ())
     out = Array(gradient.name, gradient.block.shape.sizes or (1,))
-    return Procedure("gradient", (), (out,), tuple(map(Array, gradient.given)), (), ())
+    held = {array.name: array for array in module.kernel.step.inputs}
+    return Procedure("gradient", (), (out,), tuple(held[name] for name in gradient.given), (), ())
 
 
 def step_of(

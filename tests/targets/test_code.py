@@ -106,6 +106,12 @@ def test_the_file_takes_the_jitted_function(coded: Path, tmp_path: Path) -> None
         module.sample(print, *fields)
 
 
+@pytest.mark.parametrize("scheme", ["{name: sequential_euler, order: [r, theta]}", "{name: baoab}"])
+def test_a_step_by_code_is_read_back(coded: Path, scheme: str) -> None:
+    coded.write_text(coded.read_text().replace("{name: sequential_euler, order: [r, theta]}", scheme))
+    assert "gradient(" in compile_build(load_build(coded), allow_undecided=True).text
+
+
 @unread
 def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded: Path, tmp_path: Path) -> None:
     build = load_build(coded)
