@@ -72,6 +72,11 @@ def first_states(
             state = call(seed, chain, *given)
         except (ValueError, np.linalg.LinAlgError) as error:
             raise DataError([str(error)]) from error
+        except ZeroDivisionError as error:  # the transform of a bounded block is infinite at its ends
+            bounded = {one.block.name for one in build.target.transforms}
+            ends = " or ".join(f"`{name}`" for name, _ in build.init if name in bounded)
+            problem = f"init of {ends}: found the end of its domain, expected numbers inside its bounds"
+            raise DataError([problem]) from error
         _demand_inside(build, [*state.values()], Point(known, sizes))
         return state
 

@@ -143,3 +143,13 @@ def test_init_that_does_not_fit_is_refused(init: str, says: str) -> None:
 def test_functions_that_numpy_lacks_have_values_where_chains_start() -> None:
     theta, _ = starts(build("theta: loggamma(c)*softplus(m)"))
     np.testing.assert_allclose(theta[0], math.log(2.0) * np.log1p(np.exp(CENTRE[:, 0])))
+
+
+def test_a_start_at_the_end_of_an_interval_is_refused() -> None:
+    own = document(
+        "name: ends\ndynamics: sgld\ntarget: target.yaml\nbind: {D: I}\nscheme: {name: euler}\nvariant: full\n"
+        "init: {i: 1}\nrun: {step_size: 0.1}\n",
+        target='state: {i: {constraint: "interval(0, 1)"}}\nlog_prior: beta(i, 2, 2)\n',
+    )
+    with pytest.raises(DataError, match="init of `i`: found the end of its domain"):
+        starts(own, d=1)
