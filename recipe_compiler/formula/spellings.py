@@ -143,8 +143,8 @@ def _read(part: _Named, context: Context) -> Tree | None:
     args = part.args if isinstance(part, Call) else ()
     if part.name in DENSITIES and len(args) == len(DENSITIES[part.name].arguments):
         return part  # binomial(y, n, p) is a law, binomial(n, k) a number
-    if isinstance(part, Call) and part.name in RULES:
-        return RULES[part.name](part, context)
+    if part.name in RULES:
+        return RULES[part.name](part, context) if isinstance(part, Call) else part
     for spelling in known:
         names, meaning = _template(spelling)
         if len(names) == len(args):

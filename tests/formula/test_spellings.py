@@ -13,6 +13,7 @@ from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.errors import DocumentError, ModelError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition
+from recipe_compiler.formula.names import LANGUAGE
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.spelled import value_of
@@ -269,6 +270,20 @@ def test_what_is_wrong_in_a_spelling_is_said_where_it_stands(formula: str, colum
     fault = error.value.faults[0]
     assert says in fault.problem
     assert fault.where.column == column
+
+
+FUNCTIONS = sorted(LANGUAGE | {spelling.name for spelling in SPELLINGS if "(" in spelling.written})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_without_its_arguments_is_a_fault_of_the_formula_inside_every_spelling(name: str):
+    for spelling in SPELLINGS:
+        for arguments in (name, f"{name}, 1", f"1, {name}", f"{name}, 1, {name}"):
+            formula = f"{spelling.name}({arguments})"
+            with pytest.raises(DocumentError) as error:
+                read(formula)
+            assert error.value.faults, formula
+            assert {fault.entry for fault in error.value.faults} == {"H"}, formula
 
 
 def test_a_declared_name_wins_over_a_spelling():
