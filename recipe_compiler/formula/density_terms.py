@@ -19,6 +19,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.spellings import is_spelled
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.triangular import log_normal, size_of
@@ -31,10 +32,10 @@ OF_TARGETS = "only log_prior, log_likelihood and potential take densities"
 
 
 def density_called(part: tree.Call) -> Density | None:
-    """Return the density that a call means; `gamma(x)` is the function of one number, and no density."""
+    """Return the density that a call means; `gamma(x)`, `beta(x, y)` and `binomial(n, k)` are numbers, and none."""
     row = DENSITIES.get(PROCESSES.get(part.name, part.name))
-    other = part.name in ex.ELEMENTWISE and len(part.args) == 1
-    return None if other else row
+    function = part.name in ex.ELEMENTWISE and len(part.args) == 1
+    return None if function or (part.name in DENSITIES and is_spelled(part)) else row
 
 
 def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Context) -> list[Formula] | None:

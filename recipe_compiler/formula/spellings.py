@@ -127,6 +127,12 @@ def spelled_out(part: Tree, context: Context) -> Tree | None:
     return _read(part, context)
 
 
+def is_spelled(part: Call) -> bool:
+    """Whether a call has as many arguments as a spelling: `beta(x, y)` is a number, `beta(x, a, b)` a density."""
+    known = (spelling for spelling in SPELLINGS if spelling.name == part.name)
+    return any(len(_template(spelling)[0]) == len(part.args) for spelling in known)
+
+
 def _is_free(part: _Named, context: Context) -> bool:
     """Whether a name is not the document's."""
     if isinstance(part, tree.Constant) or (isinstance(part, Call) and part.language):
