@@ -134,7 +134,7 @@ def _emitted_chain(data: Data, x: np.ndarray, y: np.ndarray) -> Contestant:
     def deviation() -> float:
         """Return how far the momenta are from grad U and noise: what the step leaves over must be N(0, 2 C eps)."""
         chains.advance()
-        theta, r = (draws.copy() for draws in chains.chains[0].draws)
+        theta, r = (draws.copy() for draws in chains.chains[0].draws.values())
         left, along = [], []
         for k in range(len(r) - 1):
             grad_U = exact(x, y, theta[k]) + theta[k] / w2.PRIOR_VARIANCE
