@@ -1,4 +1,4 @@
-"""What is said of a run before it starts and after it: what it will sample, and whether to believe what it drew."""
+"""Forecasts what a run will sample before it starts, and judges afterwards whether its draws can be trusted."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -78,8 +78,8 @@ def _subtracting(
 ) -> Subtracting | None:
     """Return the build on trial with V subtracted, emitted; None where that is no choice, or not proved.
 
-    What was `decided` about it is told, whatever came of it. Its step is made linear and not run, so that it is read
-    back only where the plan chooses it.
+    The report gives what was `decided` about it, whatever the verdict. Its step is made linear and not run, so that
+    it is read back only where the plan chooses it.
     """
     build = subtracting(stated, tried, module)
     if build is None:

@@ -78,7 +78,7 @@ def _steady(A: Array, time: float, *, by_root: bool) -> Pace:
 
 
 def _state_metric(at: Callable[[Array], Array], *, by_root: bool) -> Metric:
-    """Return B(theta), d x d, which no parameter of one value is matched to: over a bulk, what it is in the mean."""
+    """Return B(theta), d x d, to which no constant parameter is matched; over a bulk, its mean."""
 
     def over(draws: Array, S: Array) -> Pace:
         typical = np.mean([at(theta) for theta in draws[:: max(1, len(draws) // LOOKED_AT)]], axis=0)

@@ -371,7 +371,7 @@ def _told(name: str, number: int) -> Assign:
 
 
 def _statistics(cycle: Cycle) -> tuple[tuple[str, str, tuple[Trajectory | Involution, ...]], ...]:
-    """Return the moves of which is told how probable it is that they are taken: all, each of several kinds, mapped.
+    """Return the groups of moves whose acceptance a step reports: all, each of several kinds, involutions.
 
     Each with the names of the mean, or of the sum, and of the number of them where not all are done in each cycle.
     """
@@ -417,9 +417,9 @@ def _told_of(move: Trajectory, cycle: Cycle, probability: Ref) -> tuple[tuple[St
 
 
 def _means(cycle: Cycle, probabilities: list[tuple[Move, Scalar]]) -> Iterator[Statement]:
-    """Yield what tells how probable it was that moves of a cycle are taken; that of a single trajectory is told.
+    """Yield statements that report the acceptance of the moves of a cycle; a single trajectory reports its own.
 
-    It is a mean where all are done in each cycle, else a sum, beside which their number is told.
+    They give the mean where all moves are due in each cycle, else the sum and the number of moves.
     """
     for name, _, moves in _statistics(cycle):
         own = [probability for move, probability in probabilities if move in moves]

@@ -17,7 +17,7 @@ TOO_FEW = "too_few"
 
 
 def of_kind(name: str, k: int) -> str:
-    """Return what is told of the k-th kind of moves that are accepted or refused, counted from 0."""
+    """Return the name of a statistic of the k-th kind of accepted moves, counted from 0."""
     return f"{name}_{k + 1}"
 
 

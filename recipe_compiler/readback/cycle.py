@@ -1,6 +1,6 @@
 """The moves of a cycle as they are emitted, held against those of its Program.
 
-The procedures that a cycle calls are read by themselves: here a call is a request to an oracle, of what it is given.
+Other readings check the procedures that a cycle calls: here a call is a request to an oracle, with its arguments.
 """
 
 from collections.abc import Callable, Mapping, Sequence

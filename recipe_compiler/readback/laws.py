@@ -87,7 +87,7 @@ class DrawOracle(Oracle):
         return (self.first + self.asked("a comparison")) % 2 == 1
 
     def below(self, before: Scalar, level: Scalar, left: Scalar) -> Scalar:
-        """Return what is told once a level was compared with the weight that no place has."""
+        """Return the report of a level after its comparison with the weight that no place has."""
         return self.ask("the report of a level", {"before": [before], "level": [level], "rest": [left]}, 1)[0]
 
     def vector(
@@ -116,7 +116,7 @@ class DrawMean:
     sums: Sums = field(default_factory=Sums)
 
     def make(self, oracle: DrawOracle, normals: Sequence[Scalar]) -> tuple[Entries, Entries]:
-        """Return the entries of the potential's block after the draw, and what is told beside them."""
+        """Return the entries of the potential's block after the draw, and its report."""
         move, told = self.move, list[Scalar]()
         new = self.here.block(move.block)
         shape = move.drawn.shape
@@ -163,7 +163,7 @@ class DrawMean:
     def _above(
         self, oracle: DrawOracle, logits: Entries, weights: Entries, held: Sequence[Scalar], report: Scalar
     ) -> tuple[int, Scalar]:
-        """Return a place among those whose weight reaches the level of a row, and what is told of levels so far.
+        """Return a place among those whose weight reaches the level of a row, and the report of levels so far.
 
         The level is the weight where the row was, less an exponential variate of its own.
         """
