@@ -1,19 +1,26 @@
 """Builds stated in Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python import state_build
+from recipe_compiler.spec.load import around
+from recipe_compiler.spec.python_nodes import Statement, rows_of
+from recipe_compiler.spec.read_build import read_build
+from recipe_compiler.spec.yaml_nodes import Node
 
 if TYPE_CHECKING:
     from recipe_compiler.front.derivation import Derivation
+
+FOLDERS = {"dynamics": "../dynamics", "target": "../targets", "scheme": "../schemes"}
+"""Where a build's document looks for the others, as those of this project do."""
 
 
 class Build(Document):
@@ -120,29 +127,55 @@ class Build(Document):
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
-        run = {
-            "step_size": step_size, "share": share, "accept": accept, "warmup_seconds": warmup_seconds,
-            "draws": draws, "warmup": warmup, "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size,
-            "lanes": lanes, "diagnostics": diagnostics, "schedule": schedule,
-        }  # fmt: skip
-        stated, table = None, None
+        s = Statement()
+        section, table = None, None
         if isinstance(data, Mapping) and data.keys() & {"file", "arrays"}:
-            stated = dict(cast("Mapping[str, object]", data))
-            table = None if isinstance(stated.get("file", ""), (str, PathLike)) else stated["file"]
-            stated |= {} if table is None else {"file": "data"}
-        made = state_build(
-            name=name, dynamics=_stated(dynamics), target=_stated(target),
-            scheme=scheme.document if isinstance(scheme, Scheme) else scheme, order=order, variant=variant, bind=bind,
-            parameters=parameters, sizes=sizes, data=stated, init=init, derived=derived,
-            gradient_noise=gradient_noise, minibatch=minibatch, run=run, title=title,
-            references=references,
+            section = dict(cast("Mapping[str, object]", data))
+            table = None if isinstance(section.get("file", ""), (str, PathLike)) else section["file"]
+            section |= {} if table is None else {"file": "data"}
+        named = {"dynamics": dynamics, "target": target}
+        stated = {key: part.document if isinstance(part, Document) else str(part) for key, part in named.items()}
+        models = {key: part for key, part in stated.items() if isinstance(part, (model.Dynamics, model.Target))}
+        parts = {**models, **({"scheme": scheme.document} if isinstance(scheme, Scheme) else {})}
+        files = {key: f"{FOLDERS[key]}/{part.name}.yaml" for key, part in parts.items()}
+        noise = gradient_noise if isinstance(gradient_noise, Mapping) else {"V": gradient_noise}
+        declared = {item.name for part in models.values() for item in part.declarations.parameters}
+        used = s.declared(parameters or {}, bind or {}, init or {}, derived or {}, noise)
+        new = {item.name: item for item in used if item.name not in declared}
+        root = s.document(
+            name,
+            title,
+            references,
+            **{key: files.get(key, part) for key, part in stated.items()},
+            bind=bind or None,
+            parameters=dict(_parameters(s, parameters or {}, new)) or None,
+            scheme=_scheme(s, files.get("scheme"), scheme, order),
+            variant=variant,
+            gradient_noise=None if gradient_noise is None else noise,
+            minibatch=minibatch,
+            sizes=sizes or None,
+            data=section,
+            init=init or None,
+            derived=derived or None,
+            run=s.mapping(
+                step_size=step_size, share=share, accept=accept, warmup_seconds=warmup_seconds, draws=draws,
+                warmup=warmup, thin=thin, chains=chains, seed=seed, batch_size=batch_size, lanes=lanes,
+                diagnostics=diagnostics, schedule=schedule,
+            ),
         )  # fmt: skip
-        if table is not None or (data is not None and stated is None):
+
+        def read() -> model.Build:
+            made = read_build(root, s.file, around(s.folder, parts, in_memory=section is None))
+            s.demand_sizes(used, {*made.dynamics.declarations.sizes, *made.target.declarations.sizes})
+            return made
+
+        made = s.read(read)
+        if table is not None or (data is not None and section is None):
             from recipe_compiler.run.data import data_for  # brings NumPy
             from recipe_compiler.run.observed import with_data, with_sizes
 
-            given = data_for(made, data if table is None else {"file": table})
-            made = with_sizes(with_data(replace(made, data=None), given))
+            held = data_for(made, data if table is None else {"file": table})
+            made = with_sizes(with_data(replace(made, data=None), held))
         object.__setattr__(self, "document", made)
 
     @property
@@ -162,6 +195,20 @@ class Build(Document):
         return derived(bind(self.document))
 
 
-def _stated(part: Document | PathLike[str] | str) -> Any:
-    """Return a part as `state_build` takes it, which says what a part of another kind is."""
-    return part.document if isinstance(part, Document) else str(part)
+def _scheme(s: Statement, file: str | None, scheme: object, order: Sequence[object]) -> Node:
+    """Return the scheme's entry: the file that its document would be in, its name, a word, or what a document has."""
+    key = "use" if file else "name" if isinstance(scheme, str) else "split"
+    stated = dict(cast("Mapping[str, object]", scheme)) if isinstance(scheme, Mapping) else {key: file or scheme}
+    return s.mapping(**{**stated, **({"order": [s.name(block) for block in order]} if order else {})})
+
+
+def _parameters(
+    s: Statement, given: Mapping[object, object], new: Mapping[str, Declared]
+) -> Iterator[tuple[str, object]]:
+    """Yield the values of parameters; those that the build brings in are declared with them, by their objects."""
+    named = [(s.name(key), value) for key, value in given.items()]
+    s.demand_once("parameters", [name for name, _ in named])
+    for name, value in named:
+        rows = rows_of(value)
+        stated = s.node(f"parameters.{name}.value", value if rows is None else rows)
+        yield name, s.parameter(new[name], value=stated) if name in new else s.mapping(value=stated)

@@ -1,11 +1,13 @@
 """Dynamics stated in Python."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
+from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.front.document import Document, derived
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python import state_dynamics
+from recipe_compiler.spec.python_nodes import Statement, sizes_of
+from recipe_compiler.spec.read_dynamics import read_dynamics
 
 if TYPE_CHECKING:
     from recipe_compiler.front.derivation import Derivation
@@ -77,11 +79,34 @@ class Dynamics(Document):
         references: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
     ) -> None:
-        made = state_dynamics(
-            name=name, state=state, H=H, D=D, Q=Q, parameters=parameters, potential=potential, assume=assume,
-            claims=claims, title=title, references=references, units=units,
-        )  # fmt: skip
-        object.__setattr__(self, "document", made)
+        s = Statement()
+        state, potential = s.blocks(state), s.potential(potential)
+        assume, claims = s.assumptions(assume), s.keys("claims", claims, 'claims={"drift": {theta: ...}}')
+        blocks = s.state(state)
+        given = {key: stated for key, stated in claims.items() if s.is_text("claims", key)}
+        draws = _draws(s, given)
+        used = s.declared(*parameters, *state, H, D, Q, *assume, *given.values())
+        taken = {**{item.name: "a draw" for item in draws}, **{item.name: "a block" for item in blocks}}
+        lengths = sizes_of(*blocks, *used)
+        functions = [item for item in used if item.of is not None]
+        if potential and potential not in [item.name for item in functions]:
+            s.fault("potential", f"found no function `{potential}`, expected the one a target binds")
+        root = s.document(
+            name,
+            title,
+            references,
+            state={block.name: s.block(block) for block in blocks} or None,
+            parameters={i.name: s.parameter(i) for i in s.parameters(parameters, used, taken, lengths)} or None,
+            functions={f.name: s.function(f, "potential" if f.name == potential else f.role) for f in functions}
+            or None,
+            assume=list(assume) or None,
+            units=s.keys("units", units, 'units={"theta": "length"}') or None,
+            H=H,
+            D=s.matrix("D", D),
+            Q=s.matrix("Q", Q),
+            claims=s.mapping(**dict(_claims(s, given, draws))) if given else None,
+        )
+        object.__setattr__(self, "document", s.read(lambda: read_dynamics(root, s.where.file)))
 
     def derive(self) -> "Derivation":
         """Return grad H, Gamma and the drift, in index notation, for every size.
@@ -100,3 +125,24 @@ class Dynamics(Document):
         return of_dynamics(self.document)
 
     _repr_latex_ = to_latex
+
+
+def _claims(s: Statement, given: Mapping[str, object], draws: Sequence[Declared]) -> Iterator[tuple[str, object]]:
+    for key, stated in given.items():
+        match key:
+            case "noise":
+                yield key, {draw.name: s.mapping(shape=draw.shape) for draw in draws}
+            case "diffusion":
+                yield key, s.matrix(f"claims.{key}", stated)
+            case _:
+                yield key, s.node(f"claims.{key}", stated)
+
+
+def _draws(s: Statement, claims: Mapping[str, object]) -> tuple[Declared, ...]:
+    """Return the standard normal draws that a claimed update shares."""
+    stated = claims.get("noise", ())
+    if isinstance(stated, Mapping):
+        problem = "found keys with values, expected the draws themselves"
+        s.fault("claims.noise", problem, 'write `w = vector("w", "d")` and `"noise": [w]`')
+        return ()
+    return s.declared(*(cast("Sequence[object]", stated) if isinstance(stated, list | tuple) else (stated,)))

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from recipe_compiler.front.document import Document
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python import state_scheme
+from recipe_compiler.spec.python_nodes import Statement
+from recipe_compiler.spec.read_scheme import read_scheme
 
 
 class Scheme(Document):
@@ -55,8 +56,15 @@ class Scheme(Document):
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
-        made = state_scheme(
-            name=name, split=split, pieces=pieces, flows=flows, keep=keep, claims=claims, title=title,
-            references=references,
-        )  # fmt: skip
-        object.__setattr__(self, "document", made)
+        s = Statement()
+        root = s.document(
+            name,
+            title,
+            references,
+            split=split,
+            pieces=pieces or None,
+            flows=flows or None,
+            keep=keep,
+            claims=claims or None,
+        )
+        object.__setattr__(self, "document", s.read(lambda: read_scheme(root, s.file)))

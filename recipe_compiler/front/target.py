@@ -1,12 +1,16 @@
 """Targets stated in Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recipe_compiler.errors import shown
+from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.front.document import Document
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python import state_target
+from recipe_compiler.spec.python_nodes import Statement, kinds_of, sizes_of
+from recipe_compiler.spec.read_target import read_target
+from recipe_compiler.spec.yaml_nodes import Node
 
 
 class Target(Document):
@@ -77,12 +81,35 @@ class Target(Document):
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
-        made = state_target(
-            name=name, state=state, potential=potential, log_prior=log_prior, log_likelihood=log_likelihood, data=data,
-            gradient=gradient, parameters=parameters, assume=assume, laws=laws, derived=derived,
-            recursion=recursion, title=title, references=references,
-        )  # fmt: skip
-        object.__setattr__(self, "document", made)
+        s = Statement()
+        assume, state = s.assumptions(assume), s.blocks(state)
+        blocks, fields = s.state(state), s.declared(*data)
+        stated_laws = s.keys("laws", laws, 'laws={tau: "Gamma(a, b)"}')
+        formulas = s.keys("derived", derived, 'derived={"theta": mu + tau*eta}')
+        passed = s.keys("recursion", recursion, 'recursion={s: {"start": 1, "next": s/2 + y}}')
+        states = dict(_row_states(s, passed))
+        rows = [formula for _, entry in states.values() for formula in entry.values()]
+        used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume, *formulas.values(), *rows)
+        taken = {**dict.fromkeys(states, "a state of the recursion"), **{item.name: "a block" for item in blocks}}
+        taken |= {item.name: "a field of the data" for item in fields}
+        lengths = sizes_of(*blocks, *fields, *used)
+        root = s.document(
+            name,
+            title,
+            references,
+            state={block.name: s.block(block) for block in blocks} or None,
+            data={field.name: _field(s, field) for field in fields} or None,
+            parameters={i.name: s.parameter(i) for i in s.parameters(parameters, used, taken, lengths)} or None,
+            assume=list(assume) or None,
+            potential=potential,
+            recursion={name: s.row_state(item, entry) for name, (item, entry) in states.items()} or None,
+            log_prior=log_prior,
+            log_likelihood=log_likelihood,
+            gradient=gradient,
+            laws=stated_laws or None,
+            derived=formulas or None,
+        )
+        object.__setattr__(self, "document", s.read(lambda: read_target(root, s.file)))
 
     def to_latex(self) -> str:
         """Return what states U as one `align*` environment (needs amsmath)."""
@@ -91,3 +118,22 @@ class Target(Document):
         return of_target(self.document)
 
     _repr_latex_ = to_latex
+
+
+def _row_states(
+    s: Statement, given: Mapping[str, object]
+) -> Iterator[tuple[str, tuple[Declared, Mapping[str, object]]]]:
+    """Yield the states of a recursion by their names, each as declared, with its formulas."""
+    for key, entry in given.items():
+        named = s.declared(key)
+        if len(named) != 1 or named[0].of is not None:
+            problem = f"found `{shown(key)}`, expected a name with its shape"
+            s.fault("recursion", problem, 'write `s = scalar("s")` and `recursion={s: {...}}`')
+            continue
+        name = named[0].name
+        yield name, (named[0], s.keys(f"recursion.{name}", entry, '{"start": 1, "next": s/2 + y}'))
+
+
+def _field(s: Statement, field: Declared) -> Node:
+    kinds, values = kinds_of(field), list(field.values) or None
+    return s.mapping(shape=field.shape, in_=values, is_=kinds, index_of=field.index_of)

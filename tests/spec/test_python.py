@@ -16,13 +16,17 @@ from recipe_compiler.formula.declaring import I, function, matrix, scalar, vecto
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.symbolic import tree_of
+from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.report.check import check
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.places import digest
-from recipe_compiler.spec.python import state_dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
+
+
+def state_dynamics(**stated: Any) -> model.Dynamics:
+    return Dynamics(**stated).document
 
 
 def sghmc(**changes: object) -> model.Dynamics:
