@@ -58,30 +58,24 @@ slow = pytest.mark.slow
             "sghmc_gaussian_baoab",
             '{cycle: [refresh: {r: 0.9}, metropolis: {name: baoab, steps: "uniform(2, 9)", flip: {r: -r}}]}',
             [WITH_NOISE],
-            [
-                r"r' &= \frac{9}{10} r + n, \quad n \sim \mathcal{N}\left(0, \frac{19}{100} S\right), \quad S = M",
-                r"\Psi^L(z) & \text{with probability } \min(1, e^{-W}) \\ z, \; r \to -r & \text{else}",
-                r"\Psi &= \text{[B/2, A/2, O, A/2, B/2]}",
-                r"L \sim \mathrm{Uniform}\{2, \dots, 9\}",
-            ],
+            ["\\begin{verbatim}\nrefresh: {r: 9/10}\n  r' = 9/10*r + n, n ~ N(0, 19/100*S), S = M\n"],
         ),
         pytest.param(
             "hmc_gaussian_leapfrog", "{cycle: [refresh: r, metropolis: {name: leapfrog, steps: 10}]}",
-            ["  r' ~ N(0, M)\n", WITHOUT_NOISE], [r"W &= H(\Psi^{10}(z)) - H(z)"], marks=slow,
+            ["  r' ~ N(0, M)\n", WITHOUT_NOISE], ["W = H(Psi^10(z)) - H(z)"], marks=slow,
         ),
         (
             "hmc_gaussian_leapfrog", "{cycle: [{name: leapfrog, steps: 4}, refresh: r]}", [AS_IT_COMES],
-            ["% cycle: [{split: [B/2, A, B/2], steps: 4}, refresh: r]\n", r"z' &= \Psi^{4}(z)"],
+            ["% cycle: [{split: [B/2, A, B/2], steps: 4}, refresh: r]\n", "z' = Psi^4(z); Psi the word"],
         ),
         pytest.param(  # xi ~ N(A, 1/d): its mean is not 0
             "sgnht_gaussian_badodab", "{cycle: [refresh: xi, {name: badodab}]}",
             ["not proved: the conditional distribution of xi is normal with mean 0"],
-            [r"\xi' &\sim p(\xi \mid \text{all others})"], marks=slow,
+            ["not proved: the conditional distribution of xi"], marks=slow,
         ),
         pytest.param(
             "", "{cycle: [draw: mu, draw: tau]}", [DRAWS],
-            [r"\tau' &\sim \mathrm{Gamma}\left(\mathrm{shape} + \frac{1}{2} N", r"\mu' &\sim \mathcal{N}\left("],
-            marks=slow,
+            ["tau' ~ Gamma(shape + N/2, "], marks=slow,
         ),
     ],
 )  # fmt: skip
@@ -96,4 +90,5 @@ def test_derive_shows_pieces_words_and_moves(build: str, scheme: str, plain: lis
         assert "pieces" not in shown
     shown = recipe("derive", "--latex", path).out
     assert [part for part in latex if part not in shown] == [], shown
-    assert shown.count(r"\begin{align*}") == shown.count(r"\end{align*}") == 2
+    assert shown.count(r"\begin{align*}") == shown.count(r"\end{align*}") == (2 if build else 1)
+    assert shown.count(r"\begin{verbatim}") == shown.count(r"\end{verbatim}") == ("cycle" in scheme)
