@@ -11,7 +11,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extent, extents
 from recipe_compiler.run.sample import known_values
-from recipe_compiler.run.sizes import entries
+from recipe_compiler.run.sizes import placed_blocks
 from recipe_compiler.spec.model import Build, Transform
 
 PIECE = 1 << 22
@@ -28,25 +28,17 @@ def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dic
         build: the build that was run.
         sizes: symbolic sizes.
     """
-    transforms = {one.inner: one for one in build.target.transforms}
+    transforms = {one.block.name: one for one in build.target.transforms}
     found: dict[str, Array] = {}
-    start = 0
-    for block in build.target.declarations.blocks:
-        moved = block.sampled
-        length = entries(moved.shape, sizes) or 0
-        shape = tuple(sizes[size] if isinstance(size, str) else size for size in moved.shape.sizes)
-        values = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
-        one = transforms.get(block.name)
-        if block.constraint is not None:
-            with np.errstate(all="ignore"):
+    for name, block, place in placed_blocks(build, sizes):
+        values = array[:, :, place].reshape(*array.shape[:2], *(extent(n, sizes) for n in block.sampled.shape.sizes))
+        with np.errstate(all="ignore"):  # a draw that is not finite is stored as it is, and reported
+            if block.constraint is not None:
                 rows = () if block.constraint in VECTORS else (block.shape.rows,)
-                found[block.name] = getattr(constraints, f"_{block.constraint}")(values, *rows)
-        elif one is None:
-            found[block.name] = values
-        else:
-            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and reported
-                found[one.block.name] = _turned_back(values, one, build, sizes)
-        start += length
+                values = getattr(constraints, f"_{block.constraint}")(values, *rows)
+            elif name in transforms:
+                values = _turned_back(values, transforms[name], build, sizes)
+        found[name] = values
     return found
 
 

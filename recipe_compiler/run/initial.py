@@ -1,8 +1,7 @@
 """Where chains start, by `first_state` of their module; where searches for a mode begin: `init`, zero, at random."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from math import prod
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,10 @@ from recipe_compiler.errors import CompilerError, DataError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
+from recipe_compiler.run.evaluate import Array, Point, evaluate, extent
 from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.run.sizes import placed_blocks, potential_block
 from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build
@@ -100,23 +99,14 @@ def stated_blocks(build: Build) -> dict[str, Formula]:
 def stated_coordinates(build: Build, sizes: Mapping[str, int]) -> NDArray[np.bool_]:
     """Return which coordinates of the potential's block start where `init` says."""
     whole, stated = potential_block(build) in dict(build.init), stated_blocks(build)
-    pieces = _pieces(build, sizes)
+    pieces = placed_blocks(build, sizes)
     return np.concatenate([np.full(place.stop - place.start, whole or name in stated) for name, _, place in pieces])
-
-
-def _pieces(build: Build, sizes: Mapping[str, int]) -> Iterator[tuple[str, Block, slice]]:
-    """Yield the blocks of the target by the names that it declares, and where each is in the potential's block."""
-    transforms, start = {one.inner: one.block.name for one in build.target.transforms}, 0
-    for block in build.target.declarations.blocks:
-        end = start + prod(extents(block.sampled.shape, sizes))
-        yield transforms.get(block.name, block.name), block, slice(start, end)
-        start = end
 
 
 def _demand_inside(build: Build, state: list[Array], at: Point) -> None:
     for own, value in zip(build.dynamics.declarations.blocks, state, strict=True):
         in_parts = own.name == potential_block(build)
-        for name, block, place in _pieces(build, at.sizes) if in_parts else [(own.name, own, slice(None))]:
+        for name, block, place in placed_blocks(build, at.sizes) if in_parts else [(own.name, own, slice(None))]:
             if expected := _outside(block, value[place], at):
                 raise DataError([f"init of `{name}`: found {value[place][:5]}, expected {expected}"])
 

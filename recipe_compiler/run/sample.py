@@ -26,7 +26,7 @@ from recipe_compiler.run.initial import first_states
 from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.schedule import step_of
-from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
+from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, placed_blocks, resolve_sizes
 from recipe_compiler.run.user_code import called_moves, code_gradient, try_gradient, try_moves
 from recipe_compiler.spec.model import Build, RunSettings
 
@@ -259,7 +259,8 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     symbols = {*build.dynamics.declarations.sizes, *build.target.declarations.sizes, *sizes}
     numbers = {name: extent(users_name(name, symbols), sizes) for name in module.sizes}
 
-    fields, width = {field.name: field.values for field in data.fields}, potential_width(module, build, sizes)
+    fields = {field.name: field.values for field in data.fields}
+    *_, (_, _, last) = placed_blocks(build, sizes)
     batch_size = settings.batch_size if module.variant == "minibatch" else None
     laid_out = {name: _laid_out(module, name, fields[users_name(name, fields)]) for name in module.data}
     inputs = Inputs(
@@ -272,7 +273,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         thin=settings.thin,
         draws=draws,
         sizes=numbers,
-        gradient=code_gradient(build.target, width, given, fields, data.rows, batch_size),
+        gradient=code_gradient(build.target, last.stop, given, fields, data.rows, batch_size),
         moves=called_moves(module, build, given, {users_name(name, fields): own for name, own in laid_out.items()}),
         codes=build.codes,
     )
@@ -319,13 +320,6 @@ def _constants_of(
 def potential_place(module: Emitted) -> int:
     """Return the place of the potential's block among the blocks of the state."""
     return [name for name, _ in module.blocks].index(module.potential_block)
-
-
-def potential_width(module: Emitted, build: Build, sizes: Mapping[str, int]) -> int:
-    """Return how many coordinates the potential's block has."""
-    blocks = {block.name: block for block in build.dynamics.declarations.blocks}
-    shape = blocks[users_name(module.potential_block, blocks)].shape
-    return math.prod(extent(size, sizes) for size in shape.sizes)
 
 
 def _argument(value: Array) -> float | Array:

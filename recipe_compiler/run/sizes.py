@@ -1,20 +1,20 @@
 """Values of parameters as arrays, their shapes and kinds checked before a chain starts; numbers of symbolic sizes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from math import prod
 
 import numpy as np
 
+from recipe_compiler.emit.support import checks
 from recipe_compiler.errors import DataError
-from recipe_compiler.formula.declaration import Declarations, Parameter
-from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
+from recipe_compiler.formula.declaration import Block, Declarations, Parameter
+from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, nearest
+from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents, nearest
+from recipe_compiler.spec.build_checks import coordinates
+from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Value
-from recipe_compiler.spec.npy import mapped
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
-
-_TOLERANCE = 1e-12
-"""Relative rounding allowed when the kind of a matrix is checked."""
 
 Source = tuple[str, int, str]
 """A symbolic size, its number, and the place that gave it."""
@@ -48,8 +48,14 @@ def parameter_values(build: Build, names: tuple[str, ...], sizes: Mapping[str, i
         if value is None:
             faults.append(f"parameter `{name}`: found no value, expected one under `parameters:`")
             continue
-        faults += _misfits(parameter, value, sizes)
-        found[name] = np.ascontiguousarray(value, dtype=np.float64).reshape(value.shape)
+        entry, expected = f"parameter `{name}`", [extent(size, sizes) for size in parameter.shape.sizes]
+        kinds = () if name == build.estimated else parameter.kinds  # an estimate is of its kind up to rounding
+        try:
+            found[name] = checks._checked_array(entry, value, expected, {})
+            _ = expected or checks._checked_number(entry, float(value))
+            checks._check_kinds(entry, found[name], [kind.value for kind in kinds])
+        except (TypeError, ValueError) as error:
+            faults.append(str(error))
     if faults:
         raise DataError(faults)
     return found
@@ -65,8 +71,10 @@ def found_columns(values: Mapping[str, Array], declared: Mapping[str, Parameter]
 def _as_written(name: str, value: Value, axes: int) -> Array:
     if value.numbers is not None:
         array = np.array([[nearest(number) for number in row] for row in value.numbers])
+    elif value.file is not None and value.file.suffix == ".npy":
+        array = np.array(open_array(value.file))  # no longer mapped
     else:
-        array = _read_array(name, value)
+        raise DataError([f"parameter `{name}`: found `{value.file}`, expected numbers or a .npy file"])
     if axes == 0 and array.size == 1:
         return array.reshape(())
     if axes == 1 and (array.ndim == 1 or 1 in array.shape):
@@ -74,59 +82,8 @@ def _as_written(name: str, value: Value, axes: int) -> Array:
     return array
 
 
-def _read_array(name: str, value: Value) -> Array:
-    if value.file is None or value.file.suffix != ".npy":
-        raise DataError([f"parameter `{name}`: found `{value.file}`, expected numbers or a .npy file"])
-    try:
-        array = mapped(value.file)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError([f"parameter `{name}`: {value.file} cannot be read as an array of numbers: {error}"]) from error
-    if array.dtype.kind not in "buif" or array.ndim > 2:
-        raise DataError([f"parameter `{name}`: found {array.dtype} of {array.ndim} dimensions in {value.file}"])
-    return np.array(array, dtype=np.float64)  # no longer mapped
-
-
 def _flat(value: Array, parameter: Parameter) -> Array:
     return value.reshape(-1) if len(parameter.shape.sizes) == 1 else value
-
-
-def _misfits(parameter: Parameter, value: Array, sizes: Mapping[str, int]) -> list[str]:
-    expected = tuple(extent(size, sizes) for size in parameter.shape.sizes)
-    entry = f"parameter `{parameter.name}`"
-    if value.shape != expected:
-        return [f"{entry}: found {_shape(value.shape)}, expected {_shape(expected)}: declared {parameter.shape}"]
-    if not np.isfinite(value).all():
-        return [f"{entry}: found a value that is not finite"]
-    signs = SIGNS if Kind.DIAGONAL in parameter.kinds else ()
-    kinds = [k for k in parameter.kinds if not _KINDS[k](np.diag(value) if k in signs else value)]
-    return [f"{entry}: found a value that is not {kind.value}, as declared" for kind in kinds]
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " x ".join(str(n) for n in shape) or "a number"
-
-
-def _symmetric(value: Array) -> bool:
-    return np.abs(value - value.T).max(initial=0.0) <= _TOLERANCE * np.abs(value).max(initial=0.0)
-
-
-def _smallest(value: Array) -> float:
-    """Return the smallest eigenvalue over the largest, of the symmetric part."""
-    values = np.linalg.eigvalsh((value + value.T) / 2)
-    return float(values[0] / max(np.abs(values).max(), np.finfo(float).tiny))
-
-
-_KINDS: Mapping[Kind, Callable[[Array], bool]] = {
-    Kind.REAL: lambda _: True,
-    Kind.POSITIVE: lambda v: bool((v > 0).all()),
-    Kind.NONNEGATIVE: lambda v: bool((v >= 0).all()),
-    Kind.NONZERO: lambda v: bool((v != 0).all()),
-    Kind.SYMMETRIC: _symmetric,
-    Kind.SKEW: lambda v: np.abs(v + v.T).max(initial=0.0) <= _TOLERANCE * np.abs(v).max(initial=0.0),
-    Kind.PSD: lambda v: _symmetric(v) and _smallest(v) >= -_TOLERANCE,
-    Kind.PD: lambda v: _symmetric(v) and _smallest(v) > 0.0,
-    Kind.DIAGONAL: lambda v: not np.any(v - np.diag(np.diag(v))),
-}
 
 
 def resolve_sizes(build: Build, data: Data) -> dict[str, int]:
@@ -149,17 +106,6 @@ def resolve_sizes(build: Build, data: Data) -> dict[str, int]:
     if faults:
         raise DataError(list(dict.fromkeys(faults)))  # both sizes of a square value
     return sizes
-
-
-def entries(shape: Shape, sizes: Mapping[str, int]) -> int | None:
-    """Return the number of entries of a block, None if a size of it is not known."""
-    count = 1
-    for size in shape.sizes:
-        number = sizes.get(size) if isinstance(size, str) else size
-        if number is None:
-            return None
-        count *= number
-    return count
 
 
 def _sources(build: Build, data: Data) -> Iterator[Source]:
@@ -211,16 +157,24 @@ def _match_target(build: Build, sizes: dict[str, int]) -> Iterator[str]:
     potential = next((f for f in build.dynamics.declarations.functions if f.role == "potential"), None)
     if potential is None:
         return
-    counts = [entries(block.sampled.shape, sizes) for block in build.target.declarations.blocks]
+    total = coordinates(sampled_blocks(build.target), sizes)
     block = next((b for b in build.dynamics.declarations.blocks if b.name == potential.of[0]), None)
-    if block is None or not block.shape.sizes or None in counts:
+    if block is None or not block.shape.sizes or isinstance(total, str):
         return
-    total = sum(count for count in counts if count is not None)
     size = block.shape.sizes[0]
     if isinstance(size, str):
         size = sizes.setdefault(size, total)
     if size != total:
         yield f"block `{block.name}`: found {size} entries, but the blocks of {build.target.name} have {total}"
+
+
+def placed_blocks(build: Build, sizes: Mapping[str, int]) -> Iterator[tuple[str, Block, slice]]:
+    """Yield the blocks of the target, by the names that it declares, and where each is in the potential's block."""
+    transforms, start = {one.inner: one.block.name for one in build.target.transforms}, 0
+    for block in build.target.declarations.blocks:
+        end = start + prod(extents(block.sampled.shape, sizes))
+        yield transforms.get(block.name, block.name), block, slice(start, end)
+        start = end
 
 
 def potential_block(build: Build) -> str:

@@ -74,11 +74,11 @@ def test_values_come_from_array_files_but_never_from_pickles(build: Build, tmp_p
     np.testing.assert_array_equal(parameter_values(good, ("A",), {"d": 2})["A"], np.eye(2))
     np.save(tmp_path / "B.npy", np.array([[{}]]), allow_pickle=True)
     bad = with_parameter(build, SQUARE, value=Value(file=tmp_path / "B.npy"))
-    with pytest.raises(DataError, match="cannot be read as an array of numbers"):
+    with pytest.raises(DataError, match="found no plain array of numbers"):
         parameter_values(bad, ("A",), {"d": 2})
     whole = (tmp_path / "A.npy").read_bytes()
     (tmp_path / "B.npy").write_bytes(whole.replace(b"(2, 2), }" + b" " * 12, b"(2000000, 2000000), }"))
-    with pytest.raises(DataError, match="cannot be read as an array of numbers"):  # and not for want of memory
+    with pytest.raises(DataError, match="found no plain array of numbers"):  # and not for want of memory
         parameter_values(bad, ("A",), {"d": 2})
 
 
@@ -97,7 +97,7 @@ def test_values_come_from_array_files_but_never_from_pickles(build: Build, tmp_p
 )
 def test_kinds_are_checked(build: Build, kind: Kind, good: list[list[object]], bad: list[list[object]]) -> None:
     parameter_values(with_parameter(build, SQUARE, kind, value=numbers(good)), ("A",), {"d": 2})
-    with pytest.raises(DataError, match=f"parameter `A`: found a value that is not {kind.value}, as declared"):
+    with pytest.raises(DataError, match=rf"parameter `A`: found .*, expected .*\b{kind.value}\b"):
         parameter_values(with_parameter(build, SQUARE, kind, value=numbers(bad)), ("A",), {"d": 2})
 
 
@@ -107,7 +107,7 @@ def test_numbers_beyond_doubles_are_refused(build: Build, beyond: Fraction) -> N
         with_parameter(build, SCALAR, value=Value(((beyond,),))),
         replace(build, parameters=(Parameter("A", SCALAR, default=Number(beyond)),)),
     ):
-        with pytest.raises(DataError, match="parameter `A`: found a value that is not finite"):
+        with pytest.raises(DataError, match=r"parameter `A`: found -?inf, expected a finite number"):
             parameter_values(changed, ("A",), {"d": 2})
 
 
@@ -118,8 +118,8 @@ def test_all_misfits_are_named_at_once(build: Build) -> None:
     )
     with pytest.raises(DataError) as caught:
         parameter_values(build, ("A", "c"), {"d": 2})
-    assert "parameter `A`: found 1 x 3, expected 2 x 2: declared matrix [d, d]" in str(caught.value)
-    assert "parameter `c`: found a value that is not positive" in str(caught.value)
+    assert "parameter `A`: found the shape (1, 3), expected (2, 2)" in str(caught.value)
+    assert "parameter `c`: found -1.0, expected positive entries" in str(caught.value)
 
 
 def test_a_default_of_the_wrong_kind_is_refused(build: Build) -> None:
