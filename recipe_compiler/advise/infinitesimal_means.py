@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.program.step_stats import ACCEPTANCE
 from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.gradients import beside_state
+from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
@@ -170,14 +170,13 @@ def _by_stretches(values: Array) -> Array:
 
 def _values(module: Emitted, inputs: Inputs, states: list[Array]) -> tuple[list[str], Array]:
     """Return the polynomials, and L phi for each at every state: `[chain, draw, polynomial]`."""
-    generator = cast("Any", module.generator)
-    given = beside_state(module, inputs)
+    generator, blocks = of_state(module, inputs, module.generator), [name for name, _ in module.blocks]
     names: list[str] = []
     chains, length = states[0].shape[:2]
     columns: list[Array] = []
     for chain in range(chains):
         for draw in range(length):
-            found = generator(*(np.ascontiguousarray(array[chain, draw]) for array in states), *given)
+            found = generator({name: array[chain, draw] for name, array in zip(blocks, states, strict=True)})
             families = found if isinstance(found, tuple) else (found,)
             if not names:
                 names = [name for says, one in zip(module.moments, families, strict=True) for name in _named(says, one)]

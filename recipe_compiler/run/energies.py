@@ -9,17 +9,17 @@ With U of all data, whatever the steps took, and as the documents state it, cons
     log_prior       log p(theta) of the blocks as they are declared
 """
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_draws import at_draws, declared_blocks
+from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.sizes import potential_block
@@ -71,20 +71,20 @@ def energies_of(
         why = f"U of all data at every draw would read {read:.0e} numbers"
         return DrawEnergies(left_out=(f"lp, energy and log_likelihood are left out: {why}; --log-likelihood does it.",))
     after = [array[:, draws.warmup :] for array in draws.arrays]
-    at = _AtDraws(module, inputs, tuple(kept - draws.warmup for kept in draws.kept))
-    lp = -at.each(module.full_potential, after)
-    rest = None if module.auxiliary_energy is None else at.each(module.auxiliary_energy, after)
+    at = partial(_at_draws, module, inputs, [kept - draws.warmup for kept in draws.kept])
+    lp = -at(module.full_potential, after)
+    rest = None if module.auxiliary_energy is None else at(module.auxiliary_energy, after)
     likelihood, left_out = None, tuple[str, ...]()
     if module.log_likelihood is not None and asked is not False:
         if asked or bytes_of(draws.settings, data) <= LARGEST:
-            likelihood = at.each(module.log_likelihood, after, data.rows)
+            likelihood = at(module.log_likelihood, after, data.rows)
         else:
             why = f"it takes {bytes_of(draws.settings, data) / 1e6:.0f} MB"
             left_out = (f"log_likelihood is left out: {why}; --log-likelihood keeps it.",)
     return DrawEnergies(
         lp,
         None if rest is None else rest - lp,
-        None if rest is None else _temperature(at, build, after, rest),
+        None if rest is None else _temperature(partial(at, module.auxiliary_energy), build, after, rest),
         likelihood,
         None if likelihood is None else _log_prior(build, draws, lp - likelihood.sum(axis=2)),
         left_out,
@@ -98,25 +98,10 @@ def potential_of(module: Emitted, inputs: Inputs) -> Callable[[Array], float] | 
         module: emitted and imported.
         inputs: what its chains are given.
     """
-    call = module.full_potential
-    if call is None:
+    if module.full_potential is None:
         return None
-    known, wanted = beside_state(module, inputs), tuple(inspect.signature(cast("Any", call)).parameters)
-
-    def at(theta: Array) -> float:
-        return float(call(*(theta if name == module.potential_block else known[name] for name in wanted)))
-
-    return at
-
-
-def beside_state(module: Emitted, inputs: Inputs) -> dict[str, Any]:
-    """Return the parameters, constants made from them, and data, by the names that functions of the state use."""
-    made = (
-        ()
-        if module.prepare_energies is None
-        else module.prepare_energies(*inputs.parameters.values(), *inputs.sizes.values())
-    )
-    return {**inputs.parameters, **_constants(module.energy_constants, made), **inputs.data}
+    call = of_state(module, inputs, module.full_potential)
+    return lambda theta: float(call({module.potential_block: theta}))
 
 
 def bytes_of(settings: RunSettings, data: Data) -> int:
@@ -124,40 +109,30 @@ def bytes_of(settings: RunSettings, data: Data) -> int:
     return 8 * settings.chains * settings.draws * data.rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _AtDraws:
-    """Calls emitted functions at the draws that there are."""
-
-    module: Emitted
-    inputs: Inputs
-    kept: tuple[int, ...]
-    """Draws of each chain."""
-
-    def each(self, function: Callable[..., Any], states: Sequence[Array], length: int | None = None) -> Array:
-        """Return what a function of the state is at `[chain, draw]`: a number, or an array of a length."""
-        names = tuple(inspect.signature(cast("Any", function)).parameters)
-        blocks = [name for name, _ in self.module.blocks]
-        taken = [(blocks.index(name), place) for place, name in enumerate(names) if name in blocks]
-        known = beside_state(self.module, self.inputs)
-        arguments = [known.get(name) for name in names]
-        shape = states[0].shape[:2] if length is None else (*states[0].shape[:2], length)
-        found = np.full(shape, np.nan)
-        for chain, kept in enumerate(self.kept):
-            for draw in range(kept):
-                for block, place in taken:
-                    arguments[place] = states[block][chain, draw]
-                found[chain, draw] = function(*arguments)
-        return found
+def _at_draws(
+    module: Emitted, inputs: Inputs, kept: Sequence[int], function: Callable[..., Any] | None,
+    states: Sequence[Array], length: int | None = None,
+) -> Array:  # fmt: skip
+    """Return what a function of the state is at `[chain, draw]`, of `kept` draws of each: a number, or an array."""
+    call, names = of_state(module, inputs, function), [name for name, _ in module.blocks]
+    shape = states[0].shape[:2] if length is None else (*states[0].shape[:2], length)
+    found = np.full(shape, np.nan)
+    for chain, count in enumerate(kept):
+        for draw in range(count):
+            found[chain, draw] = call({n: array[chain, draw] for n, array in zip(names, states, strict=True)})
+    return found
 
 
-def _temperature(at: _AtDraws, build: Build, states: Sequence[Array], rest: Array) -> Array | None:
+def _temperature(
+    rest_at: Callable[[Sequence[Array]], Array], build: Build, states: Sequence[Array], rest: Array
+) -> Array | None:
     """Return r . dH/dr / d of the momentum, 2 (H - H where it is zero)/d; None where none is known."""
     momentum = momentum_of(build)
-    if momentum is None or at.module.auxiliary_energy is None:
+    if momentum is None:
         return None
     place = [block.name for block in build.dynamics.declarations.blocks].index(momentum)
     still = [np.zeros_like(state) if k == place else state for k, state in enumerate(states)]
-    return 2.0 * (rest - at.each(at.module.auxiliary_energy, still)) / states[place].shape[2]
+    return 2.0 * (rest - rest_at(still)) / states[place].shape[2]
 
 
 def momentum_of(build: Build) -> str | None:

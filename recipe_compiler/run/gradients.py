@@ -1,7 +1,7 @@
 """The gradient that a chain uses, called from outside of it: of a batch, of a datum, of all data."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.load_module import Emitted
@@ -121,28 +122,26 @@ def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] |
     """
     if inputs.gradient is not None:
         return inputs.gradient.full
-    call = module.full_gradient
-    if call is None or module.generator is None:
+    if module.full_gradient is None or module.generator is None:
         return None
-    names = _arguments(module.generator)[len(module.blocks) :]
-    known: dict[str, Any] = dict(zip(names, beside_state(module, inputs), strict=True))
-    wanted = _arguments(call)
-
-    def at(theta: Array) -> Array:
-        values = {**known, module.potential_block: theta}
-        return np.asarray(call(*(values[name] for name in wanted)), dtype=np.float64).reshape(-1)
-
-    return at
+    call = of_state(module, inputs, module.full_gradient)
+    return lambda theta: np.asarray(call({module.potential_block: theta}), dtype=np.float64).reshape(-1)
 
 
-def beside_state(module: Emitted, inputs: Inputs) -> tuple[Any, ...]:
-    """Return what a module's `generator` takes beside the state: parameters, constants made of them, data."""
-    prepare, parameters = module.prepare_generator, inputs.parameters.values()
-    made = () if prepare is None else prepare(*parameters, *inputs.sizes.values())
-    constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
-    return (*parameters, *constants, *inputs.data.values())
+def of_state(
+    module: Emitted, inputs: Inputs, function: Callable[..., Any] | None
+) -> Callable[[Mapping[str, Array]], Any]:
+    """Return an emitted function of the state as one of its blocks by name: parameters, constants, data are put in."""
+    prepare, constants = module.prepare_energies, module.energy_constants
+    if function in (module.generator, module.full_gradient):
+        names = _arguments(module.generator)[len(module.blocks) + len(inputs.parameters) :]
+        prepare, constants = module.prepare_generator, names[: len(names) - len(inputs.data)]
+    made = () if prepare is None else prepare(*inputs.parameters.values(), *inputs.sizes.values())
+    known = {**inputs.parameters, **_constants(constants, made), **inputs.data}
+    wanted = _arguments(function)
+    return lambda blocks: cast("Any", function)(*(blocks[n] if n in blocks else known[n] for n in wanted))
 
 
-def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+def _arguments(function: Callable[..., Any] | None) -> tuple[str, ...]:
     """Return the names of what a jitted function takes."""
     return tuple(inspect.signature(cast("Any", function)).parameters)

@@ -5,7 +5,7 @@ False alarms of the tests themselves: seeds are fixed, so there are none from ru
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +131,7 @@ def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
 def test_long_blocks_are_summed_up() -> None:
     build, module, _ = compiled("sghmc_gaussian")
 
+    @wraps(module.generator)  # its arguments are those that a module's has
     def long(theta: np.ndarray, *_: object) -> tuple[np.ndarray, np.ndarray]:
         return np.repeat(theta, 400), theta
 
