@@ -205,19 +205,16 @@ def _chosen(condition: Tree, yes: Tree, no: Tree, at: At, context: Context) -> T
 
 def matrix(part: Call, context: Context) -> Tree | None:
     """Matrix([[a, b], [c, d]]), Matrix([a, b]) (a column), Matrix(2, 2, [a, b, c, d])."""
-    rows: tuple[tuple[Tree, ...], ...] = ()
     match part.args:
-        case (tree.Group(items),):
-            rows = tuple(item.items for item in items if isinstance(item, tree.Group))
-            rows = rows if len(rows) == len(items) else tuple((item,) for item in items)
-        case (height, width, tree.Group(items)):
+        case (tree.Explicit() as whole,):
+            return tree.placed(whole, part.at)
+        case (height, width, tree.Explicit(entries)):
             n, m = whole_of(height), whole_of(width)
-            if n and m and n * m == len(items):
-                rows = tuple(items[k : k + m] for k in range(0, len(items), m))
-    if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
-        hint = "write Matrix([[a, b], [c, d]]), a column Matrix([a, b])"
-        return context.fault(part, f"found no rows of one length in {part.name}(...)", hint)
-    return tree.Explicit(rows, part.at)
+            flat = [entry for row in entries for entry in row]
+            if n and m and n * m == len(flat):
+                return tree.Explicit(tuple(tuple(flat[k : k + m]) for k in range(0, n * m, m)), part.at)
+    hint = "write Matrix([[a, b], [c, d]]), a column Matrix([a, b])"
+    return context.fault(part, f"found no rows of one length in {part.name}(...)", hint)
 
 
 def diagonal(part: Call, context: Context) -> Tree:

@@ -1,7 +1,7 @@
 """Text to syntax tree: the only door from text. A whitelist grammar read by recursive descent; nothing is evaluated.
 
-Precedence as in Python, loosest first: comparison, `+ -`, `* / @`, unary `-`, `**` (from the right), `.T [k] (...)`.
-Conditions, of `where` and of what SymPy prints, are comparisons joined by `|`, `&` and `~` as SymPy prints them.
+Precedence, loosest first: `|`, `&`, comparison and `~`, `+ -`, `* / @`, unary `-`, `**` (from the right), `.T [k]`:
+that of Python but for conditions, which `|`, `&` and `~` join as SymPy prints them. Where these may stand, typing says.
 """
 
 import keyword
@@ -114,12 +114,9 @@ ATTRIBUTES = {
 
 _CLOSED = {")": "(...)", "]": "[...]"}
 _NO_OPERANDS = {"+": "leave the sign + out", "|": "write abs(x) of a number, norm2(v) for the square of a norm"}
-_COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
+_LEVELS = (("|",), ("&",), (">", ">=", "<", "<=", "=="), ("+", "-"), ("*", "/", "@"))
+_BINDS = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
 _FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
-_OF_CONDITIONS = frozenset({"And", "Or", "Not", "where"})
-_OF_GROUPS = frozenset({"Piecewise", "Derivative", "diff", "Matrix", "ImmutableMatrix"})
-"""Functions whose arguments may be groups: `(value, condition)`, `(x, 2)`, `[[a, b], [c, d]]`."""
-
 
 NO_LETTERS = (
     "positions are numbers; over all of them write sum(v), u.T @ v, trace(A): sum(theta**2) for Sum(theta[i]**2, ...)"
@@ -135,8 +132,7 @@ def parse(text: str, entry: str, where: Place) -> tree.Tree:
         where: The place of the first character of `text`.
 
     Returns:
-        The untyped tree; decimals are exact ratios (`0.1` is 1/10). A `Comparison` can only be its root or a condition,
-        a `Group` only an argument of the functions that SymPy prints with one.
+        The untyped tree; decimals are exact ratios (`0.1` is 1/10).
 
     Raises:
         SpecError: The text is not in the grammar, or out of bounds; the fault points to the first guilty character.
@@ -145,7 +141,7 @@ def parse(text: str, entry: str, where: Place) -> tree.Tree:
     reader = _Reader(tokens(text[:MAX_CHARACTERS]), (0, *(b + 1 for b in breaks)), entry, where)
     if len(text) > MAX_CHARACTERS:
         raise reader.error(reader.tokens[0], f"found {len(text):,} characters, expected at most {MAX_CHARACTERS:,}")
-    formula = reader.comparison(0)
+    formula = reader.formula(0)
     reader.expect_end()
     check_bounds(formula, entry, where)
     return formula
@@ -200,84 +196,42 @@ class _Reader:
             raise self.error(self.token, f"nested more than {MAX_NESTING} deep", "name a part, or split the formula")
         return depth + by
 
-    def comparison(self, depth: int) -> tree.Tree:
-        start = self.token
-        left = self.sum(depth)
-        if not self.sees(*_COMPARISONS):
-            return left
-        op = self.take().text
-        right = self.sum(depth)
-        if self.sees(*_COMPARISONS):
-            raise self.error(self.token, "a chain of comparisons", "state each comparison by itself")
-        return tree.Comparison(op, left, right, self.at(start))
-
-    def condition(self, depth: int) -> tree.Tree:
-        """`a | b`, looser than `a & b`, looser than `~a`; each side a comparison, usually in parentheses."""
-        return self.joined("|", "Or", depth)
-
-    def joined(self, operator: str, name: str, depth: int) -> tree.Tree:
-        start = self.token
-        parts = [self.side(operator, depth)]
-        while self.accepts(operator):
-            parts.append(self.side(operator, depth))
-        return parts[0] if len(parts) == 1 else tree.Call(name, tuple(parts), self.at(start), language=True)
-
-    def side(self, operator: str, depth: int) -> tree.Tree:
-        if operator == "|":
-            return self.joined("&", "And", depth)
-        start = self.token
-        if self.accepts("~"):
-            return tree.Call("Not", (self.side("&", self.deeper(depth)),), self.at(start), language=True)
-        if start.mark is Mark.NAME and start.text == "True":
-            return tree.Constant(self.take().text, self.at(start))
-        if self.sees("(") and self.inside() & {*_COMPARISONS, "&", "|", "~"}:
-            self.take()
-            condition = self.condition(self.deeper(depth))
-            self.close(")")
-            return condition
-        return self.comparison(depth)
-
-    def inside(self) -> set[str]:
-        """Return the operators directly inside the bracket that opens here."""
-        depth, found = 0, set[str]()
-        for position in range(self.position, len(self.tokens)):
-            token = self.tokens[position]
-            if token.mark is Mark.OPERATOR:
-                depth += (token.text in "([") - (token.text in ")]")
-                if depth == 1:
-                    found.add(token.text)
-            if depth == 0:
-                break
+    def formula(self, depth: int, least: int = 0) -> tree.Tree:
+        """Read operands joined by operators that bind at least so tightly."""
+        start, found = self.token, self.unary(depth)
+        while (own := _BINDS.get(self.token.text, -1)) >= least:
+            parts, operators = [found], list[Token]()
+            while _BINDS.get(self.token.text) == own:
+                operators.append(self.take())
+                if operators[-1].text == "@":  # matrix products do not regroup: a chain is as deep as it is long
+                    depth = self.deeper(depth)
+                parts.append(self.formula(depth, own + 1))
+            found = self.joined(parts, operators, self.at(start))
         return found
 
-    def sum(self, depth: int) -> tree.Tree:
-        start = self.token
-        terms = [self.product(depth)]
-        while self.sees("+", "-"):
-            operator = self.take()
-            term = self.product(depth)
-            terms.append(tree.Negate(term, term.at) if operator.text == "-" else term)
-        return terms[0] if len(terms) == 1 else tree.Sum(tuple(terms), self.at(start))
-
-    def product(self, depth: int) -> tree.Tree:
-        start = self.token
-        factors = [self.unary(depth)]
-        operators: list[str] = []
-        while self.sees("*", "/", "@"):
-            operators.append(self.take().text)
-            if operators[-1] == "@":  # matrix products do not regroup, so a chain of them is as deep as it is long
-                depth = self.deeper(depth)
-            factors.append(self.unary(depth))
-        return factors[0] if len(factors) == 1 else tree.Product(tuple(factors), tuple(operators), self.at(start))
+    def joined(self, parts: list[tree.Tree], operators: list[Token], at: tree.Spot) -> tree.Tree:
+        first, *more = operators
+        match first.text:
+            case "|" | "&":
+                return tree.Call("Or" if first.text == "|" else "And", tuple(parts), at, language=True)
+            case "+" | "-":
+                rest = zip(operators, parts[1:], strict=True)
+                signed = (tree.Negate(term, term.at) if sign.text == "-" else term for sign, term in rest)
+                return tree.Sum((parts[0], *signed), at)
+            case "*" | "/" | "@":
+                return tree.Product(tuple(parts), tuple(operator.text for operator in operators), at)
+            case op if more:
+                raise self.error(more[0], "a chain of comparisons", "state each comparison by itself")
+            case op:
+                return tree.Comparison(op, *parts, at)
 
     def unary(self, depth: int) -> tree.Tree:
-        if not self.sees("-"):
-            return self.power(depth)
-        start = self.take()
-        return tree.Negate(self.unary(self.deeper(depth)), self.at(start))
-
-    def power(self, depth: int) -> tree.Tree:
         start = self.token
+        if self.accepts("-"):
+            return tree.Negate(self.unary(self.deeper(depth)), self.at(start))
+        if self.accepts("~"):
+            condition = self.formula(self.deeper(depth), _BINDS["=="])
+            return tree.Call("Not", (condition,), self.at(start), language=True)
         base = self.postfix(depth)
         if not self.accepts("**"):
             return base
@@ -321,9 +275,8 @@ class _Reader:
         if self.sees("("):
             depth = self.deeper(depth)
             self.take()
-            formula = self.sum(depth)
-            self.close(")")
-            return formula
+            inside = self.several(lambda: self.formula(depth), ")")
+            return inside[0] if len(inside) == 1 else tree.Group(inside, self.at(token))
         if self.sees("["):
             return self.vector(depth)
         raise self.no_operand(token)
@@ -335,7 +288,7 @@ class _Reader:
             tuple(inner for (inner,) in entry.rows)
             if isinstance(entry, tree.Explicit) and len(entry.rows[0]) == 1
             else (entry,)
-            for entry in self.several(lambda: self.sum(depth), "]")
+            for entry in self.several(lambda: self.formula(depth), "]")
         ]
         if len({len(row) for row in rows}) > 1:
             raise self.error(start, "found rows of different lengths in a list", "rows have as many entries each")
@@ -353,6 +306,8 @@ class _Reader:
     def name(self, token: Token, depth: int) -> tree.Tree:
         if len(token.text) > MAX_NAME:
             raise self.error(token, f"a name of {len(token.text)} characters, expected at most {MAX_NAME}")
+        if token.text == "True":
+            return tree.Constant(token.text, self.at(token))
         if keyword.iskeyword(token.text):
             raise self.error(token, f"'{token.text}' is a keyword of Python, not in the grammar of formulas")
         if not self.sees("("):
@@ -361,22 +316,7 @@ class _Reader:
         self.take()
         if self.sees(")"):
             raise self.error(self.token, f"'{token.text}()' has no argument", f"write {token.text} or {token.text}(x)")
-        args = self.several(lambda: self.argument(token.text, depth), ")")
-        return tree.Call(token.text, args, self.at(token))
-
-    def argument(self, function: str, depth: int) -> tree.Tree:
-        if function in _OF_GROUPS:
-            return self.group(depth)
-        return self.condition(depth) if function in _OF_CONDITIONS else self.sum(depth)
-
-    def group(self, depth: int) -> tree.Tree:
-        """`[a, b]`, `(a, b)`, or what is no group: a condition or a value."""
-        start = self.token
-        if not (self.sees("[") or (self.sees("(") and "," in self.inside())):
-            return self.condition(depth)
-        depth = self.deeper(depth)
-        bracket = ")" if self.take().text == "(" else "]"
-        return tree.Group(self.several(lambda: self.group(depth), bracket), self.at(start))
+        return tree.Call(token.text, self.several(lambda: self.formula(depth), ")"), self.at(token))
 
     def close(self, bracket: str) -> None:
         if not self.accepts(bracket):
@@ -411,8 +351,6 @@ class _Reader:
         hint = self.bracket_hint(token)
         if token.text == "~":
             hint = "instead of `theta ~ normal(0, 1)` add `normal(theta, 0, 1)`, the logarithm of its density"
-        if token.text in _COMPARISONS or token.text in ("&", "|"):
-            hint = "only assumptions and the first argument of where() take comparisons, where() also joined by & and |"
         return self.error(token, f"found {_shown(token)}, expected {expected}", hint)
 
     def bracket_hint(self, token: Token) -> str:

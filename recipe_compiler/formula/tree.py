@@ -129,7 +129,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`(a, b)` or `[a, b]`, an argument of what SymPy prints so: a case of Piecewise, the rows of a Matrix."""
+    """`(a, b)`, an argument of what SymPy prints so: a case of Piecewise."""
 
     items: tuple["Tree", ...]
     at: At = None
@@ -300,8 +300,7 @@ def _written(part: Tree) -> tuple[str, int]:
         case Subscript(arg, positions):
             return f"{_text(arg, _ATOM)}[{', '.join(map(str, positions))}]", _ATOM
         case Group(items):
-            inside = ", ".join(written(item) for item in items)
-            return f"({inside})" if len(items) > 1 else f"[{inside}]", _ATOM
+            return f"({', '.join(map(written, items))})", _ATOM
         case Explicit(rows) if all(len(row) == 1 for row in rows):
             return f"[{', '.join(written(entry) for (entry,) in rows)}]", _ATOM
         case Explicit(rows):

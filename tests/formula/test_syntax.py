@@ -109,7 +109,7 @@ def test_long_honest_formulas_are_read(text: str):
     ("text", "column", "hint"),
     [
         ("x^2", 5, "**"), ("2x", 5, "2*x"), ("y + sin x", 12, "sin(x)"), ("(a)(b)", 7, "*"), ("a b", 6, "a*b"),
-        ("[1, [2, 3]]", 4, "as many entries"), ("x = 1", 6, "=="), ("(a > b) + c", 7, "where"), ("+x", 4, "sign"),
+        ("[1, [2, 3]]", 4, "as many entries"), ("x = 1", 6, "=="), ("+x", 4, "sign"),
         ("x[-1]", 6, "theta[0]"), ("x.t", 6, "attribute"), ("1_000", 5, "_"),
     ],
 )  # fmt: skip
@@ -153,8 +153,7 @@ def test_a_name_of_sixty_three_characters_is_the_longest():
     [
         ("(p.T*M.I*p)[0,0]", "inv(M) and matrix products @"),
         ("p.dot(p)", "u.T @ v"),
-        ("Sum(p[i]**2, (i, 0, d - 1))", "positions are numbers; over all of them write sum(v)"),
-        ("sum(p[i]**2 for i in range(d))", "positions are numbers"),
+        ("sum(p[i]**2 for i in range(d))", "positions are numbers; over all of them write sum(v)"),
     ],
 )
 def test_what_numpy_and_sympy_write_is_answered_with_what_formulas_write(text: str, hint: str):
