@@ -1,22 +1,21 @@
 """The dynamics of a build: parameters and functions that it binds are replaced by the formulas it gives."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
-from recipe_compiler.formula.block_matrices import Matrix
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Datum, Declarations, Entries, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Document, Dynamics, Formulas, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Formulas, Source, Target
 from recipe_compiler.spec.page import Page
 
-Bound = Callable[[Formula], Formula]
-Resize = Callable[[Shape], Shape]
+Part = TypeVar("Part")
 
 
 def unbound(dynamics: Dynamics, bound: tuple[str, ...], parameters: tuple[Parameter, ...]) -> Declarations:
@@ -124,11 +123,11 @@ def replaced(dynamics: Dynamics, replacements: Mapping[str, Formula]) -> Dynamic
         ModelError: a formula grows too large.
     """
     by = replacing(replacements)
-    found = rewritten(dynamics, by)
+    found = rewritten(replace(dynamics, called=()), by)
     return replace(found, called=_called(dynamics, by.formula), units=())  # what is put in has no unit of its own
 
 
-def _called(dynamics: Dynamics, bound: Bound) -> tuple[tuple[Formula, tuple[str, ...]], ...]:
+def _called(dynamics: Dynamics, bound: Callable[[Formula], Formula]) -> tuple[tuple[Formula, tuple[str, ...]], ...]:
     """Return what the bound summands of H are called by: functions that are no longer in them."""
     before, found = dict(dynamics.called), dict[Formula, tuple[str, ...]]()
     for summand in terms_of(dynamics.H):
@@ -138,28 +137,14 @@ def _called(dynamics: Dynamics, bound: Bound) -> tuple[tuple[Formula, tuple[str,
     return tuple(found.items())
 
 
-def replaced_declarations(declared: Declarations, replacements: Mapping[str, Formula]) -> Declarations:
-    """Return declarations with names replaced in domains, assumptions and defaults, and sizes in every shape."""
-    return rewritten_declarations(declared, replacing(replacements))
-
-
 @dataclass(frozen=True, slots=True)
 class Rewriting:
     """What becomes of the formulas and the shapes of a document."""
 
-    formula: Bound
-    shape: Resize
-    parameters: Callable[[tuple[Parameter, ...]], tuple[Parameter, ...]] = lambda found: found
-    """What becomes of parameters in their new shapes."""
-
-    def maybe(self, formula: Formula | None) -> Formula | None:
-        """Return what becomes of a formula that a document may leave out."""
-        return None if formula is None else self.formula(formula)
-
-    def block(self, block: Block) -> Block:
-        """Return a block with its shape and the ends of its domain rewritten."""
-        domain = replace(block.domain, bounds=tuple(map(self.formula, block.domain.bounds)))
-        return replace(block, shape=self.shape(block.shape), domain=domain)
+    formula: Callable[[Formula], Formula]
+    shape: Callable[[Shape], Shape]
+    parameter: Callable[[Parameter], Parameter] = lambda found: found
+    """What becomes of a parameter in its new shape."""
 
 
 def replacing(replacements: Mapping[str, Formula]) -> Rewriting:
@@ -167,61 +152,25 @@ def replacing(replacements: Mapping[str, Formula]) -> Rewriting:
     return Rewriting(lambda formula: substitute(formula, replacements), resizer(replacements))
 
 
-def rewritten(dynamics: Dynamics, by: Rewriting) -> Dynamics:
-    """Return dynamics with every formula and shape rewritten, those of what they claim among them."""
-
-    def each(stated: Formulas | None) -> Formulas | None:
-        return None if stated is None else tuple((block, by.formula(formula)) for block, formula in stated)
-
-    def matrix(stated: Matrix | None) -> Matrix | None:
-        return None if stated is None else tuple(tuple(map(by.formula, row)) for row in stated)
-
-    claims = dynamics.claims
-    return replace(
-        dynamics,
-        declarations=rewritten_declarations(dynamics.declarations, by),
-        H=by.formula(dynamics.H),
-        D=matrix(dynamics.D),
-        Q=matrix(dynamics.Q),
-        claims=replace(
-            claims,
-            drift=each(claims.drift),
-            diffusion=matrix(claims.diffusion),
-            marginal=each(claims.marginal),
-            lyapunov=by.maybe(claims.lyapunov),
-            energy=by.maybe(claims.energy),
-            update=each(claims.update),
-            noise=tuple(map(by.block, claims.noise)),
-        ),
-    )
+def rewritten(part: Part, by: Rewriting) -> Part:
+    """Return a document, or any part of one, with every formula and shape in it rewritten."""
+    return cast("Part", _rewritten(part, by))
 
 
-def rewritten_target(target: Target, by: Rewriting) -> Target:
-    """Return a target with every formula and shape rewritten, those of its blocks as declared among them."""
-    transforms = (replace(one, block=by.block(one.block), bound=by.maybe(one.bound)) for one in target.transforms)
-    return replace(
-        target,
-        declarations=rewritten_declarations(target.declarations, by),
-        potential=by.maybe(target.potential),
-        log_prior=by.maybe(target.log_prior),
-        log_likelihood=by.maybe(target.log_likelihood),
-        recursion=tuple(replace(one.of(by.formula), block=by.block(one.block)) for one in target.recursion),
-        laws=tuple((block, law.of(by.formula)) for block, law in target.laws),
-        transforms=tuple(transforms),
-        stated=target.stated.of(by.formula),
-        declared=None if target.declared is None else rewritten_target(target.declared, by),
-    )
-
-
-def rewritten_declarations(declared: Declarations, by: Rewriting) -> Declarations:
-    """Return declarations with domains, assumptions, defaults and shapes rewritten."""
-    parameters = (replace(p, shape=by.shape(p.shape), default=by.maybe(p.default)) for p in declared.parameters)
-    data = (replace(x, shape=by.shape(x.shape), size=by.shape(Shape(x.size)).rows or x.size) for x in declared.data)
-    assume = map(by.formula, declared.assume)
-    return Declarations(
-        tuple(map(by.block, declared.blocks)),
-        by.parameters(tuple(parameters)),
-        tuple(replace(f, shape=by.shape(f.shape)) for f in declared.functions),
-        tuple(data),
-        tuple(condition for condition in assume if isinstance(condition, Compare)),
-    )
+def _rewritten(part: Any, by: Rewriting) -> Any:
+    match part:
+        case Source() | Entries():
+            return part
+        case Shape():
+            return by.shape(part)
+        case tuple():
+            return tuple(_rewritten(item, by) for item in part)
+        case Datum(size=size, shape=shape):
+            return replace(part, shape=by.shape(shape), size=by.shape(Shape(size)).rows or size)
+        case _ if isinstance(part, Formula):
+            return by.formula(part)
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            made = replace(part, **{own.name: _rewritten(getattr(part, own.name), by) for own in fields(part)})
+            return by.parameter(made) if isinstance(made, Parameter) else made
+        case _:
+            return part

@@ -22,7 +22,7 @@ from recipe_compiler.formula.expression import Compare, Filled, Formula, Number,
 from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.bind import Rewriting, rewritten_target
+from recipe_compiler.spec.bind import Rewriting, rewritten
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Steps, Target
 from recipe_compiler.spec.page import Page
@@ -227,7 +227,7 @@ def held(target: Target) -> Target:
 
     by = Rewriting(lambda formula: _with_roles(formula, roles), lambda shape: shape)
     return replace(
-        rewritten_target(replace(target, laws=(), declared=None), by),
+        rewritten(replace(target, laws=(), declared=None), by),
         declarations=replace(
             declared,
             blocks=tuple(block for block in declared.blocks if block not in blocks),

@@ -1,7 +1,7 @@
 """What documents mean once read: Dynamics, Target, Scheme, Build. Frozen, complete, typed; none of them is faulty."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -394,10 +394,6 @@ class Law:
     arguments: tuple[Formula, ...]
     """In them a data field is all of its rows."""
 
-    def of(self, new: Callable[[Formula], Formula]) -> "Law":
-        """Return the law with another formula for each parameter."""
-        return replace(self, arguments=tuple(map(new, self.arguments)))
-
 
 Guards = tuple[tuple[Compare, bool], ...]
 """Conditions, and whether each holds."""
@@ -450,15 +446,6 @@ class Stated:
         others = [("", (formula,)) for name, formula in self.others if name == entry]
         return (*((one.name, one.arguments) for one in own), *others)
 
-    def of(self, new: Callable[[Formula], Formula]) -> "Stated":
-        """Return what is stated with other formulas."""
-        needs = (new(condition) for condition in self.needs)
-        return Stated(
-            tuple(replace(one, arguments=tuple(new(argument) for argument in one.arguments)) for one in self.densities),
-            tuple((entry, new(formula)) for entry, formula in self.others),
-            tuple(condition for condition in needs if isinstance(condition, Compare)),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class RowState:
@@ -473,10 +460,6 @@ class RowState:
     """Without data."""
     next: Formula
     """Of ONE datum, in which all states are those before it."""
-
-    def of(self, new: Callable[[Formula], Formula]) -> "RowState":
-        """Return the state with other formulas."""
-        return replace(self, start=new(self.start), next=new(self.next))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.spec.bind import Rewriting, read_bindings, rewritten, rewritten_target, unbound
+from recipe_compiler.spec.bind import Rewriting, read_bindings, rewritten, unbound
 from recipe_compiler.spec.build_checks import (
     check_domains,
     check_positions,
@@ -108,9 +108,9 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     made = Build(
         name=document.name,
         dynamics=rewritten(dynamics, unread),
-        target=rewritten_target(target, unread),
+        target=rewritten(target, unread),
         bind=bind,
-        parameters=(*unread.parameters(parameters), *chain(*control), *(() if noise is None else noise[1:])),
+        parameters=(*parameters, *chain(*control), *(() if noise is None else noise[1:])),
         values=values,
         scheme=scheme,
         variant=document.variant,
@@ -142,7 +142,7 @@ def _without_defaults(names: Set[str]) -> Rewriting:
     return Rewriting(
         lambda formula: formula,
         lambda shape: shape,
-        lambda found: tuple(replace(p, default=None) if p.name in names else p for p in found),
+        lambda found: replace(found, default=None) if found.name in names else found,
     )
 
 

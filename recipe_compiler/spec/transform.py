@@ -19,7 +19,7 @@ from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, unused
 from recipe_compiler.formula.expression import Apply, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
-from recipe_compiler.spec.bind import replacing, rewritten_target
+from recipe_compiler.spec.bind import replacing, rewritten
 from recipe_compiler.spec.model import Stated, Target, Transform
 from recipe_compiler.spec.page import Page
 
@@ -67,7 +67,7 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
     declared = target.declarations
     made = _transforms(declared, transforms, _names(target))
     replacements = {one.block.name: value(one) for one in made}
-    in_u = rewritten_target(replace(target, laws=(), stated=Stated()), replacing(replacements))
+    in_u = rewritten(replace(target, laws=(), derived=(), stated=Stated()), replacing(replacements))
     inner = {one.block.name: Block(one.inner, one.block.shape) for one in made}
     blocks = tuple(inner.get(block.name, block) for block in declared.blocks)
     jacobian = build.add([part for one in made for part in _log_jacobian(one)], SCALAR)
@@ -82,6 +82,7 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
         potential=potential,
         log_prior=log_prior,
         laws=target.laws,
+        derived=target.derived,
         transforms=tuple(made),
         declared=target,
         stated=target.stated,
@@ -146,7 +147,7 @@ def standard(target: Target) -> Target:
     taken = _names(own)
     blocks = {name: Block(unused(f"distance_{name}", taken), one.block.shape, POSITIVE) for name, one in moved.items()}
     put_in = {name: beside(one, Symbol(blocks[name].name, one.block.shape, Role.BLOCK)) for name, one in moved.items()}
-    made = rewritten_target(own, replacing(put_in))
+    made = rewritten(own, replacing(put_in))
     declared = tuple(blocks.get(block.name, block) for block in own.declarations.blocks)
     return replace(made, declarations=replace(made.declarations, blocks=declared))
 

@@ -22,7 +22,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
-from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.bind import replacing, rewritten
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Target, Transform
 from recipe_compiler.spec.transform import value
@@ -68,17 +68,9 @@ def _compose_target(target: Target) -> Target:
     """Return the target as declared with b = g(u) put in: V(g(u)), no Jacobian in it."""
     own = target.declared or target
     put_in = {one.block.name: value(one) for one in target.transforms}
-
-    def put(formula: Formula | None) -> Formula | None:
-        return None if formula is None else substitute(formula, put_in)
-
-    return replace(
-        target,
-        potential=put(own.potential),
-        log_prior=put(own.log_prior),
-        log_likelihood=put(own.log_likelihood),
-        recursion=tuple(state.of(lambda formula: substitute(formula, put_in)) for state in own.recursion),
-    )
+    stated = (own.potential, own.log_prior, own.log_likelihood, own.recursion)
+    potential, log_prior, log_likelihood, recursion = rewritten(stated, replacing(put_in))
+    return replace(target, potential=potential, log_prior=log_prior, log_likelihood=log_likelihood, recursion=recursion)
 
 
 def _has_state_inverse(formula: Formula | None) -> bool:

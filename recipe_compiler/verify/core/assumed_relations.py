@@ -16,7 +16,7 @@ from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, 
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.spec.bind import replaced, replaced_declarations
+from recipe_compiler.spec.bind import replaced, replacing, rewritten
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus
@@ -124,7 +124,7 @@ def _drop_replaced_names(
         value = new if of_positive or Kind.NONNEGATIVE in parameter.kinds else multiply(new, new, SCALAR)
         said.append(Compare(">" if of_positive else ">=", value, zero, SCALAR))  # and it has a value
     left = tuple(compare for compare in declared.assume if compare not in solved)
-    fewer = replaced_declarations(replace(declared, assume=left), replacements)
+    fewer = rewritten(replace(declared, assume=left), replacing(replacements))
     parameters = tuple(p for p in fewer.parameters if p.name not in replacements)
     return replace(fewer, parameters=parameters, assume=(*fewer.assume, *said))
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import sympy
 
@@ -22,7 +23,7 @@ from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
-from recipe_compiler.spec.bind import bind, replaced, replaced_declarations, replacing, rewritten_target
+from recipe_compiler.spec.bind import bind, replaced, replacing, rewritten
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
 
@@ -48,7 +49,8 @@ def list_unread_parameters(build: Build) -> tuple[str, ...]:
 
 def sharpen_kinds(build: Build, bound: Dynamics) -> Dynamics:
     """Return the bound dynamics with the kinds that exact values show of their parameters."""
-    parameters = _sharpen_parameters(bound.declarations.parameters, _list_exact_values(build))
+    values = _list_exact_values(build)
+    parameters = tuple(_sharpen_kinds(values, p) for p in bound.declarations.parameters)
     return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
 
 
@@ -65,7 +67,7 @@ def bind_values(build: Build) -> Dynamics | None:
     if not any(p.name in values or p.default is not None for p in bound.declarations.parameters):
         return None
     found = replaced(bound, _list_replacements(bound.declarations.parameters, values, find_known_sizes(build, bound)))
-    parameters = _attach_values(found.declarations.parameters, values)
+    parameters = tuple(_attach_value(values, p) for p in found.declarations.parameters)
     return replace(found, declarations=replace(found.declarations, parameters=parameters))
 
 
@@ -149,8 +151,7 @@ def evaluate_exactly(formula: Formula, build: Build) -> Rational | None:
     declared = Declarations((), tuple(p for p in list_declared_parameters(build) if p.name in uses.parameters))
     put_in = _list_replacements(declared.parameters, values, sizes)
     try:
-        here = replaced_declarations(declared, put_in)
-        here = replace(here, parameters=_attach_values(here.parameters, values))
+        here = rewritten(declared, replace(replacing(put_in), parameter=partial(_attach_value, values)))
         entries = rows(substitute(formula, put_in), Setting(here, sizes))
     except (NotScalarisableError, TooLargeError, KeyError):
         return None
@@ -197,29 +198,22 @@ def _express_value(value: Rational, shape: Shape) -> Formula | None:
     return Identity(shape.rows) if first == 1 else multiply(Number(first), Identity(shape.rows), shape)
 
 
-def _attach_values(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
-    """Return parameters with their values and the kinds that the values show."""
-    return tuple(
-        replace(sharper, value=Entries(values[p.name]))
-        if p.name in values and _has_shape_of_value(p, values[p.name])
-        else p
-        for p, sharper in zip(parameters, _sharpen_parameters(parameters, values), strict=True)
-    )
+def _attach_value(values: Mapping[str, Rational], parameter: Parameter) -> Parameter:
+    """Return a parameter with its value, if that has its shape at known sizes, and the kinds that the value shows."""
+    value, sizes = values.get(parameter.name), (parameter.shape.rows or 1, parameter.shape.cols or 1)
+    if value is None or sizes != (len(value), len(value[0])):
+        return parameter
+    return replace(_sharpen_kinds(values, parameter), value=Entries(value))
 
 
-def _has_shape_of_value(parameter: Parameter, value: Rational) -> bool:
-    """Whether a value has the shape that its parameter has at known sizes."""
-    sizes = (parameter.shape.rows or 1, parameter.shape.cols or 1)
-    return sizes == (len(value), len(value[0]))
-
-
-def _sharpen_parameters(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
-    return tuple(replace(p, kinds=kinds_shown(values[p.name], p.shape)) if p.name in values else p for p in parameters)
+def _sharpen_kinds(values: Mapping[str, Rational], parameter: Parameter) -> Parameter:
+    value = values.get(parameter.name)
+    return parameter if value is None else replace(parameter, kinds=kinds_shown(value, parameter.shape))
 
 
 def _bind_target(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> Target:
     by = replacing(_list_replacements(target.declarations.parameters, values, sizes))
-    return rewritten_target(target, replace(by, parameters=lambda found: _attach_values(found, values)))
+    return rewritten(target, replace(by, parameter=partial(_attach_value, values)))
 
 
 def _collect_sizes(build: Build) -> Sizes:

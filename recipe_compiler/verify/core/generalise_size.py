@@ -13,7 +13,7 @@ from recipe_compiler.formula.build import nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Explicit, Formula
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.spec.bind import Rewriting, rewritten, rewritten_target
+from recipe_compiler.spec.bind import Rewriting, rewritten
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -81,7 +81,7 @@ def generalise_target(target: Target) -> Target | None:
         return None
     if target.declared is not None and generalise_target(target.declared) is None:
         return None
-    wide = rewritten_target(target, _rename_sizes(names))
+    wide = rewritten(target, _rename_sizes(names))
     return wide if _has_small_sizes(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
 
 
@@ -95,10 +95,10 @@ def _rename_sizes(names: dict[int, str]) -> Rewriting:
     def new(formula: Formula) -> Formula:
         return rebuild(formula, [*map(new, parts(formula))], shape)
 
-    def without_values(found: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-        return tuple(replace(p, value=None) if {*names.values()} & {*p.shape.sizes} else p for p in found)
+    def without_value(found: Parameter) -> Parameter:
+        return replace(found, value=None) if {*names.values()} & {*found.shape.sizes} else found
 
-    return Rewriting(new, shape, without_values)
+    return Rewriting(new, shape, without_value)
 
 
 def _has_small_sizes(sizes: dict[str, int]) -> bool:

@@ -11,7 +11,6 @@ H(z') is compared with what is derived; emitted is the latter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -39,7 +38,8 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import resizer
-from recipe_compiler.spec.model import Auxiliary, Involution, Scheme
+from recipe_compiler.spec.bind import Rewriting, rewritten
+from recipe_compiler.spec.model import Involution, Scheme
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.positions import size_conditions, smallest_sizes
 from recipe_compiler.spec.read_moves import visible
@@ -132,16 +132,7 @@ def _substitute_build_values(move: Involution, stages: Stages) -> tuple[Subject,
     if stages.valued is None:
         return stages.declared, move
     shape = resizer({name: Number(Fraction(n)) for name, n in stages.sizes.items()})
-
-    def at(formula: Formula) -> Formula:
-        return put_values_in(formula, stages.build)
-
-    return stages.valued, replace(
-        move,
-        maps=tuple((name, at(formula)) for name, formula in move.maps),
-        draws=tuple(Auxiliary(replace(w.block, shape=shape(w.block.shape)), w.law.of(at)) for w in move.draws),
-        log_ratio=None if move.log_ratio is None else at(move.log_ratio),
-    )
+    return stages.valued, rewritten(move, Rewriting(lambda formula: put_values_in(formula, stages.build), shape))
 
 
 def _map_in_index_notation(subject: Subject, move: Involution, stages: Stages) -> Mapped:
