@@ -2,12 +2,10 @@
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_bits(s0, s1, s2, s3):
     """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
     total = s0 + s3

@@ -3,13 +3,12 @@
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
 
 import numpy as np
-from numba import njit
 
 from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import jitted
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _block_indices(state, N, out):
     """Fill `out` (uint64) with out.size <= N consecutive rows, row 0 after row N - 1; `state` (uint64[4]) moves on.
 

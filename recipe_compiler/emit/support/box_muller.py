@@ -5,12 +5,11 @@
 import math
 
 import numpy as np
-from numba import njit
 
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _minus_two_log(x):
     """Return -2 log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), t = 4 (1 - m)/(1 + m).
 
@@ -29,7 +28,7 @@ def _minus_two_log(x):
     return k * -1.3862943607382476 + (t + (t * z * p + k * -3.8164298585411754e-10))
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _circle_point(bits):
     """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which.
 
@@ -58,7 +57,7 @@ def _circle_point(bits):
     return (s if turned else c), (c if turned else s)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _normal_pair(a, b):
     """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
 

@@ -4,12 +4,10 @@
 
 import math
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import jitted
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _digamma(x):
     """Return the derivative of log gamma for x > 0 to 4 ulp, NaN elsewhere.
 
@@ -60,7 +58,7 @@ def _digamma(x):
     return total + ((x - 1.4616321449683622) - 9.549995429965697e-17) * p
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _trigamma(x):
     """Return the second derivative of log gamma for x > 0 to 4 ulp, NaN elsewhere.
 

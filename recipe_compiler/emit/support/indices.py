@@ -3,14 +3,13 @@
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
 
 import numpy as np
-from numba import njit
 
 from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import jitted
 from recipe_compiler.emit.support.lanes import _next_bits_of
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _fill_indices(state, N, out):
     """Fill `out` (uint64) with independent indices in [0, N), uniform to 2**-52, by 64 lanes; `state` moves on.
 
@@ -28,7 +27,7 @@ def _fill_indices(state, N, out):
                 out[row + lane] = np.uint64(np.int64(u * scale))
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _shuffle_indices(state, permutation, out):
     """Fill `out` with a random subset of the rows in `permutation` (uint64), none twice; `state` moves on.
 

@@ -9,15 +9,14 @@ lanes for a store of these (measured: up to 1.9 times slower otherwise).
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
 
 import numpy as np
-from numba import njit
 
 from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.box_muller import _normal_pair
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined, jitted
 from recipe_compiler.emit.support.vectors import _wide_vectors
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _empty_rows(rows):
     """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
     room = np.empty(64 * rows + 64)
@@ -25,7 +24,7 @@ def _empty_rows(rows):
     return room[start : start + 64 * rows]
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_bits_of(state, lane):
     """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
     s0, s1 = state[lane], state[np.uint64(64) + lane]
@@ -36,7 +35,7 @@ def _next_bits_of(state, lane):
     return bits
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _fill_pairs(state, words):
     """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
 
@@ -50,7 +49,7 @@ def _fill_pairs(state, words):
             words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _fill_normals_lanes(state, out):
     """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
 

@@ -5,14 +5,13 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined, jitted
 from recipe_compiler.emit.support.special import _exp
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _accepted(log_ratio, a, b):
     """Return whether to accept, which has the probability min(1, exp(log_ratio)), and that.
 
@@ -25,7 +24,7 @@ def _accepted(log_ratio, a, b):
     return accept, probability if known else 0.0
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _uniform_integer(least, most, a, b):
     """Return an integer drawn uniformly from least to most."""
     u = _exp(-0.5 * (a * a + b * b))
@@ -35,13 +34,13 @@ def _uniform_integer(least, most, a, b):
 _CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps come that were solved to 1e-12 each
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _returned(log_ratio, gap, extent):
     """Return the log ratio, or -inf where a block came back by `gap` from where it began; NaN is no way back."""
     return log_ratio if gap <= _CLOSE * extent else -math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _guards(led, log_ratio):
     """Return 1 where a trajectory led to no number, else 0; and 1 where it led somewhere and not back, else 0.
 
@@ -53,13 +52,13 @@ def _guards(led, log_ratio):
     return 1.0 if lost else 0.0, 1.0 if one_way else 0.0
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _is_due(cycles, every):
     """Return whether a move is done in this cycle, which so many went before."""
     return cycles % every == 0.0
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _own_stream(stream):
     """Return four words that a stream of xoshiro256++ begins with, the next four of another, which moves on."""
     words = np.empty(4, np.uint64)
@@ -68,13 +67,13 @@ def _own_stream(stream):
     return words
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _reaches(value, level):
     """Return whether a value is at a level or above it."""
     return value >= level
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _told_below(told, level, left):
     """Return 1 where a level is below what is left, else what was told before."""
     return 1.0 if level < left else told

@@ -2,12 +2,10 @@
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined, jitted
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _progress(change, size, start, value, other):
     """Return the largest difference of two sides so far and the largest entry, with those of one more entry.
 
@@ -16,7 +14,7 @@ def _progress(change, size, start, value, other):
     return max(change, abs(other - value)), max(size, abs(start), abs(other))
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _solve(matrix, right):
     """Overwrite `right` by the solution of a linear equation, by elimination with row pivots; both are overwritten."""
     n = len(right)

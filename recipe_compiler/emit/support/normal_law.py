@@ -4,18 +4,16 @@
 
 import math
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import jitted
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _ndtr(x):
     """Return P(z <= x) of z from N(0, 1)."""
     return 0.5 * math.erfc(-0.7071067811865476 * x)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _inverse_mills(x):
     """Return phi(x)/Phi(x) of N(0, 1), the derivative of log Phi, to 1e-15 (1 + x**2).
 
@@ -29,7 +27,7 @@ def _inverse_mills(x):
     return rest - x
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _log_ndtr(x):
     """Return log P(z <= x) of z from N(0, 1); from -5 down by its derivative, log phi(x) - log(phi(x)/Phi(x))."""
     if x > 1.0:

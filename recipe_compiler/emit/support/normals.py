@@ -5,10 +5,9 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined, jitted, not_inlined
 
 _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
 
@@ -32,7 +31,7 @@ def _ziggurat():
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@not_inlined
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
@@ -48,7 +47,7 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@not_inlined
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
     """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
 
@@ -69,7 +68,7 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -80,7 +79,7 @@ def _next_normal(s0, s1, s2, s3):
     return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _fill_normals(state, out):
     """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]

@@ -4,11 +4,11 @@
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 
 
 @intrinsic
@@ -31,7 +31,7 @@ def _ask_for(_, data, place):
     return types.void(data, place), build
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _read_ahead(data, row):
     """Ask for a row of data, a number or eight numbers to a cache line: the processor foresees no random row."""
     if data.ndim == 1:
@@ -44,7 +44,7 @@ def _read_ahead(data, row):
 _FORESEES = binding.get_host_cpu_name() in ("znver1", "znver2", "znver3", "znver4")
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _read_on(data, row):
     """Ask for a row of data that is read in order, but on processors that keep up with such rows by themselves.
 

@@ -4,12 +4,10 @@
 
 import math
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import cached, cached_inlined, sums_reordered
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@cached
 def _clipped_root_2(s00, s10, s11, clipped):
     """Return a factor of S with its negative eigenvalue set to 0: its largest eigenvalue and that one's eigenvector."""
     half = 0.5 * (s00 - s11)
@@ -28,7 +26,7 @@ def _clipped_root_2(s00, s10, s11, clipped):
     return other, larger, 0.0
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@cached_inlined
 def _noise_root_2(s00, s10, s11, clipped):
     """Return l00, l10, l11 of a lower triangular L with L L^T = S, a symmetric matrix of 2 rows.
 
@@ -43,7 +41,7 @@ def _noise_root_2(s00, s10, s11, clipped):
     return _clipped_root_2(s00, s10, s11, clipped)
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@cached
 def _rotated(S, V, p, q):
     """Turn rows and columns p and q of S, and columns p and q of V, so that S[p, q] becomes 0 (Jacobi)."""
     size = S.shape[0]
@@ -63,7 +61,7 @@ def _rotated(S, V, p, q):
     S[p, q], S[q, p] = 0.0, 0.0
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@cached
 def _clipped_root(S, L, clipped):
     """Write into L a factor of S with its negative eigenvalues set to 0; S is used up. NaN where S is not finite."""
     size = S.shape[0]
@@ -106,10 +104,7 @@ def _clipped_root(S, L, clipped):
             L[i, k] *= root
 
 
-@njit(
-    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
-)  # fmt: skip
+@sums_reordered
 def _noise_root(S, L, clipped):
     """Write into L a factor of the symmetric matrix S, of which the lower triangle is read: L L^T = S.
 

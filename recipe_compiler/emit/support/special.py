@@ -5,12 +5,11 @@
 import math
 
 import numpy as np
-from numba import njit
 
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
     x = 710.0 if x > 710.0 else x
@@ -36,14 +35,14 @@ def _exp(x):
     return p * low * high
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _sigmoid(x):
     """Return 1/(1 + exp(-x)), as e/(1 + e) with e = exp(-|x|) for x < 0: no overflow, small values kept."""
     e = _exp(-abs(x))
     return (e if x < 0.0 else 1.0) / (1.0 + e)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _softplus(x):
     """Return log(1 + exp(x)) as max(x, 0) + log1p(e), e = exp(-|x|), log1p(e) = 2 atanh(s), s = e/(2 + e) <= 1/3."""
     e = _exp(-abs(x))
@@ -62,13 +61,13 @@ def _softplus(x):
     return (x if x > 0.0 else 0.0) + (2.0 * s + s * z * p)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _exprel(x):
     """Return (exp(x) - 1)/x, and 1 at 0: expm1 keeps the digits of small x."""
     return 1.0 if x == 0.0 else math.expm1(x) / x
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _sqrtcoth(x):
     """Return sqrt(x) coth(sqrt(x)), sqrt(-x) cot(sqrt(-x)) for x < 0; not a number from the pole at -pi**2 on.
 
@@ -84,19 +83,19 @@ def _sqrtcoth(x):
     return r / math.tan(r) if r < 3.141592653589793 else math.nan
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _reciprocal(x):
     """Return 1/x where x > 0, else not a number."""
     return 1.0 / x if x > 0.0 else math.nan
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _sign(x):
     """Return -1, 0 or 1 with the sign of x; NaN counts as 1."""
     return 0.0 if x == 0.0 else math.copysign(1.0, x)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _is_finite(x):
     """Whether x is neither infinite nor NaN, by a comparison that no flag of the jit removes."""
     return abs(x) <= 1.7976931348623157e308

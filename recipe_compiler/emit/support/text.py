@@ -85,6 +85,17 @@ def _places() -> dict[str, str]:
 
 @cache
 def _source(module: str) -> str:
+    """Return the text of a support file, with the calls of `njit` that its decorators stand for."""
+    return re.sub(r"(?<=^@)\w+$", lambda name: _decorators().get(name[0], name[0]), _read(module), flags=re.MULTILINE)
+
+
+@cache
+def _decorators() -> dict[str, str]:
+    calls = re.findall(r"^(\w+) = (njit\(.*?\)(?:  # fmt: skip)?)$", _read("jit"), re.MULTILINE | re.DOTALL)
+    return {name: re.sub(r"\(\n +(.*)\n\)$", r"(\1)", call) for name, call in calls}
+
+
+def _read(module: str) -> str:
     return files("recipe_compiler.emit.support").joinpath(f"{module}.py").read_text(encoding="utf-8")
 
 

@@ -4,25 +4,23 @@
 
 import math
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 from recipe_compiler.emit.support.special import _exp
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _inverse_log(y):
     """Return the x with log(x) = y."""
     return _exp(y)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _inverse_power(y, p):
     """Return the x > 0 with x**(1/p) = y."""
     return y**p if y > 0.0 else math.nan
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _inverse_exp(y, c):
     """Return the x with exp(c x) = y."""
     return math.log(y) / c if y > 0.0 else math.nan

@@ -4,12 +4,10 @@
 
 import math
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import cached_alone
 
 
-@njit(cache=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@cached_alone
 def _triangle_inverse(X, L):
     """Write into X the inverse of a lower triangular L, row by row, by forward substitution: L X = 1."""
     size, _ = L.shape
@@ -24,7 +22,7 @@ def _triangle_inverse(X, L):
             X[i, j] = -total / L[i, i]
 
 
-@njit(cache=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@cached_alone
 def _cholesky_factor(L, S):
     """Write into L the lower triangular factor of a positive definite S, of which the lower triangle is read."""
     size, _ = S.shape

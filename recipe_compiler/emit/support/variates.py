@@ -13,17 +13,16 @@ whatever the parameters, and after `_MOST_TURNS` of them, at 2**-256 at most, th
 import math
 
 import numpy as np
-from numba import njit
 
 from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 from recipe_compiler.emit.support.special import _exp
 
 _MOST_TURNS = 256  # of a loop that refuses draws
 _MOST_WHOLE = 2.0**53  # up to which whole numbers are doubles
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_uniform(s0, s1, s2, s3):
     """Return a draw uniform on (0, 1): the middle of one of 2**52 equal parts, never 0 or 1. Takes one word.
 
@@ -34,14 +33,14 @@ def _next_uniform(s0, s1, s2, s3):
     return u, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_exponential(s0, s1, s2, s3):
     """Return an exponential draw of mean 1, -log(u) with u uniform: from 2**-53 to 53 log(2). Takes one word."""
     u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
     return -math.log(u), s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _product(a, b):
     """Return the upper and the lower word of the product of two words, by four products of their halves."""
     low = np.uint64(0xFFFFFFFF)
@@ -51,7 +50,7 @@ def _product(a, b):
     return (a >> 32) * (b >> 32) + (left >> 32) + (middle >> 32), a * b
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_integer(a, b, s0, s1, s2, s3):
     """Return a draw uniform on the whole numbers from a to b, without bias (Lemire 2019, algorithm 5).
 
@@ -76,7 +75,7 @@ def _next_integer(a, b, s0, s1, s2, s3):
     return np.float64(np.int64(a) + np.int64(chosen)), s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_categorical(logits, sums, s0, s1, s2, s3):
     """Return k with probability proportional to exp(logits[k]), by sums of exp(logits - their maximum), put in `sums`.
 
@@ -101,7 +100,7 @@ def _next_categorical(logits, sums, s0, s1, s2, s3):
     return np.float64(below), s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_categorical_above(logits, heights, level, sums, s0, s1, s2, s3):
     """Return k as `_next_categorical` does, among the places whose height is at a level or above it.
 

@@ -5,9 +5,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined, jitted, not_inlined
 from recipe_compiler.emit.support.variates import _MOST_TURNS, _next_uniform
 
 _MOST_COUNT = 2.0**52  # of a mean, or of trials: half of those up to which whole numbers are doubles
@@ -23,7 +22,7 @@ def _stirling_rests():
 _STIRLING_RESTS = _stirling_rests()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _stirling_rest(k):
     """Return log(k!) - k log(k) + k for whole k >= 0: from a table below 256, above log(2 pi k)/2 + 1/(12 k) - ..."""
     if k < 256.0:
@@ -32,7 +31,7 @@ def _stirling_rest(k):
     return 0.5 * math.log(6.283185307179586 * k) + (0.08333333333333333 - z * (0.002777777777777778 - z / 1260.0)) / k
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _deviance(k, m):
     """Return k log(k/m) + m - k >= 0, k >= 0, m > 0, where it cancels by a series in (k - m)/(k + m) (Loader 2000)."""
     if k == 0.0:
@@ -51,7 +50,7 @@ def _deviance(k, m):
     return (k - m) * s + 2.0 * k * s * z * p
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_poisson_by_products(mean, s0, s1, s2, s3):
     """Return how many uniforms it takes beyond the first for their product to be exp(-mean) or less (Knuth)."""
     least = math.exp(-mean)
@@ -64,7 +63,7 @@ def _next_poisson_by_products(mean, s0, s1, s2, s3):
     return math.nan, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@not_inlined
 def _accepts_poisson(k, mean, v, a, b, edge):
     """Whether v hat(k) <= exp(-`_deviance` - `_stirling_rest`), the probability of k, which cancels at no mean.
 
@@ -76,7 +75,7 @@ def _accepts_poisson(k, mean, v, a, b, edge):
     return math.log(hat) <= -_deviance(k, mean) - _stirling_rest(k)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_poisson_by_rejection(mean, s0, s1, s2, s3):
     """Return a Poisson draw of a mean from 10 on by transformed rejection with squeeze (Hoermann 1993, PTRS).
 
@@ -98,7 +97,7 @@ def _next_poisson_by_rejection(mean, s0, s1, s2, s3):
     return math.nan, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_poisson(mean, s0, s1, s2, s3):
     """Return a Poisson draw as a double, 0 <= mean <= 2**52, else NaN.
 
@@ -111,7 +110,7 @@ def _next_poisson(mean, s0, s1, s2, s3):
     return _next_poisson_by_rejection(mean, s0, s1, s2, s3)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _next_binomial_by_sums(n, p, s0, s1, s2, s3):
     """Return the first k at which the sum of probabilities up to k exceeds a uniform; n p < 10, p <= 1/2.
 
@@ -133,7 +132,7 @@ def _next_binomial_by_sums(n, p, s0, s1, s2, s3):
     return math.nan, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _next_binomial_by_rejection(n, p, s0, s1, s2, s3):
     """Return a binomial draw, n p >= 10 and p <= 1/2, by transformed rejection with squeeze (Hoermann 1993, BTRS)."""
     q = 1.0 - p
@@ -159,7 +158,7 @@ def _next_binomial_by_rejection(n, p, s0, s1, s2, s3):
     return math.nan, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _next_binomial(n, p, s0, s1, s2, s3):
     """Return a Binomial(n, p) draw as a double, whole 0 <= n <= 2**52 and 0 <= p <= 1, else NaN.
 

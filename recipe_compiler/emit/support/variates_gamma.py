@@ -5,9 +5,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined, jitted, not_inlined
 from recipe_compiler.emit.support.normals import _next_normal
 from recipe_compiler.emit.support.special import _softplus
 from recipe_compiler.emit.support.variates import _MOST_TURNS, _next_uniform
@@ -16,7 +15,7 @@ _LEAST_SHAPE = 1e-306  # below, logarithms of gamma draws are beyond the doubles
 _MOST_SHAPE = 1e306  # above, nine times the shape is
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _log_beyond_cubic(y):
     """Return log(1 + y) - y + y**2/2 - y**3/3 <= 0 for y > -1, the first terms cancelled where y is small."""
     if abs(y) >= 0.1:
@@ -35,7 +34,7 @@ def _log_beyond_cubic(y):
     return -(y * y) * (y * y) * p
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@not_inlined
 def _accepts_gamma(y, d, u):
     """Whether u < exp(x**2/2 + d - d (1 + y)**3 + 3 d log(1 + y)), y > -1, where x**2 = 9 d y**2 cancels; else no.
 
@@ -44,7 +43,7 @@ def _accepts_gamma(y, d, u):
     return y > -1.0 and math.log(u) < 3.0 * d * _log_beyond_cubic(y)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_gamma_from_one(a, s0, s1, s2, s3):
     """Return a Gamma(a, 1) draw, a >= 1: d (1 + y)**3 with y = x/sqrt(9 d), d = a - 1/3 (Marsaglia and Tsang 2000).
 
@@ -64,7 +63,7 @@ def _next_gamma_from_one(a, s0, s1, s2, s3):
     return math.nan, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_log_gamma(a, s0, s1, s2, s3):
     """Return the logarithm of a Gamma(a, 1) draw; below a = 1 log G(a + 1) + log(u)/a (Marsaglia and Tsang 2000).
 
@@ -80,7 +79,7 @@ def _next_log_gamma(a, s0, s1, s2, s3):
     return draw, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_gamma(a, s0, s1, s2, s3):
     """Return exp of what `_next_log_gamma` gives: a Gamma(a, 1) draw, 0 where that underflows."""
     if not _LEAST_SHAPE <= a <= _MOST_SHAPE:
@@ -92,7 +91,7 @@ def _next_gamma(a, s0, s1, s2, s3):
     return draw, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_log_beta(a, b, s0, s1, s2, s3):
     """Return log X and log(1 - X) of a Beta(a, b) draw X = G/(G + F), G and F gamma draws of shapes a and b.
 
@@ -103,14 +102,14 @@ def _next_log_beta(a, b, s0, s1, s2, s3):
     return -_softplus(log_F - log_G), -_softplus(log_G - log_F), s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_beta(a, b, s0, s1, s2, s3):
     """Return a Beta(a, b) draw, exp of the first of `_next_log_beta`: 0 or 1 where no double is nearer."""
     log_X, _, s0, s1, s2, s3 = _next_log_beta(a, b, s0, s1, s2, s3)
     return math.exp(log_X), s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _fill_log_dirichlet(alpha, out, s0, s1, s2, s3):
     """Fill `out` with logarithms of a Dirichlet(alpha) draw: of gamma draws of these shapes, over their sum.
 
@@ -130,7 +129,7 @@ def _fill_log_dirichlet(alpha, out, s0, s1, s2, s3):
     return s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@jitted
 def _fill_dirichlet(alpha, out, s0, s1, s2, s3):
     """Fill `out` with a Dirichlet(alpha) draw, exp of what `_fill_log_dirichlet` would."""
     s0, s1, s2, s3 = _fill_log_dirichlet(alpha, out, s0, s1, s2, s3)

@@ -4,14 +4,12 @@
 
 import math
 
-from numba import njit
-
-from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.jit import inlined
 from recipe_compiler.emit.support.variates_count import _next_poisson
 from recipe_compiler.emit.support.variates_gamma import _next_gamma, _next_log_gamma
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_gamma_of_count(a, mean, s0, s1, s2, s3):
     """Return a Gamma(a + K, 1) draw, K Poisson; 0 where a and K are. a = 0 or as `_next_gamma` has it, else NaN."""
     if not a >= 0.0:
@@ -22,7 +20,7 @@ def _next_gamma_of_count(a, mean, s0, s1, s2, s3):
     return _next_gamma(a + K, s0, s1, s2, s3)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_log_gamma_of_count(a, mean, s0, s1, s2, s3):
     """Return the logarithm of a Gamma(a + K, 1) draw, K Poisson; it is finite where the draw itself would be 0.
 
@@ -34,7 +32,7 @@ def _next_log_gamma_of_count(a, mean, s0, s1, s2, s3):
     return _next_log_gamma(a + K, s0, s1, s2, s3)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_noncentral_chi_square(nu, noncentrality, s0, s1, s2, s3):
     """Return a draw of chi2_nu(noncentrality) = chi2_(nu + 2 K), K Poisson of half the noncentrality.
 
@@ -44,7 +42,7 @@ def _next_noncentral_chi_square(nu, noncentrality, s0, s1, s2, s3):
     return 2.0 * draw, s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@inlined
 def _next_cir(theta, a, decay, grown, s0, s1, s2, s3):
     """Return theta_t of d theta = (a - theta) dt + sqrt(2 theta) dW from theta_0 = theta, exactly.
 

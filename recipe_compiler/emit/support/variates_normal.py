@@ -4,13 +4,10 @@
 
 import math
 
-from numba import njit
+from recipe_compiler.emit.support.jit import sums_reordered
 
 
-@njit(
-    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
-)  # fmt: skip
+@sums_reordered
 def _cholesky(S):
     """Write L with L L^T = S over the lower triangle of S, of which no other is read; NaN where S is not definite."""
     for j in range(S.shape[0]):
@@ -22,10 +19,7 @@ def _cholesky(S):
             S[i, j] = S[i, j] / pivot
 
 
-@njit(
-    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
-)  # fmt: skip
+@sums_reordered
 def _normal_by_precision(u, P, noise, out):
     """Write L^-T (L^-1 u + noise) with L L^T = P: N(inv(P) u, inv(P)), P being used up, and never inverted."""
     _cholesky(P)
@@ -45,10 +39,7 @@ def _normal_by_precision(u, P, noise, out):
         out[i] = out[i] / P[i, i]
 
 
-@njit(
-    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
-)  # fmt: skip
+@sums_reordered
 def _normal_by_covariance(mean, S, noise, out):
     """Write mean + L noise with L L^T = S: N(mean, S), S being used up."""
     _cholesky(S)
