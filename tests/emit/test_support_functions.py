@@ -161,10 +161,6 @@ ENDS: list[tuple[str, list[float], float, list[float]]] = [
     ("_inverse_log", [-INF, INF, NAN], 0, [0.0, INF, NAN]),
     *(("_inverse_power", NO_VALUES, p, [NAN] * 5) for p in (2.0, -1.0, -0.5, 1.0 / 3.0)),
     *(("_inverse_exp", NO_VALUES, c, [NAN] * 5) for c in (2.0, -0.5)),
-    *(
-        ("_is_finite", [s * one for s in (1, -1)], 0, [yes, yes])
-        for one, yes in ((1.7e308, 1.0), (INF, 0.0), (NAN, 0.0))
-    ),
 ]
 
 

@@ -11,9 +11,9 @@ from recipe_compiler.errors import CompilerError
 
 ENTRIES = (
     "_fill_normals", "_fill_normals_lanes", "_fill_indices",
-    "_shuffle_indices", "_sigmoid", "_softplus", "_is_finite", "_seed_words",
-    "_next_exponential", "_next_integer", "_next_categorical", "_next_beta", "_fill_dirichlet", "_next_binomial",
-    "_next_noncentral_chi_square", "_next_cir", "_next_log_gamma_of_count",
+    "_shuffle_indices", "_sigmoid", "_softplus", "_seed_words",
+    "_next_exponential", "_next_integer", "_next_categorical", "_next_beta", "_next_binomial",
+    "_next_gamma_of_count", "_next_log_gamma_of_count",
 )  # fmt: skip
 
 

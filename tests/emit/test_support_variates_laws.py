@@ -79,9 +79,13 @@ def count(name: str, parameters: tuple[float, ...], law: Any, mean: float) -> La
 
 def cir(theta: float, a: float, t: float) -> Law:
     """Cox, Ingersoll and Ross: 2 theta_t/(1 - exp(-t)) is chi2_(2 a)(2 theta exp(-t)/(1 - exp(-t)))."""
-    grown = -math.expm1(-t)
-    law = stats.ncx2(2.0 * a, 2.0 * theta * math.exp(-t) / grown) if theta else stats.chi2(2.0 * a)
-    return with_atom("_next_cir", (theta, a, math.exp(-t), grown), 1e-300, lambda x: law.cdf(2.0 * x / grown))
+    return half_chi_square(2.0 * a, 2.0 * theta * math.exp(-t) / -math.expm1(-t), 1e-300)
+
+
+def half_chi_square(nu: float, noncentrality: float, least: float = 0.0) -> Law:
+    """Return the law of half a noncentral chi-square number; `least`: what underflows."""
+    law = stats.ncx2(nu, noncentrality) if noncentrality else stats.chi2(nu)
+    return with_atom("_next_gamma_of_count", (nu / 2.0, noncentrality / 2.0), least, lambda x: law.cdf(2.0 * x))
 
 
 def atom(x: Array) -> Array:
@@ -116,10 +120,8 @@ LAWS = [
             (10**6, 0.999), (10**9, 0.2), (10**15, 0.25),
         )
     ),
-    continuous("_next_noncentral_chi_square", (0.2, 3.0), stats.ncx2(0.2, 3.0).cdf),
-    continuous("_next_noncentral_chi_square", (1.0, 0.0), stats.chi2(1.0).cdf),
-    continuous("_next_noncentral_chi_square", (3.0, 20.0), stats.ncx2(3.0, 20.0).cdf),
-    with_atom("_next_noncentral_chi_square", (0.0, 3.0), 0.0, atom),
+    half_chi_square(0.2, 3.0), half_chi_square(1.0, 0.0), half_chi_square(3.0, 20.0),
+    with_atom("_next_gamma_of_count", (0.0, 1.5), 0.0, lambda x: atom(2.0 * x)),
     *map(cir, (0.8, 0.0, 5.0, 0.8, 0.0), (0.1, 0.3, 2.0, 1e-4, 1e-4), (0.5, 0.5, 0.1, 0.5, 2.0)),
 ]  # fmt: skip
 
@@ -139,18 +141,6 @@ def test_draws_have_a_beta_law(a: float, b: float, size: int) -> None:
     logs = drawn("_next_log_beta", size, a, b, rows=2)
     assert np.abs(np.exp(logs).sum(0) - 1.0).max() < 1e-14
     assert p_value(logs[0] - logs[1], beta(a, b), beta(a, b)) > LEAST
-
-
-@FEW_AND_MANY
-def test_draws_have_a_dirichlet_law(size: int) -> None:
-    """The shares of each entry in what those before leave are independent, of beta laws."""
-    alpha = np.array([0.1, 1.0, 3.0])
-    draws = np.exp(drawn("_fill_log_dirichlet", size, alpha, rows=3))
-    np.testing.assert_allclose(drawn("_fill_dirichlet", size, alpha, rows=3), draws, rtol=1e-12)
-    one, other = draws[0], draws[1] / (draws[1] + draws[2])
-    for share, law in ((one, stats.beta(0.1, 4.0)), (other, stats.beta(1.0, 3.0))):
-        assert p_value(share, law.cdf, law.cdf) > LEAST
-    assert stats.spearmanr(one, other).pvalue > LEAST
 
 
 @dataclass(frozen=True)

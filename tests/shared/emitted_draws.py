@@ -25,30 +25,15 @@ def fill(state, out, {parameters}):
         {values}, s0, s1, s2, s3 = {name}({parameters}, s0, s1, s2, s3)
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 """
-ROWS = """
-@njit(error_model="numpy", fastmath=_FASTMATH)
-def fill(state, out, alpha):
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
-    draw = np.empty(alpha.size)
-    for k in range(np.uint64(out.shape[1])):
-        s0, s1, s2, s3 = {name}(alpha, draw, s0, s1, s2, s3)
-        for j in range(np.uint64(alpha.size)):
-            out[j, k] = draw[j]
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-"""
 LOOPS = {
-    "_next_categorical": (VALUES, "out[0, k]", "logits, sums"),
-    "_next_categorical_above": (VALUES, "out[0, k]", "logits, heights, level, sums"),
-    "_next_log_beta": (VALUES, "out[0, k], out[1, k]", "a, b"),
-    "_next_beta": (VALUES, "out[0, k]", "a, b"),
-    "_next_integer": (VALUES, "out[0, k]", "a, b"),
-    "_next_binomial": (VALUES, "out[0, k]", "n, p"),
-    "_next_noncentral_chi_square": (VALUES, "out[0, k]", "nu, noncentrality"),
-    "_next_gamma_of_count": (VALUES, "out[0, k]", "a, mean"),
-    "_next_log_gamma_of_count": (VALUES, "out[0, k]", "a, mean"),
-    "_next_cir": (VALUES, "out[0, k]", "theta, a, decay, grown"),
-    "_fill_dirichlet": (ROWS, "", "alpha"),
-    "_fill_log_dirichlet": (ROWS, "", "alpha"),
+    "_next_categorical": ("out[0, k]", "logits, sums"),
+    "_next_categorical_above": ("out[0, k]", "logits, heights, level, sums"),
+    "_next_log_beta": ("out[0, k], out[1, k]", "a, b"),
+    "_next_beta": ("out[0, k]", "a, b"),
+    "_next_integer": ("out[0, k]", "a, b"),
+    "_next_binomial": ("out[0, k]", "n, p"),
+    "_next_gamma_of_count": ("out[0, k]", "a, mean"),
+    "_next_log_gamma_of_count": ("out[0, k]", "a, mean"),
 }
 """How a function is called; all others take one parameter, or none."""
 
@@ -70,8 +55,8 @@ def support(names: tuple[str, ...], loops: str = "", *, plain: bool = True) -> S
 @cache
 def drawing(name: str, *, plain: bool = False) -> Draw:
     """Return draws(size, parameters, state=STATE, rows=1) -> (rows, size) of a function."""
-    loop, values, parameters = LOOPS.get(name, (VALUES, "out[0, k]", "parameter"))
-    loop = loop.format(name=name, values=values, parameters=parameters)
+    values, parameters = LOOPS.get(name, ("out[0, k]", "parameter"))
+    loop = VALUES.format(name=name, values=values, parameters=parameters)
     if name in ("_next_uniform", "_next_exponential"):
         loop = loop.replace(f"{name}(parameter, ", f"{name}(")
     fill = support((name,), loop, plain=plain).fill

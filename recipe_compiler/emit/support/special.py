@@ -93,9 +93,3 @@ def _reciprocal(x):
 def _sign(x):
     """Return -1, 0 or 1 with the sign of x; NaN counts as 1."""
     return 0.0 if x == 0.0 else math.copysign(1.0, x)
-
-
-@inlined
-def _is_finite(x):
-    """Whether x is neither infinite nor NaN, by a comparison that no flag of the jit removes."""
-    return abs(x) <= 1.7976931348623157e308

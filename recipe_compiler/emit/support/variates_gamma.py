@@ -1,12 +1,10 @@
-"""Gamma draws and their logarithms; beta and Dirichlet draws from logarithms, which do not underflow."""
+"""Gamma draws and their logarithms; beta draws from logarithms, which do not underflow."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
 
 import math
 
-import numpy as np
-
-from recipe_compiler.emit.support.jit import inlined, jitted, not_inlined
+from recipe_compiler.emit.support.jit import inlined, not_inlined
 from recipe_compiler.emit.support.normals import _next_normal
 from recipe_compiler.emit.support.special import _softplus
 from recipe_compiler.emit.support.variates import _MOST_TURNS, _next_uniform
@@ -107,32 +105,3 @@ def _next_beta(a, b, s0, s1, s2, s3):
     """Return a Beta(a, b) draw, exp of the first of `_next_log_beta`: 0 or 1 where no double is nearer."""
     log_X, _, s0, s1, s2, s3 = _next_log_beta(a, b, s0, s1, s2, s3)
     return math.exp(log_X), s0, s1, s2, s3
-
-
-@jitted
-def _fill_log_dirichlet(alpha, out, s0, s1, s2, s3):
-    """Fill `out` with logarithms of a Dirichlet(alpha) draw: of gamma draws of these shapes, over their sum.
-
-    Shapes as `_next_log_gamma` has them, else all are NaN. exp of `out` has the sum 1 to rounding, whatever underflows.
-    """
-    most = -math.inf
-    for k in range(np.uint64(out.size)):
-        log_G, s0, s1, s2, s3 = _next_log_gamma(alpha[k], s0, s1, s2, s3)
-        out[k] = log_G
-        most = log_G if log_G > most else most
-    total = 0.0
-    for k in range(np.uint64(out.size)):
-        total += math.exp(out[k] - most)
-    log_sum = math.log(total)
-    for k in range(np.uint64(out.size)):
-        out[k] = (out[k] - most) - log_sum
-    return s0, s1, s2, s3
-
-
-@jitted
-def _fill_dirichlet(alpha, out, s0, s1, s2, s3):
-    """Fill `out` with a Dirichlet(alpha) draw, exp of what `_fill_log_dirichlet` would."""
-    s0, s1, s2, s3 = _fill_log_dirichlet(alpha, out, s0, s1, s2, s3)
-    for k in range(np.uint64(out.size)):
-        out[k] = math.exp(out[k])
-    return s0, s1, s2, s3
