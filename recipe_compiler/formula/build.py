@@ -159,6 +159,11 @@ def _folded(fn: str, matrix: ex.Explicit) -> Formula | None:
     return ex.Explicit(tuple(tuple(map(ex.Number, row)) for row in rows), matrix.shape)
 
 
+def log_sum_exp(column: Formula) -> Formula:
+    """Return log(sum_i exp(v_i)) of a column."""
+    return ex.Apply("log", (ex.Apply("sum", (ex.Apply("exp", (column,), column.shape),), SCALAR),), SCALAR)
+
+
 def exp_quad(x: Formula, alpha: Formula, rho: Formula) -> Formula:
     """Return the n x n matrix alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a column x of n points."""
     apart = differences(x)

@@ -197,17 +197,13 @@ def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]
 def mixed(weights: Formula, terms: Formula | Sequence[Formula]) -> Formula:
     """Return log(sum_k w_k exp(f_k)), of a column of weights and one of terms, or of scalars."""
     if not isinstance(terms, Sequence):
-        return _log_sum_exp(build.add([ex.Apply("log", (weights,), weights.shape), terms], terms.shape))
+        return build.log_sum_exp(build.add([ex.Apply("log", (weights,), weights.shape), terms], terms.shape))
     if weights.shape == SCALAR:
         shares = [ex.Apply("log", (weights,), SCALAR), ex.Apply("log1p", (build.negate(weights),), SCALAR)]
     else:
         shares = [ex.Apply("log", (ex.Entry(weights, (k,)),), SCALAR) for k in range(len(terms))]
     rows = tuple((build.add([share, term], SCALAR),) for share, term in zip(shares, terms, strict=True))
-    return _log_sum_exp(ex.Explicit(rows, Shape(len(rows))))
-
-
-def _log_sum_exp(column: Formula) -> Formula:
-    return ex.Apply("log", (ex.Apply("sum", (ex.Apply("exp", (column,), column.shape),), SCALAR),), SCALAR)
+    return build.log_sum_exp(ex.Explicit(rows, Shape(len(rows))))
 
 
 def _given(row: Density, args: Sequence[Formula]) -> Mapping[str, Formula]:

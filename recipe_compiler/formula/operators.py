@@ -36,6 +36,8 @@ class Operator:
     """It in LaTeX: `{0:power}` is the first argument, in parentheses where it binds less tightly than a power."""
     binds: str = "atom"
     """How tightly that binds: as a `sum`, `product`, `power` or `atom`."""
+    shapes: str = ""
+    """The shapes that it takes and gives, a letter for each axis, as NumPy's signatures: `kl, mn -> km, ln`."""
 
     @property
     def name(self) -> str:
@@ -72,41 +74,45 @@ _ROWS = {
             (-1,), "{{{0:atom}}}^{{-1}}", "power",
         ),
         Operator(
-            "det(A)", "the determinant of a square matrix, a scalar", latex=r"\det\left({0}\right)",
+            "det(A)", "the determinant of a square matrix, a scalar", latex=r"\det\left({0}\right)", shapes="nn -> ",
         ),
         Operator(
             "logdet(A)", "log det A of a positive definite d x d matrix, a scalar",
-            latex=r"\log\det\left({0}\right)",
+            latex=r"\log\det\left({0}\right)", shapes="nn -> ",
         ),
         Operator(
             "trace(A)", "the trace sum_i A_ii of a square matrix, a scalar",
-            (1,), r"\operatorname{{tr}}\left({0}\right)",
+            (1,), r"\operatorname{{tr}}\left({0}\right)", shapes="nn -> ",
         ),
-        Operator("diag(v)", "the d x d diagonal matrix of a column of d entries", (1,)),
+        Operator("diag(v)", "the d x d diagonal matrix of a column of d entries", (1,), shapes="n -> n, n"),
         Operator("sum(v)", "the sum of all entries of a vector or matrix, a scalar", (1,)),
         Operator(
             "dot(u, v)",
             "sum_i u_i v_i of two vectors of one size, or trace(A.T @ B) of two matrices of one shape: a scalar",
+            shapes="n, n -> ",
         ),
         Operator(
             "norm2(v)", "the SQUARED Euclidean norm sum_i v_i**2 of a vector, or of the entries of a matrix, a scalar",
+            shapes="n -> ",
         ),
-        Operator("logsumexp(v)", "log(sum_i exp(v_i)), a scalar, of a column or a row"),
+        Operator("logsumexp(v)", "log(sum_i exp(v_i)), a scalar, of a column or a row", shapes="n -> "),
         Operator(
             "softmax(v)",
             "exp(v - logsumexp(v)*ones), of the shape of v, a column or a row: positive numbers whose sum is 1",
+            shapes="n -> n",
         ),
         Operator(
             "outer(u, v)", "u @ v.T, the m x n matrix u_i v_j of vectors of m and n entries",
-            (1, 1), r"{0:power} {{{1:atom}}}^\top", "product",
+            (1, 1), r"{0:power} {{{1:atom}}}^\top", "product", shapes="m, n -> m, n",
         ),
         Operator(
             "kron(A, B)", "the Kronecker product of matrices k x l and m x n, (k m) x (l n): blocks a_ij B",
-            (1, 1), r"{0:power} \otimes {1:power}", "sum",
+            (1, 1), r"{0:power} \otimes {1:power}", "sum", shapes="kl, mn -> km, ln",
         ),
         Operator(
             "gp_exp_quad_cov(x, alpha, rho)",
             "the n x n covariance alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a Gaussian process at n points x",
+            shapes="n, ,  -> n, n",
         ),
     ),
     Group.CALCULUS: (

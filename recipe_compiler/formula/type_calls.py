@@ -9,6 +9,7 @@ are faults that name both:
     a ** n      a no square matrix, n a scalar
 """
 
+from collections import defaultdict
 from functools import reduce
 
 from recipe_compiler.formula import build, tree
@@ -25,7 +26,10 @@ from recipe_compiler.formula.context import (
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named, names_given
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.operators import OPERATORS
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+
+_OF_SCALARS = {"norm2": "the square of a scalar is written x**2", "dot": "of scalars write a*b"}
 
 
 def normal_draw(part: tree.Call, cov: Formula, context: Context) -> Formula | None:
@@ -79,27 +83,46 @@ def apply_function(part: tree.Call, args: tuple[Formula, ...], context: Context)
             if not context.unknowns.same(shape.rows, shape.cols):
                 return _expected(part, 0, args, "a square matrix", context)
             return ex.Apply("inv", args, shape)
-        case "det" | "logdet" | "trace":
-            return ex.Apply(name, args, SCALAR) if _square(part, args, context) else None
-        case "diag":
-            return _diag(part, args, context)
         case "sum":
-            shape = context.shape(args[0])
-            if is_scalar(shape):
+            if is_scalar(context.shape(args[0])):
                 return _expected(part, 0, args, "a vector or a matrix", context)
             return ex.Apply("sum", args, SCALAR)
-        case "logsumexp":
-            return _logsumexp(part, args[0], context)
-        case "softmax":
-            return _softmax(part, args[0], context)
-        case "dot" | "norm2":
-            return _inner(part, args[0], args[-1], context)
-        case "outer":
-            return _outer(part, args, context)
-        case "gp_exp_quad_cov":
-            return _covariance_of_squares(part, args, context)
+        case "dot" | "norm2" if is_matrix(context.shape(args[0])) and not is_open(context.shape(args[0]).rows):
+            return _inner_of_matrices(part, args[0], args[-1], context)
         case _:
-            return _kron(part, args, context)
+            return _by_shapes(part, args, context)
+
+
+def _by_shapes(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    """Return the call of a function whose row says the shapes that it takes and gives; rows count as columns."""
+    name, unknowns = part.name, context.unknowns
+    takes, gives = (side.split(", ") for side in OPERATORS[name].shapes.split(" -> "))
+    sizes = defaultdict[str, Size](lambda: unknowns.fresh(present=True))
+    found = list[Formula]()
+    for k, (arg, axes) in enumerate(zip(args, takes, strict=True)):
+        shape, wanted = context.shape(arg), unknowns.shape(Shape(*(sizes[letter] for letter in axes)))
+        if len(axes) == 1 and shape.rows is None and shape.cols is not None:
+            arg, shape = ex.Transpose(arg, shape.transposed), shape.transposed
+        if not unknowns.same_shape(shape, wanted):
+            square = "a square matrix" if wanted.rows == wanted.cols else "a matrix"
+            what = ("a scalar", "a vector", square)[len(axes)] if is_open(wanted.rows) else f"a {wanted}"
+            return _expected(part, k, args, what, context, _OF_SCALARS.get(name, ""))
+        found.append(arg)
+    first, last = found[0], found[-1]
+    shape = context.shape(args[0])
+    match name:
+        case "dot" | "norm2":
+            return ex.MatMul(ex.Transpose(first, context.shape(first).transposed), last, SCALAR)
+        case "logsumexp":
+            return build.log_sum_exp(first)
+        case "softmax":
+            of_each = build.multiply(build.log_sum_exp(first), ex.Filled(1, shape), shape)
+            return ex.Apply("exp", (build.add([args[0], build.negate(of_each)], shape),), shape)
+        case "gp_exp_quad_cov":
+            return build.exp_quad(*found)
+        case _:
+            axes = (reduce(product_size, (sizes[letter] for letter in axis)) for axis in gives if axis)
+            return ex.Apply(name, tuple(found), Shape(*axes))
 
 
 def apply_calculus(part: tree.Call, arg: Formula, block: ex.Symbol, context: Context) -> Formula | None:
@@ -125,15 +148,6 @@ def _expected(part: tree.Call, k: int, args: tuple[Formula, ...], what: str, con
     context.fault(part.args[k], f"found a {context.shown(args[k])}, expected {what} in {part.name}()", hint)
 
 
-def _square(part: tree.Call, args: tuple[Formula, ...], context: Context) -> bool:
-    shape = context.shape(args[0])
-    unknowns = context.unknowns
-    if unknowns.require(shape.rows) and unknowns.require(shape.cols) and unknowns.same(shape.rows, shape.cols):
-        return True
-    _expected(part, 0, args, "a square matrix", context)
-    return False
-
-
 def _elementwise(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
     shape = context.shape(args[0])
     if may_be_square(shape):
@@ -151,89 +165,13 @@ def _where(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Form
     return ex.Apply("where", args, context.shape(yes))
 
 
-def _diag(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
-    shape = context.shape(args[0])
-    if not (context.unknowns.require(shape.rows) and context.unknowns.same(shape.cols, None)):
-        return _expected(part, 0, args, "a column", context)
-    rows = context.unknowns.axis(shape.rows)
-    return ex.Apply("diag", args, Shape(rows, rows))
-
-
-def as_column(formula: Formula, context: Context) -> Formula | None:
-    """Return a vector as a column (a row transposed), None if it is no vector."""
-    shape = context.shape(formula)
-    if shape.rows is None and shape.cols is not None:
-        return ex.Transpose(formula, shape.transposed)
-    fits = context.unknowns.require(shape.rows) and context.unknowns.same(shape.cols, None)
-    return formula if fits else None
-
-
-def _inner(part: tree.Call, left: Formula, right: Formula, context: Context) -> Formula | None:
-    """dot(u, v) = u.T @ v; of matrices trace(A.T @ B). norm2(v) = dot(v, v), the SQUARED Euclidean norm."""
+def _inner_of_matrices(part: tree.Call, left: Formula, right: Formula, context: Context) -> Formula | None:
+    """dot(A, B) = trace(A.T @ B)."""
     shape = context.shape(left)
-    if shape.rows is not None and shape.cols is not None and not is_open(shape.rows):
-        if context.fit(right, shape, part.args[-1]) is None:
-            return None
-        square = Shape(shape.cols, shape.cols)
-        return ex.Apply("trace", (ex.MatMul(ex.Transpose(left, shape.transposed), right, square),), SCALAR)
-    columns = as_column(left, context), as_column(right, context)
-    for k, column in enumerate(columns):
-        if column is None:
-            index = min(k, len(part.args) - 1)
-            hint = "the square of a scalar is written x**2" if part.name == "norm2" else "of scalars write a*b"
-            return _expected(part, index, (left, right), "a vector", context, hint)
-    u, v = columns
-    if u is None or v is None or context.fit(v, u.shape, part.args[-1]) is None:
+    if context.fit(right, shape, part.args[-1]) is None:
         return None
-    return ex.MatMul(ex.Transpose(u, context.shape(u).transposed), v, SCALAR)
-
-
-def _logsumexp(part: tree.Call, arg: Formula, context: Context) -> Formula | None:
-    """logsumexp(v) = log(sum(exp(v))) of a column or a row."""
-    column = as_column(arg, context)
-    if column is None:
-        return _expected(part, 0, (arg,), "a vector", context)
-    exponentials = ex.Apply("exp", (column,), context.shape(column))
-    return ex.Apply("log", (ex.Apply("sum", (exponentials,), SCALAR),), SCALAR)
-
-
-def _softmax(part: tree.Call, arg: Formula, context: Context) -> Formula | None:
-    """softmax(v) = exp(v - logsumexp(v)*ones) of a column or a row."""
-    total = _logsumexp(part, arg, context)
-    if total is None:
-        return None
-    shape = context.shape(arg)
-    of_each = build.negate(build.multiply(total, ex.Filled(1, shape), shape))
-    return ex.Apply("exp", (build.add([arg, of_each], shape),), shape)
-
-
-def _outer(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
-    u, v = (as_column(arg, context) for arg in args)
-    if u is None or v is None:
-        return _expected(part, 0 if u is None else 1, args, "a vector", context)
-    return ex.Apply("outer", (u, v), Shape(context.shape(u).rows, context.shape(v).rows))
-
-
-def _covariance_of_squares(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
-    """gp_exp_quad_cov(x, alpha, rho)_ij = alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a column x of n points, n x n."""
-    x, (alpha, rho) = as_column(args[0], context), args[1:]
-    if x is None:
-        return _expected(part, 0, args, "a column of points", context)
-    if any(context.fit(arg, SCALAR, at) is None for arg, at in zip((alpha, rho), part.args[1:], strict=True)):
-        return None
-    return build.exp_quad(x, alpha, rho)
-
-
-def _kron(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
-    sizes: list[tuple[str | int, str | int]] = []
-    for k, arg in enumerate(args):
-        shape = context.shape(arg)
-        if not (context.unknowns.require(shape.rows) and context.unknowns.require(shape.cols)):
-            return _expected(part, k, args, "a matrix", context)
-        if shape.rows is not None and shape.cols is not None:
-            sizes.append((shape.rows, shape.cols))
-    (a, b), (c, d) = sizes
-    return ex.Apply("kron", args, Shape(product_size(a, c), product_size(b, d)))
+    square = Shape(shape.cols, shape.cols)
+    return ex.Apply("trace", (ex.MatMul(ex.Transpose(left, shape.transposed), right, square),), SCALAR)
 
 
 def _div(part: tree.Call, arg: Formula, block: ex.Symbol, context: Context) -> Formula | None:

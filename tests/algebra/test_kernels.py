@@ -77,7 +77,7 @@ def test_what_is_not_semidefinite_at_some_state_is_not_shown(text: str) -> None:
     ("text", "found"),
     [
         ("gp_exp_quad_cov(x, a)", "found 2 arguments"),
-        ("gp_exp_quad_cov(a, a, r)", "expected a column of points"),
+        ("gp_exp_quad_cov(a, a, r)", "expected a vector in gp_exp_quad_cov()"),
         ("gp_exp_quad_cov(x, w, r)", "expected a scalar"),
     ],
 )
