@@ -13,7 +13,7 @@ LONGEST = 100
 """Characters of a name that are kept in that of the file beside it: a name may have 255."""
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes | memoryview) -> None:
     """Write a file so that at every instant it is either absent, or the old one, or complete."""
     with written_whole(path) as beside:
         beside.write_bytes(content)

@@ -119,13 +119,10 @@ def _is_double(n: int) -> bool:
 
 
 def loses_digits(cell: str) -> bool:
-    """Whether a text is a whole number that reads otherwise as a double."""
-    return is_plain(cell) and abs(value := float(cell)) >= MOST_WHOLE and Decimal(repr(value)) != Decimal(cell.strip())
-
-
-def is_plain(cell: str) -> bool:
-    """Whether a text is a whole number, written with the digits 0 to 9 and a sign alone."""
-    return re.fullmatch(r"[+-]?[0-9]+", cell.strip()) is not None
+    """Whether a text is a whole number, of digits and a sign, that reads otherwise as a double."""
+    return re.fullmatch(r"[+-]?[0-9]+", cell.strip()) is not None and Decimal(repr(float(cell))) != Decimal(
+        cell.strip()
+    )
 
 
 def _are_allowed(datum: Datum, array: NDArray[Any]) -> NDArray[np.bool_]:

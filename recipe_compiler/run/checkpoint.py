@@ -13,7 +13,7 @@ import json
 import platform
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -31,7 +31,7 @@ from recipe_compiler.run.chains import Keep
 from recipe_compiler.version import OWN, versions
 
 KIND = "recipe_compiler checkpoint"
-VERSION = 4
+VERSION = 5
 Facts = Mapping[str, Any]
 Copies = dict[str, NDArray[Any]]
 
@@ -261,11 +261,7 @@ class Checkpoint:
         return self.folder / f"draws-{number:06d}"
 
     def _compare(self, path: Path, header: Mapping[str, Any]) -> None:
-        differ = list(_differences((), header["facts"], self.facts))
-        if differ:
-            raise RunError(
-                "\n".join((f"{path} is of another run: continue that one, or run without --resume", *differ))
-            )
+        demand_same(header["facts"], self.facts, f"{path} is of another run: continue that, or run without --resume")
         self.notes = tuple(
             f"{name} was {header.get(name)}, is {value}: draws from here on may differ in their last bits"
             for name, value in _versions().items()
@@ -285,22 +281,13 @@ class Checkpoint:
         self._kept = list(segment.header["ends"])
 
 
-def _differences(names: tuple[str, ...], found: object, expected: object) -> Iterator[str]:
-    """Yield what is not the same in a checkpoint, by name; of code, the first line that differs."""
-    if isinstance(found, dict) and isinstance(expected, Mapping):
-        for name in dict.fromkeys((*expected, *found)):
-            yield from _differences((*names, name), found.get(name), expected.get(name))
-    elif found != expected:
-        before, now = (_first_line(one, other) for one, other in ((found, expected), (expected, found)))
-        yield f"{' '.join(names)}: found {before} in the checkpoint, expected {now}"
-
-
-def _first_line(one: object, other: object) -> object:
-    """Return the first line of a text that is not in the other; all of what is no text of several lines."""
-    if not (isinstance(one, str) and "\n" in one):
-        return one
-    others = set(other.splitlines()) if isinstance(other, str) else set[str]()
-    return f"`{next((line.strip() for line in one.splitlines() if line not in others), '...')}`"
+def demand_same(before: Facts, now: Facts, problem: str) -> None:
+    """Raise RunError where draws would be others than those of an earlier run, with what differs."""
+    names = [name for name in dict.fromkeys((*now, *before)) if before.get(name) != now.get(name)]
+    if names:
+        raise RunError(
+            "\n".join((problem, *(f"{n}: found {before.get(n)} there, expected {now.get(n)}" for n in names)))
+        )
 
 
 def _versions() -> dict[str, str]:

@@ -7,11 +7,8 @@ chain do not depend on it.
 
 import ast
 import hashlib
-import io
-import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,43 +40,26 @@ def stepping_code(text: str) -> Mapping[str, str]:
         text: of an emitted module.
     """
     defined = dict(_definitions(ast.parse(text)))
-    lines = text.splitlines()
     found: dict[str, str] = {}
     left = [name for name in ROOTS if name in defined]
     while left:
         name = left.pop()
         if name not in found:
-            found[name] = _bare(defined[name], lines)
-            left += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name) and node.id in defined]
+            node = defined[name]
+            if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+                del node.body[0]
+            found[name] = ast.unparse(node)
+            left += [used.id for used in ast.walk(node) if isinstance(used, ast.Name) and used.id in defined]
     return dict(sorted(found.items()))
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, _Defined]]:
     for node in tree.body:
         match node:
-            case ast.FunctionDef(name=name):
-                yield name, node
-            case ast.Assign(targets=[ast.Name(id=name)]):
+            case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
                 yield name, node
             case _:
                 pass
-
-
-def _bare(node: _Defined, lines: list[str]) -> str:
-    """Return the text of a definition without its docstring, comments and empty lines."""
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    own = dict(enumerate(lines[first - 1 : node.end_lineno], first))
-    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-        said = node.body[0]
-        for number in range(said.lineno, (said.end_lineno or said.lineno) + 1):
-            own[number] = ""
-    text = "\n".join(own.values()) + "\n"
-    kept = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            kept[row - 1] = kept[row - 1][:column]
-    return "\n".join(line.rstrip() for line in kept if line.strip())
 
 
 def checkpoint_facts(code: Mapping[str, str], build: Build, settings: RunSettings, data: Data) -> Facts:
@@ -96,30 +76,34 @@ def checkpoint_facts(code: Mapping[str, str], build: Build, settings: RunSetting
     sizes = resolve_sizes(build, data)
     values = known_values(without_estimates(build), sizes)
     return {
-        "code": dict(code),
+        **{f"code {name}": _digest(own.encode()) for name, own in code.items()},
         **dict(_of_code(build)),
-        **{name: value for name, value in asdict(settings).items() if name != "draws"},
+        **{name: value for name, value in asdict(settings).items() if name not in ("draws", "schedule")},
+        **{f"schedule {name}": value for name, value in asdict(settings.schedule).items()},
         **{f"size {name}": size for name, size in sizes.items()},
-        **{f"parameter {name}": value.item() if value.size == 1 else _digest(value) for name, value in values.items()},
+        **{
+            f"parameter {name}": value.item() if value.size == 1 else _digest_array(value)
+            for name, value in values.items()
+        },
         **{f"init {name}": text(formula) for name, formula in build.init},
-        **{f"data {item.name}": _digest(item.values) for item in data.fields},
+        **{f"data {item.name}": _digest_array(item.values) for item in data.fields},
     }
 
 
 def _of_code(build: Build) -> Iterator[tuple[str, str]]:
-    """Yield the text of the user's files, and of what they import that is the user's own."""
+    """Yield digests of the user's files, and of what they import that is the user's own."""
     for own in build.codes:
         name = f"{'code of' if own == build.target.gradient else 'move'} {own}"
-        yield name, _read(own.file)
-        yield from ((f"{name}, {other}", _read(file)) for other, file in own_modules(own.file).items())
+        yield name, _digest(own.file.read_bytes())
+        yield from ((f"{name}, {other}", _digest(file.read_bytes())) for other, file in own_modules(own.file).items())
 
 
-def _read(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace")
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:24]
 
 
-def _digest(values: NDArray[np.generic]) -> str:
-    """Return the SHA-256 of an array, of pieces spread over it where it is large: it may not fit into memory."""
+def _digest_array(values: NDArray[np.generic]) -> str:
+    """Return the digest of an array, of pieces spread over it where it is large: it may not fit into memory."""
     flat = values.reshape(-1)
     length = PIECE // flat.itemsize
     pieces = range(0, flat.size, length)
@@ -128,4 +112,4 @@ def _digest(values: NDArray[np.generic]) -> str:
     found = hashlib.sha256(f"{values.shape} {values.dtype.str}".encode("ascii"))
     for start in pieces:
         found.update(np.ascontiguousarray(flat[start : start + length]).tobytes())
-    return found.hexdigest()
+    return found.hexdigest()[:24]

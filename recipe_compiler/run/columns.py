@@ -7,9 +7,9 @@ import csv
 import os
 from array import array
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError, nearest
-from recipe_compiler.run.check_numbers import DIGITS_LOST, MOST_WHOLE, is_plain, loses_digits, places_of_lost_digits
+from recipe_compiler.run.check_numbers import DIGITS_LOST, MOST_WHOLE, loses_digits, places_of_lost_digits
 from recipe_compiler.spec.npy import mapped
 
 Column = NDArray[np.float64]
@@ -49,8 +49,7 @@ class Columns:
 
 def place_of(origin: Path, row: int, column: str = "") -> str:
     """Say where a number stands: in which row, counted from 1, at which line of a CSV file, in which column."""
-    number = _line_of(origin, row + 1) if origin.suffix.lower() == ".csv" else 0
-    line = f" (line {number})" if number else ""
+    line = f" (line {_line_of(origin, row + 1)})" if origin.suffix.lower() == ".csv" else ""
     return f"{origin}, row {row + 1}{line}{f', column `{column}`' if column else ''}"
 
 
@@ -151,30 +150,7 @@ def _open_csv(file: Path) -> Header:
 
 
 def _read_csv(file: Path, header: Sequence[str], wanted: Sequence[str]) -> Arrays:
-    """Return columns by NumPy's reader; where it does not take them all, row by row.
-
-    What NumPy takes are rows of the width of the header with a plain number in every wanted cell, which are those that
-    are taken row by row, too; whatever else is there is read again to be named, or because it is a number after all.
-    (Quicker readers fill short rows up, or pass over what is no text, and would take files that are refused here.)
-    """
-    types = np.dtype([(str(k), "f8" if name in wanted else "U1") for k, name in enumerate(header)])
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        next(csv.reader(stream), None)
-        lines = (line for line in stream if line.strip("\r\n"))
-        if (line := next(lines, None)) is None:
-            return {name: np.empty(0) for name in wanted}
-        try:
-            table: Any = np.loadtxt(chain([line], lines), types, comments=None, delimiter=",", quotechar='"', ndmin=1)
-        except ValueError:
-            return _csv_by_rows(file, header, wanted)
-    found = {name: table[str(header.index(name))] for name in wanted}
-    if any((np.isfinite(own) & (np.abs(own) >= MOST_WHOLE)).any() for own in found.values()):  # digits may be lost
-        return _csv_by_rows(file, header, wanted)
-    return found
-
-
-def _csv_by_rows(file: Path, header: Sequence[str], wanted: Sequence[str]) -> Arrays:
-    """Return columns cell by cell. Raises DataError for the first that is no number."""
+    """Return columns cell by cell. Raises DataError for the first that is no number written with the digits 0 to 9."""
     places, cells = [header.index(name) for name in wanted], array("d")
     with file.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream)
@@ -184,34 +160,30 @@ def _csv_by_rows(file: Path, header: Sequence[str], wanted: Sequence[str]) -> Ar
                 found = f"found {len(row)} cells, expected {len(header)} as in the header"
                 raise DataError([f"{place_of(file, count)}: {found}"])
             for place in places:
-                if (number := _number(row[place])) is None:
-                    shown = f"`{row[place][:40]}`" if row[place].strip() else "an empty cell"
-                    expected = DIGITS_LOST if is_plain(row[place]) else "a number"
+                cell = row[place]
+                try:
+                    number = float(cell)
+                    lost = abs(number) >= MOST_WHOLE and loses_digits(cell)
+                    fits = not lost and "_" not in cell and cell.strip().isascii()  # Python takes 1_0, every digit
+                except ValueError:
+                    lost = fits = False
+                if not fits:
+                    shown = f"`{cell[:40]}`" if cell.strip() else "an empty cell"
+                    expected = DIGITS_LOST if lost else "a number"
                     raise DataError([f"{place_of(file, count, header[place])}: found {shown}, expected {expected}"])
                 cells.append(number)
     values = np.array(cells).reshape(-1, len(places))
     return {name: values[:, k] for k, name in enumerate(wanted)}
 
 
-def _number(cell: str) -> float | None:
-    """Return the number in a cell, written with the digits 0 to 9; None for any other, and where digits are lost."""
-    if "_" in cell or not cell.strip().isascii():  # Python takes 1_0 for 10, and the digits of every script
-        return None
-    try:
-        return None if loses_digits(cell) else float(cell)
-    except ValueError:
-        return None
-
-
 def _line_of(file: Path, row: int) -> int:
-    """Return the line of a CSV file at which a row ends, both counted from 1; 0 where a cell is longer than any is."""
-    with file.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
+    """Return the line of a CSV file at which a row ends, both counted from 1."""
+    with file.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream)
         next(reader, None)
         for _ in islice(filter(None, reader), row):
             pass
         return reader.line_num
-    return 0
 
 
 def open_array(file: Path) -> NDArray[Any]:

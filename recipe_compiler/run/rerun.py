@@ -4,7 +4,6 @@ The file holds the documents as written, the settings, and digests of all that t
 (`run/checkpoint_facts.py`).
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.run import checkpoint
 from recipe_compiler.run.checkpoint import Facts
 from recipe_compiler.spec.model import Build, RunSettings, Schedule
 from recipe_compiler.spec.to_yaml import archived, from_archive
@@ -29,16 +29,11 @@ GROUPS = ("posterior", "auxiliary", "warmup_posterior", "diverged_posterior")
 
 def kept_for_rerun(build: Build, settings: RunSettings, facts: Facts) -> Mapping[str, str]:
     """Return the attributes of a file from which its run can be made again."""
-    digests = {name: _digest(value) for name, value in facts.items()}
     return {
         "documents": archived(build),
         "run_settings": json.dumps(asdict(settings)),
-        "facts": json.dumps(digests),
+        "run_facts": json.dumps(facts),
     }
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[Build, RunSettings]:
@@ -53,7 +48,7 @@ def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[B
         RunError: the file records no run.
         SpecError, ModelError: its documents mean nothing without the files that they name.
     """
-    missing = [name for name in ("documents", "run_settings", "facts") if name not in tree.attrs]
+    missing = [name for name in ("documents", "run_settings", "run_facts") if name not in tree.attrs]
     if missing:
         raise RunError(f"{file}: found no documents in it, expected a file that `recipe run` of this version wrote")
     build = _read(tree, "documents", file, lambda text: from_archive(text, folder))
@@ -81,21 +76,8 @@ def _read(tree: "DataTree", name: str, file: str, read: Callable[[str], Read]) -
 
 def demand_same(tree: "DataTree", facts: Facts, file: str) -> None:
     """Raise RunError where draws would be others than those of a stored run, with what differs."""
-    before = _read(tree, "facts", file, _digests)
-    now = {name: _digest(value) for name, value in facts.items() if name != "draws"}
-    differ = [name for name in dict.fromkeys((*before, *now)) if name != "draws" and before.get(name) != now.get(name)]
-    if not differ:
-        return
-    data = [name.removeprefix("data ") for name in differ if name.startswith("data ")]
-    others = [name for name in differ if not name.startswith("data ")]
-    said = [f"the data of {', '.join(data)} are not those of the run"] if data else []
-    said += ["the emitted code is not that of the run: this version steps otherwise"] if "code" in others else []
-    said += [f"found other values of {', '.join(rest)}"] if (rest := [n for n in others if n != "code"]) else []
-    raise RunError(f"{file}: cannot be made again: {'; '.join(said)}")
-
-
-def _digests(text: str) -> dict[str, str]:
-    return dict(json.loads(text))
+    before = _read(tree, "run_facts", file, lambda text: dict(json.loads(text)))
+    checkpoint.demand_same(before, facts, f"{file}: cannot be made again")
 
 
 def same_draws(tree: "DataTree", again: "DataTree") -> bool:

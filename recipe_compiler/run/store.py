@@ -1,10 +1,8 @@
 """Draws as an ArviZ data tree, with named coordinates, and as a netCDF file."""
 
-import errno
 import math
 import os
 import platform
-import shutil
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.step_stats import ACCEPTANCE, TRIED
-from recipe_compiler.run.atomic_write import written_whole
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_draws import declared_blocks, derived_draws, derived_formulas
@@ -34,8 +32,6 @@ from recipe_compiler.version import OWN, versions
 
 Attributes = Mapping[str, str | int | float]
 ACCEPTANCE_RATE = "acceptance_rate"
-OVERHEAD = 1 << 20
-"""Bytes of a netCDF file beside its arrays: names, attributes, HDF5's own."""
 
 
 def labels(
@@ -248,25 +244,10 @@ class _Grouped:
 def save(tree: "DataTree", path: Path) -> None:
     """Write a data tree as netCDF; the file is whole at every instant, or the old one, or not there.
 
-    Raises OSError where it cannot be written. Room is reserved first: HDF5 cannot close a file that has none.
+    Raises OSError where it cannot be written. It is made in memory: HDF5 ends the process where a disk is full.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    wanted, free = tree.nbytes + OVERHEAD, shutil.disk_usage(path.parent).free
-    if free < wanted:
-        problem = f"found room for {free / 1e6:.1f} MB, expected {wanted / 1e6:.1f} MB"
-        raise OSError(errno.ENOSPC, problem, str(path))
-    with written_whole(path) as beside:
-        _take_room(beside, wanted)
-        tree.to_netcdf(beside, engine="h5netcdf")
-
-
-def _take_room(file: Path, wanted: int) -> None:
-    """Have the system keep room for a file once, which quotas and limits refuse as writing would; then give it back."""
-    if not hasattr(os, "posix_fallocate"):
-        return
-    with file.open("r+b") as stream:
-        os.posix_fallocate(stream.fileno(), 0, wanted)
-        stream.truncate(0)
+    write_whole(path, tree.to_netcdf(engine="h5netcdf"))
 
 
 def set_aside(path: Path) -> Path | None:

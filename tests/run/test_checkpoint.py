@@ -145,15 +145,15 @@ CHANGED = {**CODE, "run": CODE["run"].replace("y = 2", "y = 3"), "more": "def mo
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"seed": 3}, "seed: found 1 in the checkpoint, expected 3"),
+        ({"seed": 3}, "seed: found 1 there, expected 3"),
         ({"step_size": 0.01}, "step_size: found"),
         ({"thin": 7}, "thin: found"),
-        ({"chains": 2}, "chains: found 4 in the checkpoint, expected 2"),
-        ({"warmup": 11}, "warmup: found 5 in the checkpoint, expected 11"),
-        ({"build": limited(BUILD, "3.85")}, r"parameter limit: found .* in the checkpoint, expected 3.85"),
+        ({"chains": 2}, "chains: found 4 there, expected 2"),
+        ({"warmup": 11}, "warmup: found 5 there, expected 11"),
+        ({"build": limited(BUILD, "3.85")}, r"parameter limit: found .* there, expected 3.85"),
         ({"data": Data((replace(DATA.fields[0], values=OTHER),))}, "data x: found"),
-        ({"code": CHANGED}, "code run: found `y = 2` in the checkpoint, expected `y = 3`"),
-        ({"code": CHANGED}, r"code more: found None in the checkpoint, expected `def more\(\):`"),
+        ({"code": CHANGED}, r"code run: found \w{24} there, expected \w{24}"),
+        ({"code": CHANGED}, r"code more: found None there, expected \w{24}"),
     ],
 )
 def test_another_run_is_refused_by_what_differs(
@@ -188,8 +188,8 @@ def test_damage_is_seen_wherever_it_is(run: Callable[..., Draws], tmp_path: Path
     with pytest.raises(RunError, match="found no such file"):
         run(draws=80, resume=True)
     text = (tmp_path / "state").read_bytes()
-    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 4\n", b"checkpoint 5\n", 1))
-    with pytest.raises(RunError, match="found a checkpoint of version 5, expected 4"):
+    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 5\n", b"checkpoint 6\n", 1))
+    with pytest.raises(RunError, match="found a checkpoint of version 6, expected 5"):
         run(draws=80, resume=True)
 
 

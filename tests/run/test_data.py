@@ -154,14 +154,6 @@ def test_a_cell_is_read_as_python_reads_it_or_refused(tmp_path: Path, cell: str)
                 load_data(file, target())
 
 
-def test_a_table_of_numbers_is_not_read_cell_by_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recipe_compiler.run import columns as module
-
-    monkeypatch.setattr(module, "_csv_by_rows", None)
-    file = stored(tmp_path, 'a,b,y,name\n1,10,0,"u, v"\n\n2,30,1,v\n')
-    np.testing.assert_array_equal(fields(file)[0], [[1, 10], [2, 30]])
-
-
 def test_a_number_with_a_space_of_its_own_kind_before_it_is_read_row_by_row(tmp_path: Path) -> None:
     rows = [f"{k},{k / 7},{k % 2}" for k in range(11)]
     rows[5] = "\u00a05,0.7142857142857143,1"
@@ -200,7 +192,7 @@ REFUSED: list[tuple[Content, dict[str, Any], str]] = [
     ("a,B,z\n1,2,0\n", {}, "found no column `y`: it has a, B, z"),
     ("a,b,b,y\n1,2,2,0\n", {}, "found column `b` 2 times, expected once"),
     *(("aa,c\n1,2\n", {}, says) for says in ("no column `a`: did you mean `aa`?", "no column `b`", "no column `y`")),
-    (f"a,b,y\n1,{'1' * 200_000},0\n", {}, "row 1, column `b`"),
+    (f"a,b,y\n1,{'1' * 200_000},0\n", {}, "cannot be read: field larger than field limit"),
     (CSV, {"like": target(5)}, "shape (3, 2) for `x`, expected an array [N, 5] of finite numbers"),
     (CSV, {"like": target("d", 7)}, "found an array of shape (3, 2) for `x`, expected an array [7, d]"),
     (CSV, {"columns": (("x", ("a",)), ("y", ("y", "b"))), "like": FREE}, "shape (3, 2) for `y`, expected an array [N]"),

@@ -77,7 +77,7 @@ def test_stopped_and_continued_is_never_stopped_and_another_schedule_is_another_
     kept(replace(whole, draws=11), resume=False)
     continued = kept(whole, resume=True)
     np.testing.assert_array_equal(continued.arrays[0], sample(full_module, build, whole, data, cores=1).arrays[0])
-    with pytest.raises(RunError, match=r"schedule b: found .* in the checkpoint, expected 8.0"):
+    with pytest.raises(RunError, match=r"schedule b: found .* there, expected 8.0"):
         kept(settings(build, replace(POWER, b=8.0)), resume=True)
 
 

@@ -161,7 +161,7 @@ def test_a_second_run_has_the_same_bits_from_the_file_and_the_data(fit: rc.Fit) 
     assert not same_draws(fit, moved)
     other = X.copy()
     other[8, 1] += 1e-12
-    with pytest.raises(RunError, match="cannot be made again: the data of x are not those of the run"):
+    with pytest.raises(RunError, match=r"cannot be made again\ndata x: found \w{24} there, expected \w{24}$"):
         again(fit, {**GIVEN, "x": other})
     with pytest.raises(RunError, match="found no data, expected those of the run"):
         again(fit, None)
@@ -173,15 +173,15 @@ UNREAD = "found `{}` in it that cannot be read, .*the file was changed"
 @pytest.mark.parametrize(
     ("name", "found", "says"),
     [
-        ("facts", {"code": "0" * 64}, "the emitted code is not that of the run"),
+        ("run_facts", {"code run": "0" * 24}, "code run: found 0{24} there, expected"),
         ("documents", None, "found no documents in it"),
         ("documents", '{"documents": {}', UNREAD),
         ("documents", '{"documents": {}}', UNREAD),
         ("run_settings", "{}", UNREAD),
         ("run_settings", '{"draws": 5, "schedule": {"speed": 1}}', UNREAD),
         ("run_settings", {"draws": "many"}, r"draws: found 'many' \(str\), expected a whole number"),
-        ("facts", "[1]", UNREAD),
-        ("facts", "", UNREAD),
+        ("run_facts", "[1]", UNREAD),
+        ("run_facts", "", UNREAD),
     ],
 )
 def test_what_no_run_has_written_is_refused(fit: rc.Fit, name: str, found: str | dict | None, says: str) -> None:
