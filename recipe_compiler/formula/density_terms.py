@@ -39,7 +39,11 @@ def density_called(part: tree.Call) -> Density | None:
 
 
 def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Context) -> list[Formula] | None:
-    """Return the arguments of a density, rows as columns; None where a fault was noted: shapes do not go together."""
+    """Return the arguments of a density, rows as columns; None where a fault was noted: shapes do not go together.
+
+    Of a law of every row of a J x K matrix they are J x K, but for its K x K matrices: a column, or a row, of K entries
+    stands for one in every row.
+    """
     args = [
         arg if name in row.matrices else _upright(arg, context) for name, arg in zip(row.arguments, args, strict=True)
     ]
@@ -55,17 +59,23 @@ def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Cont
     if not vectors:
         return args if row.of_entry else _refused(part, f"found scalars in {row.call}, expected columns", context)
     shape = next((shape for shape in vectors if not is_open(shape.rows)), vectors[0])
-    if row.matrices and is_matrix(context.shape(args[0])):
-        return _of_rows(row, part, args, context)
-    if is_matrix(shape) and not row.of_entry:
-        return _refused(part, f"found a {shown(shape)} in {row.call}, expected scalars or vectors", context)
+    of_rows = bool(row.matrices) and is_matrix(context.shape(args[0]))
+    own = context.shape(args[0]) if of_rows else shape
+    if is_matrix(own) and not (of_rows or row.of_entry):
+        return _refused(part, f"found a {shown(own)} in {row.call}, expected scalars or vectors", context)
+    one = Shape(own.cols) if of_rows else own
+    found: list[Formula] = []
     for name, arg, at in zip(row.arguments, args, part.args, strict=True):
-        wanted = Shape(shape.rows, shape.rows) if name in row.matrices else shape
-        if not is_scalar(context.shape(arg)) and context.fit(arg, wanted, at) is None:
+        given = context.shape(arg)
+        of_all = of_rows and name not in row.matrices and not is_scalar(given) and not is_matrix(given)
+        wanted = Shape(one.rows, one.rows) if name in row.matrices else one if of_all else own
+        if not is_scalar(given) and context.fit(arg, wanted, at) is None:
             return None
-    if any(is_open(context.unknowns.axis(axis)) for axis in (shape.rows, shape.cols)):
+        whole = _whole(row, name, arg, one if name in row.matrices else own, context)
+        found.append(_repeated(whole, own) if of_all else whole)
+    if any(is_open(context.unknowns.axis(axis)) for axis in own.sizes):
         return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
-    return [_whole(row, name, arg, shape, context) for name, arg in zip(row.arguments, args, strict=True)]
+    return found
 
 
 def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
@@ -79,27 +89,6 @@ def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Cont
     if any(not is_scalar(other) for other in others):
         return _refused(part, f"found a vector in {row.call}, expected a number beside the matrix", context)
     return args
-
-
-def _of_rows(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
-    """Return the arguments of a law of every row of a J x K matrix: J x K each, but for the K x K matrices.
-
-    A column, or a row, of K entries stands for one in every row.
-    """
-    own = context.shape(args[0])
-    one, square = Shape(own.cols), Shape(own.cols, own.cols)
-    found: list[Formula] = []
-    for name, arg, at in zip(row.arguments, args, part.args, strict=True):
-        shape = context.shape(arg)
-        of_all = name not in row.matrices and not is_scalar(shape) and not is_matrix(shape)
-        wanted = square if name in row.matrices else one if of_all else own
-        if not is_scalar(shape) and context.fit(arg, wanted, at) is None:
-            return None
-        whole = _whole(row, name, arg, one if name in row.matrices else own, context)
-        found.append(_repeated(whole, own) if of_all else whole)
-    if any(is_open(context.unknowns.axis(axis)) for axis in own.sizes):
-        return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
-    return found
 
 
 def _repeated(column: Formula, rows: Shape) -> Formula:
