@@ -32,6 +32,7 @@ from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.schema_build import BuildDocument
 from recipe_compiler.spec.to_yaml import text_of
+from recipe_compiler.spec.validate import fields_of
 from recipe_compiler.spec.yaml_nodes import plain
 from recipe_compiler.spec.yaml_reader import read_yaml
 from recipe_compiler.splitting.split_by import split_by
@@ -285,7 +286,7 @@ def _euler(dynamics: Dynamics) -> Entries:
 def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Build:
     files = f"{entries['dynamics']} {entries['target']}"
     file = str(given.save or folder / files.replace("/", " "))
-    ordered = {key: entries[key] for key in (*BuildDocument.model_fields, *entries) if key in entries}
+    ordered = {key: entries[key] for key in (*fields_of(BuildDocument), *entries) if key in entries}
     text = text_of(Source(file, json.dumps(ordered)))
     faults = Faults()
     made = faults.catch(lambda: read_build(read_yaml(text.encode(), file), file, around(folder)))

@@ -97,14 +97,14 @@ def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: T
     wanted = [_fixed(block.shape.rows or 1, sizes) for block in potential_blocks(dynamics)]
     if document.data is None or wanted == [coordinates(sampled_blocks(target), sizes)]:
         return document
-    columns, extra = document.data.model_extra or {}, int(document.data.intercept)
+    columns, extra = document.data.others, int(document.data.intercept)
     found: dict[str, int] = {}
     for datum in target.declarations.data:
         width, names = datum.shape.cols, columns.get(datum.name)
         made = datum.is_index or datum.name in document.data.indicator
         if isinstance(width, str) and isinstance(names, list) and not made:
             found.setdefault(width, len(names) + extra)
-    return document.model_copy(update={"sizes": found | sizes})
+    return document.but(sizes=found | sizes)
 
 
 def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> None:

@@ -12,9 +12,10 @@ from recipe_compiler.spec.made_columns import needed, read_made
 from recipe_compiler.spec.model import DataFile, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, DataEntry
+from recipe_compiler.spec.validate import fields_of
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
-_OWN_KEYS = frozenset(DataEntry.model_fields)
+_OWN_KEYS = frozenset(fields_of(DataEntry)) - {"others"}
 _OF_A_TABLE = ("names", "columns", "standardise", "indicator", "from_one", "intercept")
 """Keys that say how columns become fields."""
 
@@ -30,7 +31,7 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
     if not fields:
         page["data"].fault("found `data` for a target without data, expected none", "remove it")
         return None
-    for name in (*(document.data.model_extra or {}), *document.data.arrays):
+    for name in (*(document.data.others), *document.data.arrays):
         if name not in fields:
             known = (*fields, *sorted(_OWN_KEYS))
             problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
@@ -78,7 +79,7 @@ def _arrays(
     page: Page, entry: DataEntry, fields: tuple[str, ...], folder: Path, stored: dict[str, Any]
 ) -> DataFile | None:
     """Return fields that are files of their own; None where a fault was added."""
-    for key in ("file", "shuffle", *_OF_A_TABLE, *(entry.model_extra or {})):
+    for key in ("file", "shuffle", *_OF_A_TABLE, *(entry.others)):
         if page["data", key].node is not None:
             problem = f"found `{key}` beside `arrays`, expected none: an array is used as stored"
             page["data", key].fault(problem, "make it when the array is written")

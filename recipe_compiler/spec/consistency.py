@@ -16,8 +16,7 @@ from recipe_compiler.formula.expression import Add, Compare, Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import domain_text
-from recipe_compiler.spec.page import Page, Path
-from recipe_compiler.spec.validate import entry_name
+from recipe_compiler.spec.page import Page, Path, entry_name
 
 MOST = 2_000
 """Inequalities that the elimination of one atom may leave; where there are more, nothing is said."""

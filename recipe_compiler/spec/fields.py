@@ -7,11 +7,9 @@ use.
 import keyword
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NoReturn
-
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
-from pydantic_core import CoreSchema, PydanticCustomError
 
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.shapes import MAX_SIZE, OF_DATA, OF_PARAMETERS, OF_ROW_STATES, SCALAR, Kind, Shape, Size
@@ -30,11 +28,40 @@ _NUMBER = re.compile(rf"(?P<top>{_DECIMAL})(?:\s*/\s*(?P<bottom>{_DECIMAL}))?", 
 Raw = Any
 """What the YAML door or a caller hands over, before anything is known about it."""
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """How the raw text of a field is read, and the JSON Schema of it; stands in `Annotated` beside what is made."""
+
+    read: Callable[[Raw], Any]
+    """Raises FieldError."""
+    schema: dict[str, Any]
+
+
+class FieldError(Exception):
+    """A value that is not what its field holds."""
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.hint = problem, hint
+
+
 _FORMULA_SCHEMA = {"type": ["string", "number"]}
 _NAME_SCHEMA = {"type": "string", "pattern": NAME_PATTERN}
 
 
-def _many(value: Raw) -> list[Raw]:
+class Keywords(dict[str, Any]):
+    """Keywords of a JSON Schema beside those that a type has."""
+
+    __hash__ = object.__hash__
+
+
+SOME = Keywords(minItems=1, minProperties=1)
+"""Beside a list or keys with values: they may not be empty."""
+
+
+def one_or_many(value: Raw) -> list[Raw]:
+    """Return a list; of one thing its brackets may be left out."""
     return value if isinstance(value, list) else [value]
 
 
@@ -45,7 +72,7 @@ def _scheme(value: Raw) -> str:
 
 
 def _word(value: Raw) -> Word:
-    found = tuple(_item(item, 0) for item in _many(value))
+    found = tuple(_item(item, 0) for item in one_or_many(value))
     count = length(found)
     if not 1 <= count <= LONGEST:
         expected = f"1 to {LONGEST}, its repetitions written out: [B/2, A/2, O, A/2, B/2]"
@@ -80,7 +107,8 @@ def _keep(value: Raw) -> int | str:
     return int(number)
 
 
-def _moves(value: Raw) -> list[Raw]:
+def check_moves(value: Raw) -> list[Raw]:
+    """Return a list of moves, of which a cycle has some, and not too many."""
     if not isinstance(value, list):
         refuse(value, "a list of moves", A_CYCLE)
     if not 1 <= len(value) <= MOST_MOVES:
@@ -88,7 +116,7 @@ def _moves(value: Raw) -> list[Raw]:
     return value
 
 
-def _move(value: Raw) -> Raw:
+def check_move(value: Raw) -> Raw:
     """Refuse what a cycle may hold one day, and what it never may, by its name."""
     if not isinstance(value, dict):
         refuse(value, _OFFERED, f"each move is an item of its own: {A_CYCLE}")
@@ -122,11 +150,11 @@ def _refresh(value: Raw) -> Refresh:
             return refuse(value, "a block, alone or with the share of it that is kept", hint)
 
 
-def _block(hint: str) -> BeforeValidator:
+def _block(hint: str) -> Leaf:
     def read(value: Raw) -> str:
         return _name(value) if isinstance(value, str) else refuse(value, "a block of the target", hint)
 
-    return BeforeValidator(read)
+    return Leaf(read, _NAME_SCHEMA)
 
 
 def _flip(value: Raw) -> tuple[str, ...]:
@@ -161,7 +189,7 @@ def _pairs(value: Raw) -> tuple[Pair, ...] | None:
     if value == "all":
         return None
     found: list[Pair] = []
-    for pair in _many(value):
+    for pair in one_or_many(value):
         if not isinstance(pair, list) or len(pair) != 2:
             refuse(pair, "all, or pairs of blocks: [[theta, r], [r, xi]]")
         found.append((_name(pair[0]), _name(pair[1])))
@@ -171,7 +199,7 @@ def _pairs(value: Raw) -> tuple[Pair, ...] | None:
 def _summands(value: Raw) -> tuple[str, ...] | None:
     if value == "all":
         return None
-    names = _many(value)
+    names = one_or_many(value)
     wrong = next((name for name in names if not isinstance(name, str) or not name.strip()), None)
     if wrong is not None or not names:
         refuse(value, "all, or names of summands of H: [U, r]")
@@ -195,13 +223,11 @@ _DEEPEST = 4
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
 Matrix = Annotated[
     Raw,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _FORMULA_SCHEMA,
-                {"type": "array", "items": {"type": "array", "items": _FORMULA_SCHEMA}, "minItems": 1},
-            ]
-        }
+    Keywords(
+        anyOf=[
+            _FORMULA_SCHEMA,
+            {"type": "array", "items": {"type": "array", "items": _FORMULA_SCHEMA}, "minItems": 1},
+        ]
     ),
 ]
 """A block matrix of formulas: nested lists, a quoted nested list, or a `|` block with a row on each line."""
@@ -209,14 +235,12 @@ Matrix = Annotated[
 _NUMBER_SCHEMA = {"type": ["number", "string"]}
 Numbers = Annotated[
     Raw,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _NUMBER_SCHEMA,
-                {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1},
-                {"type": "array", "items": {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1}, "minItems": 1},
-            ]
-        }
+    Keywords(
+        anyOf=[
+            _NUMBER_SCHEMA,
+            {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1},
+            {"type": "array", "items": {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1}, "minItems": 1},
+        ]
     ),
 ]
 """A number, a list, a list of rows, or the name of a .npy file."""
@@ -286,7 +310,7 @@ def found(value: Raw) -> str:
 
 
 def refuse(value: Raw, expected: str, hint: str = "") -> NoReturn:
-    """Raise what pydantic turns into a fault: found ..., expected ... ."""
+    """Raise FieldError: found ..., expected ... ."""
     refuse_said(found(value), expected, _number_meant(value) or hint)
 
 
@@ -300,9 +324,7 @@ def _number_meant(value: Raw) -> str:
 
 def refuse_said(said: str, expected: str, hint: str = "") -> NoReturn:
     """Raise the same, of what is no plain value and is said in words."""
-    raise PydanticCustomError(
-        "document", "found {found}, expected {expected}", {"found": said, "expected": expected, "hint": hint}
-    )
+    raise FieldError(f"found {said}, expected {expected}", hint)
 
 
 def _text(expected: str, hint: str = "") -> Callable[[Raw], str]:
@@ -317,7 +339,7 @@ def _name(value: Raw, *, hint: str = "") -> str:
         refuse(value, "a name")
     problem = name_problem(value)
     if problem is not None:
-        raise PydanticCustomError("document", "{problem}", {"problem": problem[0], "hint": problem[1] or hint})
+        raise FieldError(problem[0], problem[1] or hint)
     return value
 
 
@@ -359,29 +381,27 @@ def _truth(value: Raw) -> bool:
     return value == "true" if value in ("true", "false") else refuse(value, "true or false", hint)
 
 
-Text = Annotated[str, BeforeValidator(_text("text")), WithJsonSchema({"type": ["string", "number"]})]
+Text = Annotated[str, Leaf(_text("text"), {"type": ["string", "number"]})]
 
 
 FormulaText = Annotated[
     str,
-    BeforeValidator(_text("a formula", "a formula with commas or brackets is quoted")),
-    WithJsonSchema(_FORMULA_SCHEMA),
+    Leaf(_text("a formula", "a formula with commas or brackets is quoted"), _FORMULA_SCHEMA),
 ]
 
 
-Name = Annotated[str, BeforeValidator(_name), WithJsonSchema(_NAME_SCHEMA)]
+Name = Annotated[str, Leaf(_name, _NAME_SCHEMA)]
 
 
-FilePath = Annotated[str, BeforeValidator(_text("the name of a file")), WithJsonSchema({"type": "string"})]
+FilePath = Annotated[str, Leaf(_text("the name of a file"), {"type": "string"})]
 
 
-Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
+Truth = Annotated[bool, Leaf(_truth, {"type": "boolean"})]
 
 
 StepSize = Annotated[
     Fraction | Literal["auto"],
-    BeforeValidator(_step_size),
-    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"const": "auto"}], "description": "eps"}),
+    Leaf(_step_size, {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"const": "auto"}], "description": "eps"}),
 ]
 
 
@@ -392,45 +412,43 @@ def _probability(value: Raw) -> Fraction:
 
 Probability = Annotated[
     Fraction,
-    BeforeValidator(_probability),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    Leaf(_probability, {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
 ]
 
 
 Positive = Annotated[
     Fraction,
-    BeforeValidator(_positive("a number > 0, finite")),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+    Leaf(_positive("a number > 0, finite"), {"type": "number", "exclusiveMinimum": 0}),
 ]
 
 
-def _between(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
+def _between(low: int, high: int) -> Leaf:
     def read(value: Raw) -> int:
         number = _integer(value)
         return number if low <= number <= high else refuse(value, f"an integer from {low} to {high}")
 
-    return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
+    return Leaf(read, {"type": "integer", "minimum": low, "maximum": high})
 
 
-Count = Annotated[int, *_between(1, 10**9)]
+Count = Annotated[int, _between(1, 10**9)]
 
 
-CountOrZero = Annotated[int, *_between(0, 10**9)]
+CountOrZero = Annotated[int, _between(0, 10**9)]
 
 
-Chains = Annotated[int, *_between(1, 10_000)]
+Chains = Annotated[int, _between(1, 10_000)]
 
 
-Seed = Annotated[int, *_between(0, 2**63 - 1)]
+Seed = Annotated[int, _between(0, 2**63 - 1)]
 
 
-WholeNumber = Annotated[int, *_between(-(2**53), 2**53)]
+WholeNumber = Annotated[int, _between(-(2**53), 2**53)]
 
 
-Format = Annotated[int, *_between(1, 1)]
+Format = Annotated[int, _between(1, 1)]
 
 
-OrderNumber = Annotated[int, *_between(1, 8)]
+OrderNumber = Annotated[int, _between(1, 8)]
 
 
 def _size(value: Raw) -> Size:
@@ -444,7 +462,7 @@ def _size(value: Raw) -> Size:
 def _shape(value: Raw) -> Shape:
     if value == "scalar":
         return SCALAR
-    sizes = _many(value)
+    sizes = one_or_many(value)
     if not 1 <= len(sizes) <= 2 or any(isinstance(size, (list, dict)) or size is None for size in sizes):
         refuse(value, "scalar, a size such as d, or [rows, columns]")
     return Shape(*(_size(size) for size in sizes))
@@ -485,122 +503,94 @@ def _kind_meant(item: str, known: tuple[str, ...]) -> str:
     return f"did you mean `{named}`?" if named else nearest(item, known)
 
 
-def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:
+def _kinds(allowed: tuple[Kind, ...]) -> Leaf:
     known = tuple(kind.value for kind in allowed)
 
     def read(value: Raw) -> tuple[Kind, ...]:
         kinds: list[Kind] = []
-        for item in _many(value):
+        for item in one_or_many(value):
             if item not in known:
                 refuse(item, "one of " + ", ".join(known), _kind_meant(item, known) if isinstance(item, str) else "")
             kinds.append(Kind(item))
         return tuple(dict.fromkeys(kinds))
 
-    return read
+    one = {"enum": [*known]}
+    return Leaf(read, {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
 
 
-def _kinds_schema(allowed: tuple[Kind, ...]) -> WithJsonSchema:
-    one = {"enum": [kind.value for kind in allowed]}
-    return WithJsonSchema({"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
-
-
-def _left_out(value: Raw) -> Raw:
+def left_out(value: Raw) -> Raw:
+    """Return keys with values: nothing after a key means all defaults."""
     return {} if value is None else value
 
 
-SizeNumber = Annotated[int, *_between(1, MAX_SIZE)]
-SizeField = Annotated[Size, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
+SizeNumber = Annotated[int, _between(1, MAX_SIZE)]
+SizeField = Annotated[Size, Leaf(_size, _SIZE_SCHEMA)]
 """A size: a name such as J, or a number."""
 
 
 ShapeField = Annotated[
     Shape,
-    BeforeValidator(_shape),
-    WithJsonSchema(
-        {"anyOf": [*_SIZE_SCHEMA["anyOf"], {"type": "array", "items": _SIZE_SCHEMA, "minItems": 1, "maxItems": 2}]}
+    Leaf(
+        _shape,
+        {"anyOf": [*_SIZE_SCHEMA["anyOf"], {"type": "array", "items": _SIZE_SCHEMA, "minItems": 1, "maxItems": 2}]},
     ),
 ]
 
 
-Kinds = Annotated[
-    tuple[Kind, ...],
-    BeforeValidator(_kinds_of(OF_PARAMETERS)),
-    _kinds_schema(OF_PARAMETERS),
-]
+Kinds = Annotated[tuple[Kind, ...], _kinds(OF_PARAMETERS)]
 """`is:` one kind or a list of them."""
-DataKinds = Annotated[tuple[Kind, ...], BeforeValidator(_kinds_of(OF_DATA)), _kinds_schema(OF_DATA)]
+DataKinds = Annotated[tuple[Kind, ...], _kinds(OF_DATA)]
 """`is:` of a field of the data."""
-RowStateKinds = Annotated[tuple[Kind, ...], BeforeValidator(_kinds_of(OF_ROW_STATES)), _kinds_schema(OF_ROW_STATES)]
+RowStateKinds = Annotated[tuple[Kind, ...], _kinds(OF_ROW_STATES)]
 """`is:` of a state of a recursion."""
 
 
 _PAIRS_SCHEMA = {"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "array"}}]}
-SchemeName = Annotated[str, BeforeValidator(_scheme), WithJsonSchema({"enum": [*EULER, *NAMED]})]
+SchemeName = Annotated[str, Leaf(_scheme, {"enum": [*EULER, *NAMED]})]
 WordField = Annotated[
     Word,
-    BeforeValidator(_word),
-    WithJsonSchema({"type": "array", "items": {"type": ["string", "object"]}, "minItems": 1}),
+    Leaf(_word, {"type": "array", "items": {"type": ["string", "object"]}, "minItems": 1}),
 ]
 """Pieces with their shares of the step, in the order they are done."""
-KeepField = Annotated[int | str, BeforeValidator(_keep), WithJsonSchema({"type": ["integer", "string"]})]
+KeepField = Annotated[int | str, Leaf(_keep, {"type": ["integer", "string"]})]
 """After which letter draws are kept: the piece of one, or the place of one counted from 1."""
 _BLOCK_SCHEMA = {"type": "object", "propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
-MovesField = BeforeValidator(_moves)
-MoveField = BeforeValidator(_move)
 RefreshField = Annotated[
     Refresh | None,
-    BeforeValidator(_refresh),
-    WithJsonSchema(
-        {"anyOf": [_NAME_SCHEMA, {**_BLOCK_SCHEMA, "maxProperties": 1, "additionalProperties": _NUMBER_SCHEMA}]}
+    Leaf(
+        _refresh,
+        {"anyOf": [_NAME_SCHEMA, {**_BLOCK_SCHEMA, "maxProperties": 1, "additionalProperties": _NUMBER_SCHEMA}]},
     ),
 ]
 """A block that is drawn anew, alone or with the share of it that is kept."""
 DrawField = Annotated[
     str | None,
     _block("a draw replaces its whole block; write one move for each block"),
-    WithJsonSchema(_NAME_SCHEMA),
 ]
 """A block of the target that is drawn from its law given all others."""
 CirField = Annotated[
     str | None,
     _block("the step size sets how far it moves; write one move for each block"),
-    WithJsonSchema(_NAME_SCHEMA),
 ]
 """A block of the target that is moved by the flow which keeps its law given all others."""
 FlipField = Annotated[
     tuple[str, ...],
-    BeforeValidator(_flip),
-    WithJsonSchema({**_BLOCK_SCHEMA, "additionalProperties": {"type": "string"}}),
+    Leaf(_flip, {**_BLOCK_SCHEMA, "additionalProperties": {"type": "string"}}),
 ]
 """Blocks whose sign is turned."""
 StepsField = Annotated[
     tuple[int, int],
-    BeforeValidator(_steps),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_STEPS}, {"type": "string"}]}),
+    Leaf(_steps, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_STEPS}, {"type": "string"}]}),
 ]
 """How often a word is done, at least and at most."""
-StepsNumber = Annotated[int, *_between(1, MOST_STEPS)]
-MovesNumber = Annotated[int, *_between(1, MOST_MOVES)]
-ScaleNumber = Annotated[Fraction, BeforeValidator(_scale), WithJsonSchema({"type": ["number", "string"]})]
+StepsNumber = Annotated[int, _between(1, MOST_STEPS)]
+MovesNumber = Annotated[int, _between(1, MOST_MOVES)]
+ScaleNumber = Annotated[Fraction, Leaf(_scale, {"type": ["number", "string"]})]
 """What the step size is multiplied by: 1/4, 0.25."""
-Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSchema(_PAIRS_SCHEMA)]
+Pairs = Annotated[tuple[Pair, ...] | None, Leaf(_pairs, _PAIRS_SCHEMA)]
 """Places of a block matrix; None: all."""
-Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]
+Summands = Annotated[tuple[str, ...] | None, Leaf(_summands, {"type": ["string", "array"]})]
 """Terms of H by name; None: all."""
-OneOrMore = BeforeValidator(_many)
-Names = Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})]
+Names = Annotated[list[Name], one_or_many]
 """One name, or a list of them."""
-SomeNames = Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})]
-
-
-class OneOrMoreParts:
-    """The JSON Schema of a list of parts whose brackets may be left out of a list of one."""
-
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return what one part has to be, or a list of them."""
-        several = handler(core)
-        return {"anyOf": [several["items"], several]}
-
-
-LeftOut = BeforeValidator(_left_out)
-"""Nothing after a key means: all defaults."""
+SomeNames = Annotated[list[Name], one_or_many, SOME]

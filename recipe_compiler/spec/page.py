@@ -11,14 +11,19 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.fields import found
+from recipe_compiler.spec.fields import found, shown
 from recipe_compiler.spec.formulas import Entry
-from recipe_compiler.spec.validate import entry_name
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, descend, plain
 
 Read = TypeVar("Read")
 Path = tuple[str | int, ...]
 """Keys and positions of a list, from the root of a document on."""
+
+
+def entry_name(path: Path) -> str:
+    """Return the entry as a user would name it: `state.theta.shape`, `assume[0]`."""
+    name = "".join(f"[{step}]" if isinstance(step, int) else f".{shown(step)}" for step in path)
+    return name.removeprefix(".") or "document"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping as Table
 from collections.abc import Sequence, Set
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Declarations, Parameter, by_name
@@ -178,8 +179,9 @@ def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction 
 
 def _settings(document: BuildDocument, schedule: Schedule, eps: Fraction | None) -> RunSettings:
     """Return the settings of a run, the step size as the double nearest to what is stated, None for `auto`."""
-    run = document.run.model_dump(exclude={"schedule", "step_size", *OF_AUTO, "diagnostics"})
-    return RunSettings(**run, step_size=None if eps is None else float(eps), schedule=schedule)
+    run: dict[str, Any] = {own.name: getattr(document.run, own.name) for own in fields(RunSettings)}
+    run |= {"step_size": None if eps is None else float(eps), "schedule": schedule}
+    return RunSettings(**run)
 
 
 def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:

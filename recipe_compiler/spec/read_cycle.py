@@ -83,7 +83,7 @@ def read_cycle(
             words.append((at["metropolis"], own))
         else:
             moves += [Steps(entry.steps, entry.every, parts.get(place, 0))] * entry.repeat
-            words.append((at, entry.model_copy(update={"use": None}) if "of" in entry.model_fields_set else entry))
+            words.append((at, entry.but(use=None) if "of" in entry.stated else entry))
     _check_schedule(cycle, moves)
     if not words:
         if len(cycle.faults.found) == before and not any(isinstance(move, Beside) for move in moves):
@@ -122,11 +122,11 @@ def _word(words: Sequence[tuple[Page, WordEntry]], around: Around, moves: Sequen
 def _check_alone(at: Page, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
     kinds = [key for key in KINDS if getattr(entry, key) is not None]
-    for key in sorted(entry.model_fields_set & OF_CODE) if not kinds else ():
+    for key in sorted(entry.stated & OF_CODE) if not kinds else ():
         problem = f"found `{key}` without `code`, expected the function that it describes"
         hint = "write `{code: my_moves.py:swap, changes: theta, keeps: exp(-H)}`"
         at[key].fault(problem, hint)
-    if not kinds and "slice" in entry.model_fields_set:
+    if not kinds and "slice" in entry.stated:
         problem = "found `slice` without `draw`, expected the block that is drawn by slices"
         hint = "write `{draw: z, slice: log(w)}`: levels below w[z_n], then places above them, by the law of z"
         at["slice"].fault(problem, hint)
@@ -134,14 +134,14 @@ def _check_alone(at: Page, entry: MoveEntry) -> None:
         "involution": {"draws", "log_ratio"},
         "draw": {"slice", "left"},
         "code": OF_CODE,
-        "metropolis": {"of", *(["use"] if "of" in entry.model_fields_set else [])},
+        "metropolis": {"of", *(["use"] if "of" in entry.stated else [])},
     }
-    if "of" in entry.model_fields_set and not entry.of:
+    if "of" in entry.stated and not entry.of:
         hint = "`{of: {theta: beta}, ...}` moves beta of the target; leave `of` out, and it moves all of it"
         at["of"].fault("found `of: {}`, expected what a word moves: a block, or several", hint)
     for kind in kinds[:1]:
         own = beside.get(kind, frozenset[str]())
-        for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
+        for key in sorted(entry.stated - {kind, "every", "repeat"} - own):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and options of a Metropolis move go under `metropolis`"
             at[key].fault(problem, hint)

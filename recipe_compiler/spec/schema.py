@@ -4,21 +4,20 @@ Texts that are formulas stay text here; their readers (`read_dynamics`, `read_ta
 other kinds hold stands in files of their own: of a document, the classes of its own kind alone are made.
 """
 
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated, Any, Literal, Self
 
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.fields import (
+    SOME,
     Format,
     FormulaText,
     Kinds,
-    LeftOut,
     Matrix,
     Name,
     ShapeField,
     SomeNames,
     Text,
+    left_out,
 )
 
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
@@ -34,10 +33,20 @@ EACH_HAS = (
 )
 
 
-class Part(BaseModel):
-    """A mapping whose keys are all known."""
+class Part:
+    """A mapping whose keys are all known, `is_` for `is`: of one that is left out there is the default of the class."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
+    def __init__(self, **stated: Any) -> None:
+        vars(self).update(stated)
+
+    @property
+    def stated(self) -> frozenset[str]:
+        """The keys that are written."""
+        return frozenset(vars(self))
+
+    def but(self, **others: Any) -> Self:
+        """Return a part that states something else under some keys."""
+        return type(self)(**{**vars(self), **others})
 
 
 class BlockEntry(Part):
@@ -46,7 +55,7 @@ class BlockEntry(Part):
     shape: ShapeField = SCALAR
     domain: Annotated[
         FormulaText,
-        Field(description="real, positive, nonnegative, interval(a, b), circle, simplex, one_hot, counts, counts(n)"),
+        "real, positive, nonnegative, interval(a, b), circle, simplex, one_hot, counts, counts(n)",
     ] = "real"
 
 
@@ -54,7 +63,7 @@ class ParameterEntry(Part):
     """A constant of the chain."""
 
     shape: ShapeField = SCALAR
-    is_: Annotated[Kinds, Field(alias="is")] = (Kind.REAL,)
+    is_: Kinds = (Kind.REAL,)
     default: FormulaText | None = None
 
 
@@ -63,7 +72,7 @@ class FunctionEntry(Part):
 
     of: SomeNames
     shape: ShapeField = SCALAR
-    is_: Annotated[Kinds, Field(alias="is")] = (Kind.REAL,)
+    is_: Kinds = (Kind.REAL,)
     role: Literal["potential", ""] = ""
 
 
@@ -80,11 +89,9 @@ class ClaimsEntry(Part):
     diffusion: Matrix = None
     interpretation: Literal["ito", "stratonovich"] = "ito"
     marginal: dict[Name, FormulaText] | None = None
-    lyapunov: Annotated[
-        FormulaText | None, Field(description="W(z) with L W <= c (1 + W) that goes to infinity with z")
-    ] = None
+    lyapunov: Annotated[FormulaText | None, "W(z) with L W <= c (1 + W) that goes to infinity with z"] = None
     update: dict[Name, FormulaText] | None = None
-    noise: dict[Name, Annotated[NoiseEntry, LeftOut]] = {}
+    noise: dict[Name, Annotated[NoiseEntry, left_out]] = {}
 
 
 class Document(Part):
@@ -93,20 +100,18 @@ class Document(Part):
     format: Format = 1
     name: Name
     title: Text = ""
-    references: Annotated[list[Text], Field(description="keys of references.bib")] = []
+    references: Annotated[list[Text], "keys of references.bib"] = []
 
 
 class DynamicsDocument(Document):
     """The mathematics of a sampler: state, energy H, diffusion D, curl Q, and what its author claims."""
 
-    state: Annotated[dict[Name, Annotated[BlockEntry, LeftOut]], Field(min_length=1)]
-    parameters: dict[Name, Annotated[ParameterEntry, LeftOut]] = {}
+    state: Annotated[dict[Name, Annotated[BlockEntry, left_out]], SOME]
+    parameters: dict[Name, Annotated[ParameterEntry, left_out]] = {}
     functions: dict[Name, FunctionEntry] = {}
     assume: list[FormulaText] = []
-    units: Annotated[
-        dict[Name, FormulaText], Field(description="unit of blocks, parameters and functions, such as `length/time`")
-    ] = {}
+    units: Annotated[dict[Name, FormulaText], "unit of blocks, parameters and functions, such as `length/time`"] = {}
     H: FormulaText
     D: Matrix = None
     Q: Matrix = None
-    claims: Annotated[ClaimsEntry, LeftOut] = ClaimsEntry()
+    claims: Annotated[ClaimsEntry, left_out] = ClaimsEntry()

@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
-
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.fields import (
     Chains,
@@ -16,16 +14,15 @@ from recipe_compiler.spec.fields import (
     FlipField,
     FormulaText,
     KeepField,
+    Keywords,
     Kinds,
-    LeftOut,
-    MoveField,
-    MovesField,
     MovesNumber,
     Name,
     Names,
     Numbers,
     Positive,
     Probability,
+    Raw,
     RefreshField,
     ScaleNumber,
     Seed,
@@ -37,6 +34,9 @@ from recipe_compiler.spec.fields import (
     StepsNumber,
     Text,
     Truth,
+    check_move,
+    check_moves,
+    left_out,
 )
 from recipe_compiler.spec.model import MOST_MOVES
 from recipe_compiler.spec.schema import Document, Part
@@ -48,24 +48,24 @@ class BuildParameterEntry(Part):
     """A new parameter with its value, or the value alone of one that dynamics or target declare."""
 
     shape: ShapeField | None = None
-    is_: Annotated[Kinds | None, Field(alias="is")] = None
+    is_: Kinds | None = None
     value: Numbers = None
 
 
 class MetropolisEntry(WordEntry):
     """The word that a Metropolis move repeats, and what becomes of the start where it is refused."""
 
-    steps: Annotated[StepsField, Field(description='how often the word is done: 10, or "uniform(1, 20)"')] = (1, 1)
-    flip: Annotated[FlipField, Field(description="signs that flip when the move is rejected: {r: -r}")] = ()
+    steps: Annotated[StepsField, 'how often the word is done: 10, or "uniform(1, 20)"'] = (1, 1)
+    flip: Annotated[FlipField, "signs that flip when the move is rejected: {r: -r}"] = ()
 
-    scale: Annotated[ScaleNumber, Field(description="its steps are of the length scale*eps")] = Fraction(1)
+    scale: Annotated[ScaleNumber, "its steps are of the length scale*eps"] = Fraction(1)
 
 
 class AuxiliaryEntry(Part):
     """What an involution draws for itself: a column, say, where a law alone is of a scalar."""
 
     shape: ShapeField = SCALAR
-    law: Annotated[FormulaText, Field(description="N(m, cov), m of blocks and parameters, cov of parameters")]
+    law: Annotated[FormulaText, "N(m, cov), m of blocks and parameters, cov of parameters"]
 
 
 class MoveEntry(WordEntry):
@@ -73,61 +73,55 @@ class MoveEntry(WordEntry):
 
     of: Annotated[
         dict[Name, SomeNames],
-        Field(description="blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}"),
-        WithJsonSchema({"type": ["object", "array"], "additionalProperties": {"type": ["string", "array"]}}),
+        "blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}",
+        Keywords(type=["object", "array"]),
     ] = {}
 
-    refresh: Annotated[
-        RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
-    ] = None
-    draw: Annotated[
-        DrawField, Field(description="a block of the target drawn from its law given all others, one of its `laws`")
-    ] = None
+    refresh: Annotated[RefreshField, "a block drawn given all others; {r: 0.9} keeps that share of it"] = None
+    draw: Annotated[DrawField, "a block of the target drawn from its law given all others, one of its `laws`"] = None
     slice: Annotated[
         FormulaText | None,
-        Field(description="of a draw of one_hot rows: log w, below which levels are drawn, u_n ~ Uniform(0, w[z_n])"),
+        "of a draw of one_hot rows: log w, below which levels are drawn, u_n ~ Uniform(0, w[z_n])",
     ] = None
     left: Annotated[
         FormulaText | None,
-        Field(description="of a draw by slices: log of the remaining weight; levels below it are counted"),
+        "of a draw by slices: log of the remaining weight; levels below it are counted",
     ] = None
     cir: Annotated[
         CirField,
-        Field(description="a block of the target moved by an exact flow that preserves its Gamma law under `laws`"),
+        "a block of the target moved by an exact flow that preserves its Gamma law under `laws`",
     ] = None
     metropolis: Annotated[
-        MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted or rejected as a whole")
+        MetropolisEntry | None, check_move, left_out, "a word that is accepted or rejected as a whole"
     ] = None
     involution: Annotated[
         dict[Name, FormulaText] | None,
-        Field(description="blocks and draws to their new values; twice is the identity: {theta: theta*exp(w), w: -w}"),
+        "blocks and draws to their new values; twice is the identity: {theta: theta*exp(w), w: -w}",
     ] = None
     draws: Annotated[
         dict[Name, FormulaText | AuxiliaryEntry],
-        Field(description="what an involution draws first, by its law: {w: N(0, s**2)}"),
+        "what an involution draws first, by its law: {w: N(0, s**2)}",
     ] = {}
     log_ratio: Annotated[
         FormulaText | None,
-        Field(description="claimed: the log of an involution's acceptance ratio beside H(z) - H(z'), which is derived"),
+        "claimed: the log of an involution's acceptance ratio beside H(z) - H(z'), which is derived",
     ] = None
     code: Annotated[
         Text | None,
-        Field(description="my_moves.py:swap, a function that changes blocks of the dynamics; not proved: see `keeps`"),
+        "my_moves.py:swap, a function that changes blocks of the dynamics; not proved: see `keeps`",
     ] = None
     changes: Annotated[
         Names,
-        Field(description="of code: the blocks of the dynamics that it changes, which it takes first"),
+        "of code: the blocks of the dynamics that it changes, which it takes first",
     ] = []  # fmt: skip
     reads: Annotated[
         Names,
-        Field(description="of code: other blocks that it takes, and leaves as they are"),
+        "of code: other blocks that it takes, and leaves as they are",
     ] = []  # fmt: skip
-    keeps: Annotated[Text | None, Field(description="of code: exp(-H), which its author states that it preserves")] = (
-        None
-    )
-    steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
-    every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1
-    repeat: Annotated[MovesNumber, Field(description="how often the move is done in a row")] = 1
+    keeps: Annotated[Text | None, "of code: exp(-H), which its author states that it preserves"] = None
+    steps: Annotated[StepsNumber, "how often the word is done"] = 1
+    every: Annotated[StepsNumber, "the move is done in each n-th cycle, the first of a chain on"] = 1
+    repeat: Annotated[MovesNumber, "how often the move is done in a row"] = 1
 
     @property
     def has_word(self) -> bool:
@@ -138,57 +132,54 @@ class MoveEntry(WordEntry):
 class SchemeEntry(WordEntry):
     """The rule that makes one step of a chain: one of Euler's, a word, or a cycle of moves."""
 
-    order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
-    keep: Annotated[KeepField | None, Field(description="after which letter draws are kept: O, or 2")] = None
+    order: Annotated[list[Name], "blocks in the order they are updated"] = []
+    keep: Annotated[KeepField | None, "after which letter draws are kept: O, or 2"] = None
     cycle: Annotated[
-        Annotated[list[Annotated[MoveEntry, MoveField]], MovesField, Field(min_length=1, max_length=MOST_MOVES)] | None,
-        Field(description="moves in order, each done once: [{refresh: r}, {metropolis: {split: [B/2, A, B/2]}}]"),
+        Annotated[list[Annotated[MoveEntry, check_move]], check_moves, Keywords(minItems=1, maxItems=MOST_MOVES)]
+        | None,
+        "moves in order, each done once: [{refresh: r}, {metropolis: {split: [B/2, A, B/2]}}]",
     ] = None
 
 
 class GradientNoiseEntry(Part):
     """Covariance of the minibatch gradient."""
 
-    V: Annotated[FormulaText, Field(description="a formula, or `estimate`: from the data, before the run")] = "0"
-    form: Annotated[Literal["dense", "diagonal"], Field(description="of an estimated V")] = "dense"
+    V: Annotated[FormulaText, "a formula, or `estimate`: from the data, before the run"] = "0"
+    form: Annotated[Literal["dense", "diagonal"], "of an estimated V"] = "dense"
 
 
 class MinibatchEntry(Part):
     """How a minibatch is drawn, and what is estimated from it."""
 
-    replacement: Annotated[Truth, Field(description="draw data with replacement; false: all of a batch differ")] = False
-    blocks: Annotated[
-        Literal["contiguous"] | None, Field(description="consecutive rows of shuffled data, starting at a random one")
-    ] = None
+    replacement: Annotated[Truth, "draw data with replacement; false: all of a batch differ"] = False
+    blocks: Annotated[Literal["contiguous"] | None, "consecutive rows of shuffled data, starting at a random one"] = (
+        None
+    )
     control_variates: Annotated[
-        Literal["mode"] | None, Field(description="differences to the gradients at the mode, which are summed once")
+        Literal["mode"] | None, "differences to the gradients at the mode, which are summed once"
     ] = None
 
 
-class DataEntry(BaseModel):
+class DataEntry(Part):
     """The data; every other key is a field of the target with the columns of `file` that make it."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
-
-    file: Annotated[FilePath | None, Field(description="a table: .csv, .npy or .parquet, relative to this file")] = None
-    arrays: Annotated[
-        dict[Name, FilePath], Field(description="in place of `file`: field to the .npy file that is the whole field")
-    ] = {}
-    names: Annotated[list[Text], Field(description="of all columns of a plain .npy array, in order")] = []
-    columns: Annotated[
-        dict[Name, FormulaText], Field(description="made columns: name to a formula of a row: {logx: log(x)}")
-    ] = {}
-    dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
-    shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
-    shuffled: Annotated[Truth, Field(description="the rows of the file are in random order")] = False
+    others: dict[str, Raw] = {}
+    """Every other key."""
+    file: Annotated[FilePath | None, "a table: .csv, .npy or .parquet, relative to this file"] = None
+    arrays: Annotated[dict[Name, FilePath], "in place of `file`: field to the .npy file that is the whole field"] = {}
+    names: Annotated[list[Text], "of all columns of a plain .npy array, in order"] = []
+    columns: Annotated[dict[Name, FormulaText], "made columns: name to a formula of a row: {logx: log(x)}"] = {}
+    dtype: Annotated[Literal["float64", "float32"], "storage; arithmetic is in float64"] = "float64"
+    shuffle: Annotated[Seed | None, "seed of the random order that rows are put in"] = None
+    shuffled: Annotated[Truth, "the rows of the file are in random order"] = False
     standardise: Names = []
     indicator: Annotated[
         Names,
-        Field(description="fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros"),
+        "fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros",
     ] = []
     from_one: Annotated[
         Names,
-        Field(description="index fields whose columns count positions 1, 2, ... in place of 0, 1, ..."),
+        "index fields whose columns count positions 1, 2, ... in place of 0, 1, ...",
     ] = []
     intercept: Truth = False
 
@@ -197,27 +188,25 @@ class ScheduleEntry(Part):
     """How the step size falls along a chain: constant; (1 + t/b)**-c; or cycles of (1 + cos(pi t/period))/2."""
 
     name: Literal["constant", "power", "cyclic"]
-    b: Annotated[Positive | None, Field(description="of power: steps, > 0")] = None
-    c: Annotated[Positive | None, Field(description="of power: 0 < c <= 1")] = None
-    period: Annotated[Count | None, Field(description="of cyclic: steps of a cycle")] = None
+    b: Annotated[Positive | None, "of power: steps, > 0"] = None
+    c: Annotated[Positive | None, "of power: 0 < c <= 1"] = None
+    period: Annotated[Count | None, "of cyclic: steps of a cycle"] = None
 
 
 class RunEntry(Part):
     """How long to run; warmup counts draws, thin is the steps per kept draw."""
 
-    step_size: Annotated[StepSize | None, Field(description="may be left out if every move is a draw from a law")] = (
+    step_size: Annotated[StepSize | None, "may be left out if every move is a draw from a law"] = None
+    share: Annotated[Positive | None, "of `step_size: auto`: the largest relative error of a posterior sd (0.02)"] = (
         None
     )
-    share: Annotated[
-        Positive | None, Field(description="of `step_size: auto`: the largest relative error of a posterior sd (0.02)")
-    ] = None
     accept: Annotated[
         Probability | None,
-        Field(description="of `step_size: auto`: the mean acceptance probability to aim at (0.8)"),
+        "of `step_size: auto`: the mean acceptance probability to aim at (0.8)",
     ] = None
     warmup_seconds: Annotated[
         Positive | None,
-        Field(description="of `step_size: auto`: the most processor seconds to choose it (60)"),
+        "of `step_size: auto`: the most processor seconds to choose it (60)",
     ] = None
     draws: Count = 1000
     warmup: CountOrZero = 1000
@@ -225,8 +214,8 @@ class RunEntry(Part):
     chains: Chains = 4
     seed: Seed = 0
     batch_size: Count | None = None
-    lanes: Annotated[Truth, Field(description="64 chains side by side, with noise of their own")] = False
-    diagnostics: Annotated[Truth, Field(description="the emitted file also forecasts what a run samples")] = False
+    lanes: Annotated[Truth, "64 chains side by side, with noise of their own"] = False
+    diagnostics: Annotated[Truth, "the emitted file also forecasts what a run samples"] = False
     schedule: ScheduleEntry = ScheduleEntry(name="constant")
 
 
@@ -237,8 +226,8 @@ OF_AUTO = ("share", "accept", "warmup_seconds")
 class BuildDocument(Document):
     """Everything one emitted module needs."""
 
-    dynamics: Annotated[FilePath, Field(description="relative to this file")]
-    target: Annotated[FilePath, Field(description="relative to this file")]
+    dynamics: Annotated[FilePath, "relative to this file"]
+    target: Annotated[FilePath, "relative to this file"]
     bind: dict[Name, FormulaText] = {}
     parameters: dict[Name, BuildParameterEntry] = {}
     scheme: SchemeEntry
@@ -246,9 +235,7 @@ class BuildDocument(Document):
     gradient_noise: GradientNoiseEntry = GradientNoiseEntry()
     minibatch: MinibatchEntry | None = None
     sizes: dict[Name, SizeNumber] = {}
-    assume: Annotated[
-        list[Literal["normalisable"]], Field(description="that exp(-U) has a finite integral: assumed, not proved")
-    ] = []
+    assume: Annotated[list[Literal["normalisable"]], "that exp(-U) has a finite integral: assumed, not proved"] = []
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}
     derived: Derived = {}

@@ -2,22 +2,20 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from recipe_compiler.spec.fields import (
+    SOME,
     CountOrZero,
     FilePath,
     KeepField,
-    LeftOut,
     Name,
-    OneOrMore,
-    OneOrMoreParts,
     OrderNumber,
     Pairs,
     SchemeName,
     Summands,
     Truth,
     WordField,
+    left_out,
+    one_or_many,
 )
 from recipe_compiler.spec.schema import Document, Part
 
@@ -25,19 +23,19 @@ from recipe_compiler.spec.schema import Document, Part
 class SelectionEntry(Part):
     """Places of D and Q, and summands of H, that belong to a piece."""
 
-    D: Annotated[Pairs, Field(description="all, or pairs of blocks")] = ()
-    Q: Annotated[Pairs, Field(description="all, or pairs of blocks, each with the one across the diagonal")] = ()
-    H: Annotated[Summands, Field(description="all, or names of summands: a function in it, or its blocks")] = None
-    Gamma: Annotated[Pairs, Field(description="places whose d(D+Q)_ab/dz_b belongs here")] = ()
+    D: Annotated[Pairs, "all, or pairs of blocks"] = ()
+    Q: Annotated[Pairs, "all, or pairs of blocks, each with the one across the diagonal"] = ()
+    H: Annotated[Summands, "all, or names of summands: a function in it, or its blocks"] = None
+    Gamma: Annotated[Pairs, "places whose d(D+Q)_ab/dz_b belongs here"] = ()
 
 
-Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore, Field(min_length=1), OneOrMoreParts()]]
+Pieces = dict[Name, Annotated[list[SelectionEntry], one_or_many, SOME]]
 """What each letter of a word selects."""
 
 
 Flows = Annotated[
     dict[Name, Literal["midpoint", "generalised", "reflected"]],
-    Field(description="numerical flows of pieces that have no exact one, or whose exact one is not wanted"),
+    "numerical flows of pieces that have no exact one, or whose exact one is not wanted",
 ]
 
 
@@ -45,8 +43,8 @@ class WordEntry(Part):
     """A word that is stated, named or of a document, with what its letters select and how they move."""
 
     name: SchemeName | None = None
-    use: Annotated[FilePath | None, Field(description="a document of a scheme, relative to this file")] = None
-    split: Annotated[WordField | None, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")] = None
+    use: Annotated[FilePath | None, "a document of a scheme, relative to this file"] = None
+    split: Annotated[WordField | None, "pieces with their shares: [B/2, A/2, O, A/2, B/2]"] = None
     pieces: Pieces = {}
     flows: Flows = {}
 
@@ -54,19 +52,19 @@ class WordEntry(Part):
 class WordClaimsEntry(Part):
     """What the author of a scheme states of its word; each is decided apart."""
 
-    order: Annotated[OrderNumber | None, Field(description="weak order, for every dynamics")] = None
-    palindrome: Annotated[Truth, Field(description="the word is its own reverse")] = False
-    gradients: Annotated[CountOrZero | None, Field(description="evaluations of the gradient in one step")] = None
+    order: Annotated[OrderNumber | None, "weak order, for every dynamics"] = None
+    palindrome: Annotated[Truth, "the word is its own reverse"] = False
+    gradients: Annotated[CountOrZero | None, "evaluations of the gradient in one step"] = None
     configurational: Annotated[
-        Literal["exact"] | None, Field(description="for quadratic U: the covariance of theta is that of exp(-U)")
+        Literal["exact"] | None, "for quadratic U: the covariance of theta is that of exp(-U)"
     ] = None
 
 
 class SchemeDocument(Document):
     """A step as a word: pieces in the order they are done, each with its share of the step."""
 
-    split: Annotated[WordField, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")]
-    pieces: Annotated[Pieces, Field(description="left out: those that follow from the dynamics")] = {}
+    split: Annotated[WordField, "pieces with their shares: [B/2, A/2, O, A/2, B/2]"]
+    pieces: Annotated[Pieces, "left out: those that follow from the dynamics"] = {}
     flows: Flows = {}
-    keep: Annotated[KeepField | None, Field(description="after which letter draws are kept: O, or 2")] = None
-    claims: Annotated[WordClaimsEntry, LeftOut] = WordClaimsEntry()
+    keep: Annotated[KeepField | None, "after which letter draws are kept: O, or 2"] = None
+    claims: Annotated[WordClaimsEntry, left_out] = WordClaimsEntry()

@@ -2,19 +2,18 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.fields import (
+    SOME,
     DataKinds,
     FormulaText,
-    LeftOut,
     Name,
     RowStateKinds,
     ShapeField,
     SizeField,
     Text,
     WholeNumber,
+    left_out,
 )
 from recipe_compiler.spec.schema import BlockEntry, Document, ParameterEntry, Part
 
@@ -25,10 +24,8 @@ class TargetBlockEntry(BlockEntry):
     transform: Literal["log", "logit", "stick_breaking"] | None = None
     constraint: Annotated[
         FormulaText | None,
-        Field(
-            description="positive, lower(a), upper(b), interval(a, b), ordered, positive_ordered, simplex, "
-            "unit_vector, cholesky_factor_corr, corr_matrix, cholesky_factor_cov, cov_matrix"
-        ),
+        "positive, lower(a), upper(b), interval(a, b), ordered, positive_ordered, simplex, "
+        "unit_vector, cholesky_factor_corr, corr_matrix, cholesky_factor_cov, cov_matrix",
     ] = None
 
 
@@ -36,22 +33,20 @@ class DatumEntry(Part):
     """A field of the data; the first size counts the data."""
 
     shape: ShapeField
-    in_: Annotated[list[WholeNumber] | None, Field(alias="in")] = None
-    is_: Annotated[DataKinds, Field(alias="is")] = (Kind.REAL,)
-    index_of: Annotated[
-        SizeField | None, Field(description="the length of an axis along which each datum is a position, from 0")
-    ] = None
+    in_: list[WholeNumber] | None = None
+    is_: DataKinds = (Kind.REAL,)
+    index_of: Annotated[SizeField | None, "the length of an axis along which each datum is a position, from 0"] = None
 
 
 Laws = Annotated[
     dict[Name, FormulaText],
-    Field(description="block to its conditional law, with data as all rows: Gamma(a + N/2, b + ...)"),
+    "block to its conditional law, with data as all rows: Gamma(a + N/2, b + ...)",
 ]
 
 
 Derived = Annotated[
     dict[Name, FormulaText],
-    Field(description="name to a formula of the target's blocks, parameters and sizes, computed for every draw"),
+    "name to a formula of the target's blocks, parameters and sizes, computed for every draw",
 ]
 
 
@@ -59,29 +54,29 @@ class RowStateEntry(Part):
     """A state that passes from one row of the data to the next."""
 
     shape: ShapeField = SCALAR
-    is_: Annotated[RowStateKinds, Field(alias="is")] = (Kind.REAL,)
-    start: Annotated[FormulaText, Field(description="the state before the first row")]
-    next: Annotated[FormulaText, Field(description="the state after a row: of the states before it, and of its data")]
+    is_: RowStateKinds = (Kind.REAL,)
+    start: Annotated[FormulaText, "the state before the first row"]
+    next: Annotated[FormulaText, "the state after a row: of the states before it, and of its data"]
 
 
 Recursion = Annotated[
     dict[Name, RowStateEntry],
-    Field(description="states that pass from row to row, which log_likelihood reads as they are before its row"),
+    "states that pass from row to row, which log_likelihood reads as they are before its row",
 ]
 
 
 class TargetDocument(Document):
     """A statistical model: log_prior and log_likelihood of one datum, log_prior alone, or a potential alone."""
 
-    state: Annotated[dict[Name, Annotated[TargetBlockEntry, LeftOut]], Field(min_length=1)]
+    state: Annotated[dict[Name, Annotated[TargetBlockEntry, left_out]], SOME]
     data: dict[Name, DatumEntry] = {}
-    parameters: dict[Name, Annotated[ParameterEntry, LeftOut]] = {}
+    parameters: dict[Name, Annotated[ParameterEntry, left_out]] = {}
     assume: list[FormulaText] = []
     potential: FormulaText | None = None
-    let: Annotated[dict[Name, FormulaText], Field(description="names for parts of the formulas below")] = {}
+    let: Annotated[dict[Name, FormulaText], "names for parts of the formulas below"] = {}
     recursion: Recursion = {}
     log_prior: FormulaText | None = None
     log_likelihood: FormulaText | None = None
-    gradient: Annotated[Text | None, Field(description="my_gradient.py:grad_U, code that is not proved")] = None
+    gradient: Annotated[Text | None, "my_gradient.py:grad_U, code that is not proved"] = None
     laws: Laws = {}
     derived: Derived = {}

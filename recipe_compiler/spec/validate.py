@@ -1,19 +1,22 @@
 """A document's nodes against its schema: every fault with its place, and a hint where a key is nearly known."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar, get_args
-
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from recipe_compiler.errors import nearest
 from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.fields import found, plain_name_problem, shown
+from recipe_compiler.spec.fields import SOME, FieldError, Leaf, Raw, plain_name_problem, refuse, shown
+from recipe_compiler.spec.page import Page
+from recipe_compiler.spec.schema import Part
 from recipe_compiler.spec.yaml_nodes import Mapping as MappingNode
-from recipe_compiler.spec.yaml_nodes import Plain, Scalar, Sequence, descend, plain
+from recipe_compiler.spec.yaml_nodes import Scalar, Sequence, plain
 
-Document = TypeVar("Document", bound=BaseModel)
+Document = TypeVar("Document", bound=Part)
 
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "warmup": ("tune", "num_warmup", "n_warmup", "burn_in", "burnin", "burn", "n_tune", "warm_up"),
@@ -46,10 +49,16 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 }
 """Keys of this language to what they are called elsewhere."""
 
-_STAND_INS: Mapping[str, str] = {"name": "unnamed", "H": "0", "step_size": "1"}
+_STAND_INS: Mapping[str, object] = {"name": "unnamed", "H": "0", "run.step_size": Fraction(1)}
 """What lets reading go on after a fault was found; a document with a fault is never returned."""
 
 _DECLARING = frozenset({"state", "parameters", "functions", "data", "sizes", "dynamics", "target"})
+
+
+_ON_A_WAY = re.compile(r"\]\.|\.name$")
+"""Entries of which whatever else is found would follow: a key of one of several parts, the name of a scheme."""
+_FAULTY = object()
+"""In the place of what a fault was found in."""
 
 
 def validate(root: MappingNode, model: type[Document], faults: Faults) -> Document:
@@ -58,42 +67,102 @@ def validate(root: MappingNode, model: type[Document], faults: Faults) -> Docume
     Faulty parts that declare nothing are left out, so that faults of formulas are found in the same reading. Raises
     SpecError if what remains is no document.
     """
-    data = plain(root)
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        errors = error.errors(include_url=False)
-    for detail in errors:
-        _add(root, model, detail, faults)
-    if any(str(detail["loc"][0]) in _DECLARING for detail in errors if detail["loc"]):
+    before, reader = len(faults.found), _Reader()
+    document = reader.read(model, plain(root), Page(root, faults))
+    entries = [fault.entry for fault in faults.found[before:]]
+    declares = any(re.split(r"[.\[]", entry)[0] in _DECLARING for entry in entries)
+    if declares or not reader.is_whole or any(_ON_A_WAY.search(entry) for entry in entries):
         raise faults.error()
-    for detail in sorted(errors, key=lambda detail: len(detail["loc"]), reverse=True):
-        _put_aside(data, tuple(detail["loc"]))
-    try:
-        return model.model_validate(data)
-    except ValidationError:
-        raise faults.error() from None
+    return document
 
 
-def _add(root: MappingNode, model: type[BaseModel], detail: ErrorDetails, faults: Faults) -> None:
-    path = tuple(step for step in detail["loc"] if step != "[key]")
-    where, entry = descend(root, path)[0], entry_name(path)
-    match detail["type"]:
-        case "extra_forbidden":
-            faults.malformed_at(where, entry, *_unknown_key(str(path[-1]), _keys(model, path[:-1])))
-        case "missing":
-            faults.malformed_at(descend(root, path[:-1])[0], entry, f"found no `{path[-1]}`, expected one")
-        case "document":
-            context = detail.get("ctx", {})
-            faults.malformed_at(where, entry, detail["msg"], str(context.get("hint", "")))
-        case _:
-            faults.malformed_at(where, entry, *_in_words(detail))
+class _Reader:
+    """Reads raw text by the types of entries."""
+
+    def __init__(self) -> None:
+        self.is_whole = True
+        """Whether every part has what it has to have."""
+
+    def read(self, hint: Any, raw: Raw, at: Page) -> Any:
+        """Return what is stated at a place; a fault is added where that is none of its type."""
+        try:
+            return self._read(hint, raw, at)
+        except FieldError as refused:
+            at.faults.malformed_at(at.where, at.label, refused.problem, refused.hint)
+            return _FAULTY
+
+    def _read(self, hint: Any, raw: Raw, at: Page) -> Any:
+        match get_origin(hint), get_args(hint):
+            case origin, (inner, *beside) if origin is Annotated:
+                for one in reversed(beside):
+                    if isinstance(one, Leaf):
+                        return one.read(raw)
+                    raw = one(raw) if callable(one) else raw
+                if SOME in beside and raw in ([], {}):
+                    refuse(raw, "at least one entry")
+                return self._read(inner, raw, at)
+            case origin, options if origin in (Union, UnionType):
+                known = [option for option in options if option is not NoneType]
+                is_left_out = raw is None and len(known) < len(options)
+                return None if is_left_out else self._read(known[-1 if isinstance(raw, dict) else 0], raw, at)
+            case origin, known if origin is Literal:
+                return raw if raw in known else _refuse_choice(raw, [str(one) for one in known if one])
+            case origin, (key, value) if origin is dict:
+                _demand_keys(raw, at)
+                read = ((self.read(key, name, at[name]), self.read(value, one, at[name])) for name, one in raw.items())
+                return {name: one for name, one in read if name is not _FAULTY and one is not _FAULTY}
+            case origin, (item,) if origin is list:
+                if not isinstance(raw, list):
+                    items = ", ".join(map(str, raw)) if isinstance(raw, dict) else raw
+                    refuse(raw, "a list", f"write brackets: `[{items}]`")
+                read = [self.read(item, one, at[place]) for place, one in enumerate(raw)]
+                return _FAULTY if any(one is _FAULTY for one in read) else read
+            case _ if isinstance(hint, type) and issubclass(hint, Part):
+                _demand_keys(raw, at)
+                return self._part(hint, raw, at)
+            case _:
+                return raw
+
+    def _part(self, model: type[Part], raw: dict[str, Raw], at: Page) -> Part:
+        fields, stated = fields_of(model), dict[str, Any]()
+        takes_others = fields.pop("others", None) is not None
+        for key in (key for key in raw if key not in fields and not takes_others):
+            at.faults.malformed_at(at[key].where, at[key].label, *_unknown_key(key, tuple(fields)))
+        for key, (name, hint) in fields.items():
+            made = self.read(hint, raw[key], at[key]) if key in raw else _FAULTY
+            if made is not _FAULTY:
+                stated[name] = made
+                continue
+            is_needed = not hasattr(model, name)
+            if is_needed and key not in raw:
+                at.faults.malformed_at(at[key].where, at[key].label, f"found no `{key}`, expected one")
+            if (is_needed or key in raw) and at[key].label in _STAND_INS:
+                stated[name] = _STAND_INS[at[key].label]
+            else:
+                self.is_whole = self.is_whole and not is_needed
+        others = {key: value for key, value in raw.items() if key not in fields}
+        return model(**stated, **({"others": others} if takes_others else {}))
 
 
-def entry_name(path: tuple[str | int, ...]) -> str:
-    """Return the entry as a user would name it: `state.theta.shape`, `assume[0]`."""
-    name = "".join(f"[{step}]" if isinstance(step, int) else f".{shown(step)}" for step in path)
-    return name.removeprefix(".") or "document"
+def fields_of(model: type[Part]) -> dict[str, tuple[str, Any]]:
+    """Return the keys of a part: to the name that Python has for each, and to its type."""
+    return {name.removesuffix("_"): (name, hint) for name, hint in _hints(model).items()}
+
+
+@cache
+def _hints(model: type[Part]) -> dict[str, Any]:
+    return get_type_hints(model, include_extras=True)
+
+
+def _demand_keys(raw: Raw, at: Page) -> None:
+    if not isinstance(raw, dict):
+        refuse(raw, "keys with values", _in_braces(at.path, raw))
+
+
+def _refuse_choice(raw: Raw, known: list[str]) -> NoReturn:
+    *others, last = [f"'{one}'" for one in known]
+    expected = f"{', '.join(others)} or {last}" if others else last
+    refuse(raw, expected, nearest(raw, known) if isinstance(raw, str) else "")
 
 
 _SETS_OF_DATA = frozenset({"domain", "support", "range", "bounds", "lower", "upper", "min", "max", "values", "levels"})
@@ -106,25 +175,6 @@ def _unknown_key(key: str, known: tuple[str, ...]) -> tuple[str, str]:
     here = [name for name in known if key in _ELSEWHERE.get(name, ())]
     hint = f"here it is called `{here[0]}`" if here else nearest(key, known)
     return f"found the unknown key `{shown(key)}`, expected one of {', '.join(known)}", hint
-
-
-def _in_words(detail: ErrorDetails) -> tuple[str, str]:
-    value, context = detail["input"], detail.get("ctx", {})
-    match detail["type"]:
-        case "literal_error":
-            expected = str(context.get("expected", ""))
-            known = tuple(name.strip("'") for name in expected.replace(" or ", ", ").split(", "))
-            expected = expected.removesuffix(" or ''")
-            return f"found {found(value)}, expected {expected}", nearest(value, known) if isinstance(value, str) else ""
-        case "list_type":
-            items = ", ".join(map(str, value)) if isinstance(value, dict) else value
-            return f"found {found(value)}, expected a list", f"write brackets: `[{items}]`"
-        case "dict_type" | "model_type":
-            return f"found {found(value)}, expected keys with values", _in_braces(detail["loc"], value)
-        case "too_short":
-            return f"found {found(value)}, expected at least one entry", ""
-        case _:
-            return f"found {found(value)}: {detail['msg']}", ""
 
 
 def _in_braces(entry: tuple[str | int, ...], value: object) -> str:
@@ -146,37 +196,6 @@ def _in_braces(entry: tuple[str | int, ...], value: object) -> str:
             return f"write `{name}: {{value: ...}}` in a build, `{name}: {{default: ...}}` in dynamics or a target"
         case _:
             return ""
-
-
-def _keys(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[str, ...]:
-    part = model
-    for step in path:
-        field = next((f for name, f in part.model_fields.items() if step in (name, f.alias)), None)
-        if field is not None:
-            part = next(_models(field.annotation), part)
-    return tuple(field.alias or name for name, field in part.model_fields.items())
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
-
-
-def _put_aside(data: Plain, path: tuple[str | int, ...]) -> None:
-    """Take a faulty part out of the raw data, a list with its faulty entry; put a stand-in where one is required."""
-    keys = [step for step in path if step != "[key]"]
-    while keys and isinstance(keys[-1], int):
-        keys.pop()
-    for step in keys[:-1]:
-        if not isinstance(data, dict) or not isinstance(step, str):
-            return
-        data = data.get(step)
-    if isinstance(data, dict) and keys:
-        key = str(keys[-1])
-        data.pop(key, None)
-        data |= {key: _STAND_INS[key]} if key in _STAND_INS else {}
 
 
 def check_names(root: MappingNode, sections: tuple[str, ...], faults: Faults) -> None:

@@ -13,7 +13,7 @@ import recipe_compiler
 from recipe_compiler.cli import app
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("sympy", "numba", "numpy", "xarray", "arviz_stats", "flint", "pydantic", "ruamel", "rich")
+HEAVY = ("sympy", "numba", "numpy", "xarray", "arviz_stats", "flint", "ruamel", "rich")
 
 
 def test_the_help_imports_nothing_heavy() -> None:

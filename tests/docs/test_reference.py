@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from typer.core import TyperOption
 from typer.main import get_command
 
@@ -24,6 +23,7 @@ from recipe_compiler.pipeline import load
 from recipe_compiler.report.as_json import make_certificate, read_schema
 from recipe_compiler.report.check import check
 from recipe_compiler.spec import schema
+from recipe_compiler.spec.validate import fields_of
 from recipe_compiler.verify.claims import DYNAMICS, Claim
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 
@@ -47,8 +47,8 @@ def coded(text: str) -> set[str]:
 
 
 def keys() -> set[str]:
-    models = [model for model in vars(schema).values() if isinstance(model, type) and issubclass(model, BaseModel)]
-    return {field.alias or name for model in models for name, field in model.model_fields.items()}
+    models = [model for model in vars(schema).values() if isinstance(model, type) and issubclass(model, schema.Part)]
+    return {key for model in models for key in fields_of(model)}
 
 
 def test_every_key_of_the_documents_is_in_the_reference() -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LIBRARIES = (
-    "clarabel flint h5netcdf.legacyapi numba pyarrow.pandas_compat pydantic.type_adapter pytest rich.console rich.table"
+    "clarabel flint h5netcdf.legacyapi numba pyarrow.pandas_compat pytest rich.console rich.table"
     " ruamel.yaml scipy.linalg scipy.optimize sympy typer xarray"
 )
 SERVER = multiprocessing.get_context("forkserver")
