@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body
+from recipe_compiler.emit.print_body import call, print_body
 from recipe_compiler.emit.print_chain import (
     carried,
     first_values_arguments,
@@ -274,13 +274,7 @@ def _names(name: str, values: tuple[str, ...]) -> Iterator[str]:
 
 
 def _tuple(name: str, items: tuple[str, ...]) -> Iterator[str]:
-    line = f"{name} = ({', '.join(items)}{',' if len(items) == 1 else ''})"
-    if len(line) <= WIDTH:
-        yield line
-        return
-    yield f"{name} = ("
-    yield from filled(items, 4)
-    yield f"){FILLED}"
+    return call(f"{name} = ", items if len(items) != 1 else (f"{items[0]},",), 0)
 
 
 def _quoted(name: str) -> str:

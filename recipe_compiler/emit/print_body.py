@@ -200,16 +200,17 @@ def _last_opened(text: str) -> int:
     return 0
 
 
-def call(head: str, arguments: tuple[str, ...], indent: int, tail: str = "") -> Iterator[str]:
-    """Yield a call or a signature, its arguments on lines of their own where they are too long for one."""
-    line = f"{head}({', '.join(arguments)}){tail}"
+def call(head: str, items: tuple[str, ...], indent: int, tail: str = "", brackets: str = "()") -> Iterator[str]:
+    """Yield a call, a signature or a list, its items on lines of their own where they are too long for one."""
+    opens, closes = brackets
+    line = f"{head}{opens}{', '.join(items)}{closes}{tail}"
     if len(line) <= WIDTH:
         yield line
         return
-    yield f"{head}("
-    lines = tuple(filled(arguments, indent + 4))
+    yield f"{head}{opens}"
+    lines = tuple(filled(items, indent + 4))
     yield from lines
-    yield f"{' ' * indent}){tail}{FILLED if len(lines) > 1 else ''}"
+    yield f"{' ' * indent}{closes}{tail}{FILLED if len(lines) > 1 or head.endswith(' ') else ''}"
 
 
 def assigned(targets: tuple[str, ...], procedure: str, arguments: tuple[str, ...], indent: int) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body, sizes_in
+from recipe_compiler.emit.print_body import WIDTH, call, print_body, sizes_in
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array
@@ -42,12 +42,7 @@ def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
 def returned(names: tuple[str, ...]) -> Iterator[str]:
     """Yield the line that returns scalars, over several lines where they are too long for one."""
     line = f"    return {', '.join(names)}"
-    if len(line) <= WIDTH:
-        yield line
-        return
-    yield "    return ("
-    yield from filled(names, 8)
-    yield f"    ){FILLED}"
+    yield from (line,) if len(line) <= WIDTH else call("    return ", names, 4)
 
 
 def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]:

@@ -41,7 +41,7 @@ def _says(own: Sampler) -> Iterator[str]:
     taken = [f"{datum.name} {shape_text(datum.axes)}" for datum in own.program.data]
     taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given if not one.held]
     said = f"{', '.join(taken)}. " if taken else ""
-    blocks = " or ".join(own.blocks)
+    blocks = " or ".join(block.name for block in own.program.blocks)
     capped = own.batch_default == "None" and own.build.run.batch_size is not None
     batch = f"batch_size: None means {own.build.run.batch_size}, or all rows if there are fewer. " if capped else ""
     yield from wrap(
@@ -64,7 +64,7 @@ def _checks(own: Sampler) -> Iterator[str]:
     program, run = own.program, own.build.run
     for name, _ in own.sizes:
         yield f'sizes["{name}"] = _checked_number("{name}", {name}, whole=True, least=1)'
-    yield from (f'_check_jitted("{function}", {function})' for function in own.functions)
+    yield from (f'_check_jitted("{function}", {function})' for function in own.program.functions)
     for datum in program.data:
         values = f"values={list(datum.values)}" if datum.values else ""
         if datum.is_index:
@@ -167,7 +167,7 @@ def _totals(own: Sampler) -> Iterator[str]:
 def _prepared(own: Sampler) -> Iterator[str]:
     """Yield lines that make what all chains are given."""
     names = (
-        *own.functions,
+        *own.program.functions,
         *(p.name for p in own.program.parameters),
         *(d.name for d in own.program.data),
         *(("batch_size",) if own.program.variant == "minibatch" else ()),

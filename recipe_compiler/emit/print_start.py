@@ -84,8 +84,9 @@ def print_start(build: Build, derivation: Derivation, names: Mapping[str, str], 
     left: list[tuple[str, str]] = []
     for block, name in zip(blocks, own, strict=True):
         try:
-            body += _of_block(build, derivation, block, name, by)
-            body += _of_target(build, name, by) if block.name in potential else ()
+            is_target = block.name in potential
+            body += _of_block(build, derivation, block, name, by, spread=is_target)
+            body += _of_target(build, name, by) if is_target else ()
         except NotInNumpyError as error:
             left.append((name, str(error)))
             body.append(f"    {name} = np.full({_length(block, by)}, np.nan)")
@@ -104,19 +105,20 @@ def print_start(build: Build, derivation: Derivation, names: Mapping[str, str], 
     return Start(tuple(lines), wanted, tuple(left))
 
 
-def _of_block(build: Build, derivation: Derivation, block: Block, name: str, by: Spelling) -> Iterator[str]:
+def _of_block(
+    build: Build, derivation: Derivation, block: Block, name: str, by: Spelling, *, spread: bool
+) -> Iterator[str]:
     """Yield the lines that start a block: as stated, spread over its domain, from its own law, or at zero."""
     init = dict(build.init)
-    potential = next((f.of for f in build.dynamics.declarations.functions if f.role == "potential"), ())
     length, real = _length(block, by), block.domain.name is DomainName.REAL
     if block.name in init:
         yield '    with np.errstate(all="ignore"):'
         start = bare(print_numpy(init[block.name], by))
         yield unbroken(f"        {name} = np.array({start}, dtype=np.float64).reshape(-1)")
-    elif block.name in potential or not real:
-        spread = f"rng.uniform(-2.0, 2.0, {length})"
-        arguments = ", ".join((spread, *_domain(block.domain, by)))
-        yield f"    {name} = {spread}" if real else f"    {name} = _spread({arguments})"
+    elif spread or not real:
+        drawn = f"rng.uniform(-2.0, 2.0, {length})"
+        arguments = ", ".join((drawn, f'"{spread_domain(block.domain)}"', *bounds(block.domain, by)))
+        yield f"    {name} = {drawn}" if real else f"    {name} = _spread({arguments})"
     else:
         match own_laws(derivation, (block.name,)).get(block.name):
             case OwnLaw.NORMAL:
@@ -135,7 +137,7 @@ def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
     init = dict(build.init)
     own = {block.name for block in build.dynamics.declarations.blocks}
     transforms = {one.inner: one for one in build.target.transforms}
-    blocks = [(block, f"{name}[{place}]") for block, place in _places(build.target.declarations.blocks, by)]
+    blocks = [(block, f"{name}[{slice_text(*ends)}]") for block, ends in places(build, by)]
     for block, place in blocks:
         if block.domain.name is DomainName.ONE_HOT:
             sizes = [by.size(size) for size in block.sampled.shape.sizes]
@@ -153,18 +155,23 @@ def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
             yield unbroken(f"        {place} = np.reshape({bare(text)}, -1)")
 
 
-def _places(blocks: tuple[Block, ...], by: Spelling) -> Iterator[tuple[Block, str]]:
-    """Yield the blocks of a target with where each stands in the potential's block."""
+def places(build: Build, by: Spelling) -> Iterator[tuple[Block, tuple[str, str]]]:
+    """Yield the blocks of a target with where each begins in the potential's block, and where it ends."""
     start = "0"
-    for block in blocks:
+    for block in build.target.declarations.blocks:
         sizes = [by.size(size) for size in block.sampled.shape.sizes]
         count = str(prod(map(int, sizes))) if all(size.isdigit() for size in sizes) else " * ".join(sizes)
-        end = add_counts(start, count)
-        yield block, f"{start} : {end}" if " " in start + end else f"{start}:{end}"
+        end = _add_counts(start, count)
+        yield block, (start, end)
         start = end
 
 
-def add_counts(first: str, second: str) -> str:
+def slice_text(start: str, end: str) -> str:
+    """Return a slice as a formatter has it."""
+    return f"{start} : {end}" if " " in start + end else f"{start}:{end}"
+
+
+def _add_counts(first: str, second: str) -> str:
     """Return the sum of two numbers of entries, as text; numbers at its end are added up."""
     if first == "0":
         return second
@@ -192,10 +199,6 @@ def _variables(block: Block, one: Transform | None, x: str, by: Spelling) -> str
         return f"np.log({x} - {bound})" if one.via == "lower" else f"np.log({bound} - {x})"
     low, high = bounds(one.block.domain, by)
     return f"np.log(({x} - {low}) / ({high} - {x}))"
-
-
-def _domain(domain: Domain, by: Spelling) -> tuple[str, ...]:
-    return (f'"{spread_domain(domain)}"', *bounds(domain, by))
 
 
 def bounds(domain: Domain, by: Spelling) -> tuple[str, ...]:
@@ -247,8 +250,3 @@ def bare(text: str) -> str:
 def unbroken(line: str) -> str:
     """Return a line that a formatter leaves as it is, however long."""
     return line if len(line) <= WIDTH else f"{line}  # fmt: skip"
-
-
-def formula_text(formula: Formula, by: Spelling) -> str:
-    """Return a formula as a NumPy array of numbers."""
-    return f"np.asarray({print_numpy(formula, by)})"

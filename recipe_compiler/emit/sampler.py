@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import prod
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.emit.print_body import WIDTH
-from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling
-from recipe_compiler.emit.print_start import Start, add_counts, bound_text, bounds, formula_text, print_start, spelling
+from recipe_compiler.emit.print_body import call
+from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy
+from recipe_compiler.emit.print_start import Start, bound_text, bounds, places, print_start, slice_text, spelling
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import VECTORS
-from recipe_compiler.formula.declaration import Block, Parameter
-from recipe_compiler.formula.expression import Number
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.expression import Number, Symbol
 from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program, symbolic_sizes
-from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Value
 
 MOST = 64
@@ -64,7 +63,7 @@ class Sampler:
     given: tuple[Keyword, ...]
     sizes: tuple[tuple[str, str], ...]
     """Sizes that only a keyword tells, each with its default."""
-    told: Set[str]
+    told: Set[Size]
     """Sizes that arrays or keywords tell."""
     total: str
     """How many coordinates the target's blocks have together; empty where that is not told."""
@@ -74,19 +73,9 @@ class Sampler:
     """Blocks with a bounded domain, each as arguments of `_outside`."""
 
     @property
-    def blocks(self) -> tuple[str, ...]:
-        """The names of the blocks of the state."""
-        return tuple(block.name for block in self.program.blocks)
-
-    @property
-    def functions(self) -> tuple[str, ...]:
-        """The user's functions: a gradient that is code, moves that are."""
-        return tuple(self.program.functions)
-
-    @property
     def data(self) -> tuple[str, ...]:
         """What stands first, with or without its name."""
-        return (*self.functions, *(datum.name for datum in self.program.data))
+        return (*self.program.functions, *(datum.name for datum in self.program.data))
 
     @property
     def keywords(self) -> tuple[tuple[str, str], ...]:
@@ -137,7 +126,10 @@ def sampler_of(
         fixed |= {name: number for name, number in shapes if isinstance(name, str) and isinstance(number, int)}
     by, inner = (spelling(build, names, fixed, of_sample=inside) for inside in (False, True))
     start = print_start(build, derivation, names, by)
-    needed = {p.name for p in program.parameters} | set(start.arguments) | set(_of_transforms(build, by))
+    one_sided = [one.bound for one in build.target.transforms if one.bound is not None]
+    two_sided = [bound for one in build.target.transforms for bound in one.block.domain.bounds]
+    in_bounds = (node.name for bound in (*one_sided, *two_sided) for node in nodes(bound) if isinstance(node, Symbol))
+    needed = {*start.arguments, *(names.get(name, name) for name in in_bounds)}
     declared = (*build.dynamics.declarations.parameters, *build.target.declarations.parameters, *build.parameters)
     own = {names.get(p.name, p.name): p for p in declared}
     shipped = {p.name: p for p in program.parameters}
@@ -146,14 +138,14 @@ def sampler_of(
     given = [replace(one, held=True) if own[one.parameter.name].name in held and one.default else one for one in given]
     given.sort(key=lambda one: one.by_formula)  # formulas may need the sizes, and values, of others
     stated = {names.get(name, name): number for name, number in build.sizes}
-    told = _told(given, program)
-    inside = _potential_sizes(program) if total_of(build, by, told) else ()
+    arrays = [one.parameter.shape.sizes for one in given if not one.by_formula]  # these tell sizes, as the data do
+    told = {size for sizes in (*arrays, *(datum.axes for datum in program.data)) for size in sizes}
+    inside = program.gradient.block.shape.sizes if program.gradient and _total(build, by, inner, told) else ()
     left = (size for size in symbolic_sizes(program) if size not in told and size not in inside)
     keywords = tuple((size, str(stated[size]) if size in stated else "") for size in left)
-    pieces = tuple(pieces_of(build, program, by, inner))
-    domains = tuple(_domains(derivation, program, inner))
     told |= {name for name, _ in keywords}
-    total = total_of(build, by, told)
+    pieces, domains = tuple(_pieces(build, program, by, inner)), tuple(_domains(derivation, program, inner))
+    total = _total(build, by, inner, told)
     return Sampler(build, program, kernel, start, tuple(given), keywords, told, total, pieces, domains)
 
 
@@ -161,13 +153,6 @@ def shape_text(sizes: Iterable[Size]) -> str:
     """Return a shape as Python writes it, symbolic sizes by their names; of none, `a number`."""
     known = [str(size) for size in sizes]
     return f"({', '.join(known)}{',' if len(known) == 1 else ''})" if known else "a number"
-
-
-def _told(given: Iterable[Keyword], program: Program) -> set[str]:
-    """Return the sizes that arrays tell: the data, and parameters that no formula makes."""
-    arrays = [one.parameter.shape.sizes for one in given if not one.by_formula]
-    arrays += [datum.axes for datum in program.data]
-    return {size for sizes in arrays for size in sizes if isinstance(size, str)}
 
 
 def _domains(derivation: Derivation, program: Program, by: Spelling) -> Iterator[tuple[str, str]]:
@@ -178,104 +163,58 @@ def _domains(derivation: Derivation, program: Program, by: Spelling) -> Iterator
                 yield own.name, ", ".join((f'"{block.domain.name.value}"', *bounds(block.domain, by)))
 
 
-def _of_transforms(build: Build, by: Spelling) -> Iterator[str]:
-    """Yield the parameters that stand in the bounds of what is sampled in an unbounded variable."""
-    one_sided = [bound_text(one.bound, by) for one in build.target.transforms if one.bound is not None]
-    two_sided = [part for one in build.target.transforms for part in bounds(one.block.domain, by)]
-    text = " ".join((*one_sided, *two_sided))
-    yield from (value.split(".")[0] for value in by.values.values() if value in text)
-
-
-def _potential_sizes(program: Program) -> tuple[Size, ...]:
-    return program.gradient.block.shape.sizes if program.gradient else ()
-
-
-def total_of(build: Build, by: Spelling, told: Set[str]) -> str:
+def _total(build: Build, by: Spelling, inner: Spelling, told: Set[Size]) -> str:
     """Return how many coordinates the target's blocks have together, by sizes that are told; empty without one."""
-    fixed, parts = 0, list[str]()
-    for block in build.target.declarations.blocks:
-        sizes = [by.size(size) for size in block.sampled.shape.sizes]
-        if not all(size.isdigit() or size in told for size in sizes):
-            return ""
-        if all(size.isdigit() for size in sizes):
-            count = 1
-            for size in sizes:
-                count *= int(size)
-            fixed += count
-        else:
-            parts.append(" * ".join(size if size.isdigit() else f'sizes["{size}"]' for size in sizes))
-    return " + ".join((*([str(fixed)] if fixed else []), *parts))
+    sizes = (by.size(size) for block in build.target.declarations.blocks for size in block.sampled.shape.sizes)
+    ends = [end for _, (_, end) in places(build, inner)]
+    return ends[-1] if ends and all(size.isdigit() or size in told for size in sizes) else ""
 
 
-def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> Iterator[DrawnArray]:
+def _pieces(build: Build, program: Program, by: Spelling, inner: Spelling) -> Iterator[DrawnArray]:
     """Yield what `sample` returns: the target's blocks under their own names and shapes, then the other blocks."""
-    blocks = {block.name: block for block in program.blocks}
     own = program.gradient.block.name if program.gradient else ""
-    transforms = {one.inner: one for one in build.target.transforms}
-    declared, moved = build.target.declarations.blocks, sampled_blocks(build.target)
-    taken = [transforms[b.name].block.name if b.name in transforms else b.name for b in declared] if own else []
-    if own:
-        places = _places([[by.size(size) for size in block.shape.sizes] for block in moved])
-        whole = len(declared) == 1 and len(declared[0].shape.sizes) == 1
-        for block, name, (place, text) in zip(declared, taken, places, strict=True):
-            sizes = tuple(by.size(size) for size in block.shape.sizes)
-            cut = f'drawn["{own}"]' if whole else f'drawn["{own}"][:, :, {place}]'
-            if block.constraint is not None:
-                said = own if whole else f"{own}[{text}]"
-                yield DrawnArray(
-                    name, sizes, blocks_text(block, cut, by), f"{block.constraint} of {said}", exponential=True
-                )
-                continue
-            if len(sizes) > 1:
-                cut += f".reshape(chains, draws, {', '.join(_of_sizes(size) for size in sizes)})"
-            says = own if whole and not transforms else f"{own}[{text}]"
-            one = transforms.get(block.name)
-            if one is None:
-                yield DrawnArray(name, sizes, cut, "" if says == name else says)
-            elif one.via == "log":
-                yield DrawnArray(name, sizes, f"np.exp({cut})", f"exp({says})", exponential=True)
-            elif one.bound is not None:
-                sign, bound = "+" if one.via == "lower" else "-", bound_text(one.bound, inner)
-                words = f"its {one.via} bound {sign} exp({says})"
-                yield DrawnArray(name, sizes, f"{bound} {sign} np.exp({cut})", words, exponential=True)
-            else:
-                low, high = bounds(one.block.domain, inner)
-                turned = f"{low} + ({high} - {low}) / (1.0 + np.exp(-{cut}))"
-                words = f"{says} mapped to its bounds by the logistic function"
-                yield DrawnArray(name, sizes, turned, words, exponential=True)
-    for name, block in blocks.items():
-        if name != own:
-            free = name
-            while free in taken:
+    pieces = [*_declared(build, own, by, inner)] if own else []
+    yield from pieces
+    for block in program.blocks:
+        if block.name != own:
+            free = block.name
+            while free in (piece.name for piece in pieces):
                 free += "_"
             last = "" if block.shape.sizes else "[:, :, 0]"
             sizes = tuple(map(str, block.shape.sizes))
-            yield DrawnArray(free, sizes, f'drawn["{name}"]{last}', "" if free == name else name)
+            yield DrawnArray(free, sizes, f'drawn["{block.name}"]{last}', "" if free == block.name else block.name)
 
 
-def blocks_text(block: Block, u: str, by: Spelling) -> str:
-    """Return the call that makes a block which lies in a set, of its variables."""
-    rows = () if block.constraint in VECTORS else (by.size(block.shape.sizes[0]),)
-    return f"_{block.constraint}({', '.join((u, *rows))})"
-
-
-def _of_sizes(size: str) -> str:
-    return size if size.isdigit() else f'sizes["{size}"]'
-
-
-def _places(shapes: list[list[str]]) -> Iterator[tuple[str, str]]:
-    """Yield where arrays stand that follow one another: as an index of Python, and for a reader."""
-    start, read = "0", "0"
-    for sizes in shapes:
-        if not sizes:
-            yield start, read
-        count, words = " * ".join(map(_of_sizes, sizes)) or "1", "*".join(sizes) or "1"
-        if all(size.isdigit() for size in sizes):
-            count = words = str(prod(map(int, sizes)))
-        end, stop = add_counts(start, count), add_counts(read, words)
-        if sizes:
-            yield f"{start} : {end}" if " " in start + end else f"{start}:{end}", f"{read}:{stop}"
-        start, read = end, stop
+def _declared(build: Build, own: str, by: Spelling, inner: Spelling) -> Iterator[DrawnArray]:
+    """Yield the target's blocks as they are declared, cut from the potential's block."""
+    transforms = {one.inner: one for one in build.target.transforms}
+    declared = build.target.declarations.blocks
+    whole = len(declared) == 1 and len(declared[0].shape.sizes) == 1
+    for (block, ends), (_, (start, end)) in zip(places(build, inner), places(build, by), strict=True):
+        one, sizes = transforms.get(block.name), tuple(by.size(size) for size in block.shape.sizes)
+        name = block.name if one is None else one.block.name
+        is_number = not block.sampled.shape.sizes
+        cut = f'drawn["{own}"]' + ("" if whole else f"[:, :, {ends[0] if is_number else slice_text(*ends)}]")
+        read = start if is_number else f"{start}:{end}"
+        words = own if whole and not transforms else f"{own}[{read.replace(' * ', '*')}]"
+        if block.constraint is not None:
+            rows = "" if block.constraint in VECTORS else f", {sizes[0]}"
+            cut, words = f"_{block.constraint}({cut}{rows})", f"{block.constraint} of {words}"
+        elif len(sizes) > 1:
+            cut += f".reshape(chains, draws, {', '.join(map(inner.size, block.shape.sizes))})"
+        if one is None:
+            words = "" if words == name else words
+        elif one.via == "log":
+            cut, words = f"np.exp({cut})", f"exp({words})"
+        elif one.bound is not None:
+            sign = "+" if one.via == "lower" else "-"
+            words = f"its {one.via} bound {sign} exp({words})"
+            cut = f"{bound_text(one.bound, inner)} {sign} np.exp({cut})"
+        else:
+            low, high = bounds(one.block.domain, inner)
+            cut = f"{low} + ({high} - {low}) / (1.0 + np.exp(-{cut}))"
+            words += " mapped to its bounds by the logistic function"
+        yield DrawnArray(name, sizes, cut, words, exponential=block.constraint is not None or one is not None)
 
 
 def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: str, by: Spelling) -> Keyword:
@@ -291,8 +230,9 @@ def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: s
         return Keyword(own, repr(float(declared.default.value)))
     if declared.default is not None:
         try:
-            flat = ".reshape(-1)" if len(own.shape.sizes) == 1 else ""
-            return Keyword(own, "None", (f"{name} = {formula_text(declared.default, by)}{flat}",), by_formula=True)
+            made = f"{name} = np.asarray({print_numpy(declared.default, by)})"
+            made += ".reshape(-1)" if len(own.shape.sizes) == 1 else ""
+            return Keyword(own, "None", (made,), by_formula=True)
         except NotInNumpyError as error:
             return Keyword(own, "", says=str(error))
     estimated = declared.name in build.estimates
@@ -307,9 +247,10 @@ def _stated(own: Parameter, value: Value) -> Keyword:
         return Keyword(own, repr(float(rows[0][0])))
     if sum(map(len, rows)) > MOST:
         return Keyword(own, "", says="the build has an array too long to print here")
-    flat = len(own.shape.sizes) == 1
-    numbers = [float(n) for row in rows for n in row] if flat else [[float(n) for n in row] for row in rows]
-    return Keyword(own, "None", tuple(literal(f"{own.name} = ", numbers)))
+    lists = [str([*map(float, row)]) for row in rows]
+    items = [line[1:-1] for line in lists] if len(own.shape.sizes) == 1 else lists
+    made = call(f"{' ' * 8}{own.name} = ", tuple(items), 8, brackets="[]")
+    return Keyword(own, "None", tuple(line[8:] for line in made))
 
 
 def mask_lines(name: str, rows: tuple[bool, ...]) -> Iterator[str]:
@@ -318,19 +259,3 @@ def mask_lines(name: str, rows: tuple[bool, ...]) -> Iterator[str]:
     before = (False, *rows, False)
     edges = [place for place in range(len(rows) + 1) if before[place] != before[place + 1]]
     yield from (f"{name}[{start}:{end}] = 1.0" for start, end in zip(edges[::2], edges[1::2], strict=True))
-
-
-def literal(head: str, numbers: list[float] | list[list[float]]) -> Iterator[str]:
-    """Yield the lines of a list of numbers, or of lists, at an indentation of eight."""
-    if len(head) + len(str(numbers)) + 8 <= WIDTH:
-        yield f"{head}{numbers}"
-        return
-    yield f"{head}["
-    for row in numbers:
-        if len(str(row)) + 13 <= WIDTH:
-            yield f"    {row},"
-        else:
-            yield "    ["
-            yield from (f"        {number}," for number in (row if isinstance(row, list) else [row]))
-            yield "    ],"
-    yield "]"
