@@ -160,14 +160,15 @@ def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) ->
     module = emitted(schedule(program, plain))
 
     def to_read() -> "Iterable[Reading]":
-        from recipe_compiler.readback.of_build import of_every_size
+        from recipe_compiler.readback.readback import readings_of_build, with_heads
 
         every = (*small_sizes(build), more_than_two(build))
         heads = [size for size, _ in program.heads]
         named = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
         small = [dict(one) for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads) for sizes in named)]
         shapes = (module,) if plain == module.kernel else (emitted(plain), module)
-        return of_every_size(shapes, derivation, names, small)
+        texts = [([with_heads(shape, sizes) for shape in shapes], {}) for sizes in small]
+        return readings_of_build(texts, texts[-1][0][-1], derivation, names, {})
 
     return Made(module, names, program, to_read)
 
@@ -196,9 +197,9 @@ def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> 
             yield modules, pinned_sizes(build, general)
 
     def to_read() -> "Iterable[Reading]":
-        from recipe_compiler.readback.of_build import of_its_sizes
+        from recipe_compiler.readback.readback import readings_of_build
 
-        return of_its_sizes(tuple(small()), module, derivation, names, sizes)
+        return readings_of_build(tuple(small()), module, derivation, names, sizes)
 
     return Made(module, names, step, to_read)
 

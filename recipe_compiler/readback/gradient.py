@@ -17,6 +17,7 @@ from recipe_compiler.program.program import Gradient, Part, Program
 from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import BATCH, Names, Sizes
+from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.unroll import unrolled_gradient
 from recipe_compiler.tensor.scalars import Scalar, Sums
@@ -44,7 +45,7 @@ def batches(program: Program, count: int, size: int) -> list[tuple[int, ...]]:
     return list(product(rows, repeat=size)) if program.replacement else list(combinations(rows, size))
 
 
-def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[Scalar]:
+def read_gradient(module: Module, names: Names, batch: tuple[int, ...] = ()) -> list[Scalar]:
     """Return grad U (or its estimate from `batch`) as the emitted function computes it."""
     if module.kernel.gradient is None:
         raise CompilerError("the module has no gradient to read")
@@ -121,16 +122,26 @@ def _slopes(
     return tuple((tuple((at, dg) for at, dg in own if dg != 0), sp.diff(J, x)) for own, x in zip(along, u, strict=True))
 
 
-def same_gradient(module: Module, here: Names) -> None:
-    """Compare the gradient with its Program batch by batch, and its mean over all batches with the full gradient.
+def check_gradient(module: Module, here: Names, *, every: bool) -> None:
+    """Compare the gradient with its Program: of one batch, or batch by batch, and its mean with the full gradient.
 
     E over batches of grad U~ = grad U: the estimate is unbiased.
 
     Raises:
         CompilerError: they differ.
     """
-    for turned in turns(here):
-        _same_gradient(module, turned)
+    gradient = module.program.gradient
+    if gradient is None or gradient.code:
+        return
+    count, is_estimate = length(gradient.count or 0, here.sizes), gradient.minibatch and gradient.count is not None
+    taken = batches(module.program, count, BATCH) if every and is_estimate else [tuple(range(BATCH, 0, -1))]
+    for at in turns(here):
+        known = Stated()
+        read = [compare_batch(module, gradient, at, batch, known) for batch in taken]
+        if every and is_estimate:
+            means = [sp.Add(*entries) / len(taken) for entries in zip(*read, strict=True)]
+            full = stated_gradient(gradient, at, range(count), sp.Integer(1), known=known)
+            same(full, means, f"the mean over all {len(taken)} batches of the gradient", at)
 
 
 def turns(here: Names) -> tuple[Names, ...]:
@@ -142,22 +153,6 @@ def turns(here: Names) -> tuple[Names, ...]:
 def signs(here: Names) -> tuple[Names, ...]:
     """Return the names, with either sign where they are read at a point alone, and nowhere in symbols."""
     return (here, replace(here, mirrored=True)) if here.digits else (here,)
-
-
-def _same_gradient(module: Module, here: Names) -> None:
-    gradient = module.program.gradient
-    if gradient is None or gradient.code:
-        return
-    if not gradient.minibatch or gradient.count is None:
-        compare_batch(module, gradient, here, ())
-        return
-    count = length(gradient.count, here.sizes)
-    every, known = batches(module.program, count, BATCH), Stated()
-    read = [compare_batch(module, gradient, here, batch, known) for batch in every]
-    full = stated_gradient(gradient, here, range(count), sp.Integer(1), known=known)
-    for k, entry in enumerate(full):
-        mean = sp.Add(*(values[k] for values in read)) / len(every)
-        equal(mean, entry, f"the mean over all {len(every)} batches of entry {k} of the gradient", here)
 
 
 def same_blocks(module: Module, sizes: Sizes) -> None:

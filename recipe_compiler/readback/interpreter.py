@@ -8,6 +8,7 @@ parsed once for all the sizes at which it is read.
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -23,12 +24,13 @@ from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.readback.oracle import CHOOSE
-from recipe_compiler.readback.text import PIECES, TEXTS, Piece, pieces_of, written_numbers
 from recipe_compiler.tensor.scalars import Scalar, rational
 
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
 
+BETWEEN = "\n\n\n"
+"""Stands between the functions of a text."""
 BUDGET = 20_000_000
 """Statements and expressions after which reading stops: full mass and friction of a hundred coordinates are within."""
 
@@ -44,28 +46,36 @@ class Parsed:
     """Numbers that are no integers, as they are written."""
 
 
-@lru_cache(maxsize=TEXTS)
+@lru_cache(maxsize=4)  # texts of one build
 def parsed(text: str) -> Parsed:
-    """Return what a module's text defines."""
+    """Return what a module's text defines. A function that several texts share is parsed once."""
+    try:
+        pieces = [_parsed_piece(piece) for piece in text.split(BETWEEN)]
+    except SyntaxError:  # within a string
+        pieces = [_parsed_piece(text)]
     functions: dict[str, ast.FunctionDef] = {}
     integers: dict[str, int] = {}
-    exact: dict[ast.Constant, Scalar] = {}
-    for piece in pieces_of(text):
-        exact |= _exact(piece)
-        for node in piece.body:
-            match node:
-                case ast.FunctionDef(name=name):
-                    functions[name] = node
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
-                    integers[name] = number
-                case _:
-                    pass
-    return Parsed(functions, integers, exact)
+    for node in (node for body, _ in pieces for node in body):
+        match node:
+            case ast.FunctionDef(name=name):
+                functions[name] = node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
+                integers[name] = number
+            case _:
+                pass
+    return Parsed(functions, integers, {node: number for _, exact in pieces for node, number in exact.items()})
 
 
-@lru_cache(maxsize=PIECES)
-def _exact(piece: Piece) -> Mapping[ast.Constant, Scalar]:
-    return {node: rational(number) for node, number in written_numbers(piece)}
+@lru_cache(maxsize=2**8)
+def _parsed_piece(text: str) -> tuple[list[ast.stmt], Mapping[ast.Constant, Scalar]]:
+    """Return statements, and their numbers as they are written, not as a double holds them."""
+    body, lines = ast.parse(text).body, text.encode().split(b"\n")  # a parser counts columns in bytes
+    nodes = (node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Constant))
+    return body, {
+        node: rational(Fraction(lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()))
+        for node in nodes
+        if isinstance(node.value, float)
+    }
 
 
 def _same(x: Scalar) -> Scalar:

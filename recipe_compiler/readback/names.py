@@ -92,6 +92,9 @@ class Names:
     mirrored: bool = False
     """Whether the numbers at a point are below 0, of names that may be: |x| is x at one point, and -x at the other."""
 
+    is_at_rest: bool = False
+    """Whether eps is a symbol, at a point too, and each gradient that at the state: for the first order of a step."""
+
     @property
     def declarations(self) -> Declarations:
         """The program's names as declarations."""
@@ -100,7 +103,7 @@ class Names:
     @property
     def eps(self) -> Scalar:
         """The step size."""
-        return sp.Rational(1, 16) if self.at_point else EPS
+        return sp.Rational(1, 16) if self.at_point and not self.is_at_rest else EPS
 
     def block(self, block: Block) -> list[Scalar]:
         """Return the coordinates of a block."""
@@ -108,7 +111,7 @@ class Names:
 
     def gradient(self, value: str = "") -> list[Scalar]:
         """Return symbols for grad U (or its estimate) at the state, or for another value of it, entry by entry."""
-        return list(_gradient(self, value))
+        return list(_gradient(self, self.program.gradients.get(value, value) if self.is_at_rest else value))
 
     @property
     def potentials(self) -> Mapping[str, str]:

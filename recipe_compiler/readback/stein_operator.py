@@ -1,16 +1,12 @@
-"""The emitted generator at small sizes, and L phi by the second engine, from D, Q and H entry by entry."""
+"""The emitted generator, compared with L phi by the second engine, from D, Q and H, or with its Program."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.algebra.dynamics.system import System, drift, system
-from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.symbols import length
-from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.lower_infinitesimal_generator import (
@@ -23,6 +19,7 @@ from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.gradient import signs, stated_gradient
 from recipe_compiler.readback.names import Names, integers
 from recipe_compiler.readback.oracle import same
+from recipe_compiler.readback.second_engine import Engine, polynomial_means
 from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Atom, Component
 
@@ -30,15 +27,40 @@ Entries = dict[tuple[str, tuple[int, ...]], Scalar]
 """Values by the array that holds them and the place in it, `()` in an array that stands for a number."""
 
 
-def read_moments(module: Module, names: Names) -> Entries:
+def check_generator(module: Module, here: Names, engine: Engine | None = None) -> None:
+    """Compare the emitted L phi with the second engine's; at a point, and grad U of all data, with its Program.
+
+    Raises:
+        CompilerError: they differ.
+    """
+    generator = module.program.infinitesimal_generator
+    if generator is None:
+        return
+    read = _read_moments(module, generator, here)
+    if engine is not None and not here.at_point:
+        phis = _polynomials(generator, here)
+        stated = dict(zip(phis, polynomial_means(engine(), [*phis.values()]), strict=True))
+        inverses = here.inverses_written_out(read.values())
+        read = {place: value.xreplace(inverses) for place, value in read.items()}
+    else:
+        stated = _stated_moments(generator, here)
+        rows = range(length(generator.gradient.count or 0, here.sizes))
+        for at in signs(here.for_gradients):
+            own = stated_gradient(generator.gradient, at, rows, sp.Integer(1))
+            same(own, read_full_gradient(module, at), "the gradient of all data", at)
+    for place, value in stated.items():
+        same([value], [read[place]], f"entry {place} of the generator", here)
+
+
+def _read_moments(module: Module, generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return L phi at one state as the emitted `generator` computes it, the gradient left as symbols."""
-    generator, lowered = module.program.infinitesimal_generator, lower_infinitesimal_generator(module.program)
-    if generator is None or lowered is None:
+    lowered = lower_infinitesimal_generator(module.program)
+    if lowered is None:
         return {}
     fills = {"full_gradient": partial(_gradient_at, lowered, generator.gradient, names)}
     arrays = results_of(module, names, lowered.generator, prepare=lowered.prepare, fills=fills)
     return {
-        (moment.name, at if moment.phi.free else ()): array[at]
+        (moment.name, at if moment.phi.free else ()): sp.Integer(0) + array[at]
         for moment, array in zip(generator.moments, arrays, strict=True)
         for at in np.ndindex(array.shape)
     }
@@ -68,7 +90,7 @@ def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
     return results_of(module, names, lowered.gradient, prepare=lowered.prepare)[0].tolist()
 
 
-def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
+def _stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return L phi as the Program states it."""
     arrays = {name: _array_at(names, block) for block, name in generator.gradient.places.items()}
 
@@ -88,7 +110,7 @@ def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
     return {(moment.name, at): value(moment, at) for moment in generator.moments for at in _places(moment, names)}
 
 
-def polynomials(generator: InfinitesimalGenerator, names: Names) -> Entries:
+def _polynomials(generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return phi itself, in the coordinates of the program."""
     return {
         (moment.name, at): scalarise(moment.phi, names.sizes, dict(zip(moment.phi.free, at, strict=True)), names.atom)
@@ -100,38 +122,3 @@ def polynomials(generator: InfinitesimalGenerator, names: Names) -> Entries:
 def _places(moment: Moment, names: Names) -> list[tuple[int, ...]]:
     sizes = (names.sizes[index.size] if isinstance(index.size, str) else index.size for index in moment.phi.free)
     return list(np.ndindex(*sizes))
-
-
-def derived_moments(derivation: Derivation, phis: Entries, sizes: Mapping[str, int]) -> Entries:
-    """Return L phi = f . grad phi + tr(D Hess phi) by the second engine, which uses only D, Q and H of the derivation.
-
-    Args:
-        derivation: of the bound dynamics.
-        phis: polynomials in the coordinates of its documents.
-        sizes: of all blocks.
-    """
-    dynamics = derivation.dynamics
-    if dynamics.D is None or dynamics.Q is None:
-        raise CompilerError("a derivation without D and Q")
-    there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, sizes)
-    f = drift(there)
-    return {place: _applied(there, f, phi) for place, phi in phis.items()}
-
-
-def _applied(there: System, f: tuple[Scalar, ...], phi: Scalar) -> Scalar:
-    slopes = [slope(phi, z) for z in there.z]
-    first = sp.Add(*(entry * along for entry, along in zip(f, slopes, strict=True)))
-    pairs = [(a, b) for a, along in enumerate(slopes) if along != 0 for b in range(len(f)) if there.D[a][b] != 0]
-    return first + sp.Add(*(there.D[a][b] * slope(slopes[a], there.z[b]) for a, b in pairs))
-
-
-def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
-    """Compare the gradient of all data with its Program, entry by entry.
-
-    Raises:
-        CompilerError: they differ.
-    """
-    rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
-    for at in signs(here):
-        stated = stated_gradient(gradient, at, rows, sp.Integer(1))
-        same(stated, read_full_gradient(module, at), "the gradient of all data", at)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loaders import load_build, load_dynamics, load_target
+from read_back import check_shipped, read_back
 
 from recipe_compiler.advise.infinitesimal_means import InfinitesimalMeans, infinitesimal_means, summed_up
 from recipe_compiler.derive.recipe import derive
@@ -20,7 +21,6 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Moment
-from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs

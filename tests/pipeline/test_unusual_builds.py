@@ -11,7 +11,7 @@ from answers import document
 
 from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.readback.readback import check_names
+from recipe_compiler.readback.text import check_names
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample

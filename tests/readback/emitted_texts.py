@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -13,13 +13,10 @@ from cycles import FLIP, LEAPFROG, OF_MATRICES, SCALED, WALK, Text, cycle_build,
 from draws import GIBBS, draws_build
 from loaders import load_build
 
-from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.module import Module, renames
+from recipe_compiler.emit.module import Module
 from recipe_compiler.readback.child_process import Reading
-from recipe_compiler.readback.readback import energy_readings, shipped_readings
+from recipe_compiler.readback.readback import shipped_readings
 from recipe_compiler.readback.run_loop import check_first_values, check_iteration
-from recipe_compiler.scheme.discretise import pinned_sizes
-from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
 FIRST, ITERATION = check_first_values, check_iteration
@@ -188,10 +185,6 @@ def text_of(name: str, shape: str) -> Text:
     module = replace(found.module, text=ast.unparse(ast.parse(found.module.text)))
     if shape.endswith(" at a point"):
         return Text(module, lambda m: shipped_readings(m, dict(build.sizes)))
-    if module.program.energies is not None and shape != "shipped":
-        given = renames(module.program), pinned_sizes(build, module.program)
-        energies = partial(energy_readings, derivation=derive(bind(build)), names=given[0], pinned=given[1])
-        return Text(module, lambda m: [*found.readings(m), *energies(m)])
     return replace(found, module=module)
 
 

@@ -5,10 +5,10 @@ import pstats
 
 import pytest
 from answers import document
+from read_back import check_shipped
 from running import shipped
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.spec.model import Build
 
 WORD = """

@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 from answers import document
+from read_back import check_shipped
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.readback.readback import check_shipped
 
 JOINT = """
 state: {theta: {shape: 2}, r: {shape: 1}}

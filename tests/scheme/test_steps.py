@@ -11,6 +11,7 @@ import pytest
 from advancing import advance
 from answers import SPECS, document
 from processor_time import ends
+from read_back import check_shipped, read_back
 from reports import granted
 from scipy import stats
 from scipy.integrate import solve_ivp
@@ -23,7 +24,6 @@ from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Evaluate, Noise, Program, Propagator, Shift
-from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind

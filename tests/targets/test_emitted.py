@@ -13,6 +13,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from loaders import load_build
+from read_back import read_back
 from ruamel.yaml import YAML
 from some import some
 
@@ -23,7 +24,6 @@ from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.readback.names import Sizes
-from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.observed import with_sizes
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes

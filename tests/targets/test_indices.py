@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from answers import document
+from read_back import read_back
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError, DataError, RecipeError
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.pipeline import _for_every_size, compile_build
-from recipe_compiler.readback.readback import read_back, with_heads
+from recipe_compiler.readback.readback import with_heads
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sizes import resolve_sizes

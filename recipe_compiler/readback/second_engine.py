@@ -1,0 +1,165 @@
+"""The equation by the second engine, which uses only D, Q and H of the documents, in the names of a program.
+
+What a step is to first order, the generator and H - U are compared with it: as functions of symbols or, where the step
+inverts matrices of the state, as numbers at a point. The derivative of an inverse, or of a determinant, is a number as
+soon as a derivative of anything else: parts that occur again are evaluated once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import sympy as sp
+from flint import arb
+
+from recipe_compiler.algebra.dynamics.system import System, drift, system
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
+from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.errors import CompilerError, ReadBackError
+from recipe_compiler.readback.first_order import at_start, first_order
+from recipe_compiler.readback.mean import stated_step
+from recipe_compiler.readback.names import PRECISION, Names
+from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.propagators import at_start as at_rest
+from recipe_compiler.tensor.scalars import Scalar
+
+ZERO = sp.Integer(0)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondEngine:
+    """D, Q and H at some sizes."""
+
+    here: Names
+    there: System
+    names: Mapping[Scalar, Scalar]
+    """What its symbols, U and the derivatives of U are in the program."""
+    U: Scalar
+    """Of the block that the gradient is at."""
+
+    def says(self, values: Sequence[Scalar]) -> list[Scalar]:
+        """Return expressions of its own in the names of the program, or as numbers at the point."""
+        if not self.here.at_point:
+            return [value.xreplace(dict(self.names)) for value in values]
+        found: list[Scalar] = []
+        for value in values:
+            try:
+                number = evaluate(value, lambda of: fraction(self.names[of]))
+            except NoValueError as error:
+                raise ReadBackError(f"the equation has no value at a point: {error}") from error
+            found.append(_number(number))
+        return found
+
+    def same(self, read: Sequence[Scalar], own: Sequence[Scalar], what: Sequence[str]) -> None:
+        """Check that entries in the names of the program are expressions of this engine.
+
+        Raises:
+            CompilerError: one is not.
+        """
+        inverses = self.here.inverses_written_out(read)
+        for one, other, name in zip(read, self.says(own), what, strict=True):
+            equal(one.xreplace(inverses), other, name, self.here)
+
+
+Engine = Callable[[], SecondEngine]
+"""Makes it where it is needed."""
+
+
+def _number(value: Value) -> Scalar:
+    if not isinstance(value, arb):
+        return rational(value)
+    return sp.Float(value.str(PRECISION, radius=False), PRECISION)
+
+
+def second_engine(derivation: Derivation, names: Mapping[str, str], here: Names) -> SecondEngine:
+    """Return D, Q and H of a derivation at the sizes of a program.
+
+    Args:
+        derivation: of the bound dynamics.
+        names: what the user's names were changed to.
+        here: the values of the program's names.
+
+    Raises:
+        CompilerError: dynamics without D and Q.
+    """
+    dynamics, exact = derivation.dynamics, replace(here, digits=0)
+    if dynamics.D is None or dynamics.Q is None:
+        raise CompilerError("a derivation without D and Q")
+    declarations, gradient = dynamics.declarations, here.program.gradient
+    found: dict[Scalar, Scalar] = {}
+    for parameter in declarations.parameters:
+        for at in positions(parameter.shape, here.sizes):
+            symbol = component(parameter, at, declarations, here.sizes)
+            if isinstance(symbol, sp.Symbol):
+                found[symbol] = exact.component(names.get(parameter.name, parameter.name), at)
+    for block, own in zip(declarations.blocks, here.program.blocks, strict=True):
+        found |= dict(zip(coordinates(block, here.sizes), exact.block(own), strict=True))
+    U = ZERO
+    for function in declarations.functions:
+        if function.value.declared != dynamics.potential:
+            continue
+        block = next(block for block in declarations.blocks if block.name == function.of[0])
+        name = names.get(block.name, block.name)
+        value = component(function, (), declarations, here.sizes)
+        if function.role == "potential":
+            U = value
+        if gradient is not None:
+            slopes = (slope(value, z) for z in coordinates(block, here.sizes))
+            found |= dict(zip(slopes, exact.gradient(gradient.places[name]), strict=True))
+        if name in here.potentials:
+            found[value] = exact.potential(here.potentials[name])
+    return SecondEngine(here, system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), found, U)
+
+
+def check_step(engine: SecondEngine) -> None:
+    """Check that the parts of order eps of the step that a Program states are f = -(D + Q) grad H + Gamma, and 2D.
+
+    With S the inverse of T, what moves T by f eps and noise of variance v eps moves z by (S' f + S'' v/2) eps (Ito).
+    All values of a block are the old one at eps = 0; what they are beyond that changes E[dz] by order eps**2, so the
+    parts of several shifts of a block add up, but for those of which another is made by substitution.
+
+    Raises:
+        CompilerError: they are not.
+    """
+    here = replace(engine.here, is_at_rest=True)
+    blocks, shifts = here.program.blocks, here.program.shifts
+    step = stated_step(here, [x for shift in shifts for x in here.block(shift.block)])
+    places = [(block.name, k) for block in blocks for k in range(len(here.block(block)))]
+    z = [x for block in blocks for x in here.block(block)]
+    own = [(s, places.index((s.block.name, k))) for s in shifts for k in range(len(here.block(s.block)))]
+    replaced = {shift.new for shift, after in pairwise(shifts) if after.again}
+    flows = at_rest(here)
+    covariance = {place: first_order(w.xreplace(flows)) for place, w in step.covariance.items()}
+    inverses = [inverse_slopes(shift.transform, z[a]) for shift, a in own]
+    f, two_D = [ZERO for _ in z], [[ZERO for _ in z] for _ in z]
+    for n, ((shift, a), value) in enumerate(zip(own, (value.xreplace(flows) for value in step.values), strict=True)):
+        if not shift.image:  # which is free of eps, and within the domain what it is of
+            equal(at_start(value), transformed(shift.transform, z[a]), f"{shift.new} at eps = 0", here)
+        once, twice = inverses[n]
+        if shift.new not in replaced:
+            f[a] += once * first_order(value) + twice * covariance.get((n, n), ZERO) / 2
+    for (n, m), w in covariance.items():
+        if not replaced & {own[n][0].new, own[m][0].new}:
+            two_D[own[n][1]][own[m][1]] += inverses[n][0] * inverses[m][0] * w
+    engine.same(f, drift(engine.there), [f"the drift of z_{a}" for a in range(len(z))])
+    for a, (row, stated) in enumerate(zip(two_D, engine.there.D, strict=True)):
+        engine.same(row, [2 * entry for entry in stated], [f"2D[{a}, {b}]" for b in range(len(z))])
+
+
+def polynomial_means(engine: SecondEngine, phis: Sequence[Scalar]) -> list[Scalar]:
+    """Return L phi = f . grad phi + tr(D Hess phi) of polynomials in the coordinates of the program."""
+    here, there = engine.here, engine.there
+    z = [x for block in here.program.blocks for x in here.block(block)]
+    f, D = engine.says(drift(there)), [engine.says(row) for row in there.D]
+    pairs = [(a, b) for a, row in enumerate(D) for b, entry in enumerate(row) if entry != 0]
+    slopes = [[slope(phi, x) for x in z] for phi in phis]
+    return [
+        sp.Add(
+            *(x * along for x, along in zip(f, own, strict=True)), *(D[a][b] * slope(own[a], z[b]) for a, b in pairs)
+        )
+        for own in slopes
+    ]
