@@ -20,7 +20,7 @@ from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.second_engine import Engine
 from recipe_compiler.readback.stein_operator import read_full_gradient
-from recipe_compiler.readback.unroll import log_jacobians, point, unrolled
+from recipe_compiler.readback.unroll import log_jacobians, unrolled
 from recipe_compiler.tensor.scalars import Scalar, Sums
 
 
@@ -76,9 +76,9 @@ def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:
 
 def _stated(potential: Potential, here: Names) -> tuple[Scalar, list[Scalar]]:
     """Return U over all rows, and -log likelihood of every datum."""
-    own, jacobians = potential.recursion, map(here.valued, log_jacobians(potential.block, potential.places, here))
+    own, jacobians = potential.recursion, log_jacobians(potential.block, potential.places, here)
     if own is not None:
-        prior, data = unrolled(own, potential.count or 0, here, point(potential.block, here))
+        prior, data = unrolled(own, potential.count or 0, here)
     else:
         sums: Sums = {}  # all rows have sums of parameters and state in common
         prior, datum = stated_value(potential.prior, here, (), 0, {}), potential.datum
@@ -99,9 +99,7 @@ def _potential_at(module: Module, names: Names, given: list[Value]) -> Scalar:
     block = cycle.potential.block.name
     scalars = module.kernel.scalars(block) or (block,)
     at = dict(zip((array.name for array in (*own.inputs, *own.work)), given, strict=True))
-    found = [entry for name in scalars for entry in np.asarray(at[name], object).ravel()]
-    values = {b.name: names.block(b) for b in module.program.blocks}
-    for other, its_value in names.potentials.items():
-        if found == values[other]:
-            return names.potential(its_value)
+    other = names.block_at([entry for name in scalars for entry in np.asarray(at[name], object).ravel()])
+    if other in names.potentials:
+        return names.potential(names.potentials[other])
     raise CompilerError("the emitted H - U takes U at another value than those of its Program")

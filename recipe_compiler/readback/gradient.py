@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import combinations, product
 
 import sympy as sp
 
 from recipe_compiler.algebra.scalars.constraints import log_jacobian, value
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.symbols import coordinates, length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.program import Gradient, Part, Program
 from recipe_compiler.readback.calls import results_of
@@ -84,7 +83,7 @@ def stated_gradient(
             known[tensor, at, row] = stated_value(tensor, names, at, row, sums)
         return known[tensor, at, row]
 
-    def slope(part: Part, at: tuple[int, ...]) -> Scalar:
+    def slope_at(part: Part, at: tuple[int, ...]) -> Scalar:
         total = stated(part.prior, at, 0)
         if part.datum is not None:
             total += scale * sp.Add(*(stated(part.datum, at, row) for row in rows))
@@ -93,33 +92,21 @@ def stated_gradient(
     places = [(part, at) for part in gradient.parts for at in positions(part.block.sampled.shape, names.sizes)]
     asked = places if entries is None else [places[k] for k in entries]
     in_sets = {part.start: part for part, _ in asked if part.block.constraint}
-    chained = {start: _chained(part, gradient, names, slope) for start, part in in_sets.items()}
-    return [chained[part.start][at[0]] if part.block.constraint else slope(part, at) for part, at in asked]
+    chained = {start: _chained(part, gradient, names, slope_at) for start, part in in_sets.items()}
+    return [chained[part.start][at[0]] if part.block.constraint else slope_at(part, at) for part, at in asked]
 
 
 def _chained(
-    part: Part, gradient: Gradient, names: Names, slope: Callable[[Part, tuple[int, ...]], Scalar]
+    part: Part, gradient: Gradient, names: Names, slope_at: Callable[[Part, tuple[int, ...]], Scalar]
 ) -> list[Scalar]:
     """Return sum_i dV/db_i dg_i/du_k - dJ/du_k of a block b = g(u) that lies in a set."""
     if part.block.constraint is None:
         return []
     set_, rows = part.block.constraint, length(part.block.shape.sizes[0], names.sizes)
-    count = len(positions(part.block.sampled.shape, names.sizes))
     start = valued(part.start, names.sizes)
-    u = tuple(coordinates(gradient.block, names.sizes)[start : start + count])
-    slopes = _slopes(set_, u, rows)
-    dV = {at: slope(part, at) for at in sorted({at for along, _ in slopes for at, _ in along})}
-    return [sp.Add(*(dV[at] * names.valued(dg) for at, dg in along)) - names.valued(dJ) for along, dJ in slopes]
-
-
-@lru_cache(maxsize=8)
-def _slopes(
-    constraint: Constraint, u: tuple[Scalar, ...], rows: int
-) -> tuple[tuple[tuple[tuple[tuple[int, ...], Scalar], ...], Scalar], ...]:
-    """Return dg_i/du_k of the places i where it is not 0, and dJ/du_k, for every k."""
-    entries, J = value(constraint, u, rows), log_jacobian(constraint, u, rows)
-    along = ([(at, sp.diff(g, x)) for at, g in entries.items() if x in g.free_symbols] for x in u)
-    return tuple((tuple((at, dg) for at, dg in own if dg != 0), sp.diff(J, x)) for own, x in zip(along, u, strict=True))
+    u = coordinates(gradient.block, names.sizes)[start : start + len(positions(part.block.sampled.shape, names.sizes))]
+    along = sp.Add(*(slope_at(part, at) * g for at, g in value(set_, u, rows).items())) - log_jacobian(set_, u, rows)
+    return [names.valued(slope(along, x)) for x in u]
 
 
 def check_gradient(module: Module, here: Names, *, every: bool) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
 
-import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.scalars.symbols import positions
@@ -17,24 +16,13 @@ from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, S
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.names import (
     Names,
-    depends_on_state,
-    determinant_of,
-    exact_inverse,
-    integers,
-    matrix_at,
 )
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums
 from recipe_compiler.tensor.terms import (
     Applied,
-    Atom,
-    Component,
-    Coordinate,
     Delta,
-    Determinant,
-    Grid,
     Index,
-    Inverse,
     Tensor,
 )
 
@@ -110,14 +98,14 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
     """Return a vector over a block in symbols, updated blocks replaced by what they became."""
     index = next(iter(tensor.free), None)
     places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
-    leaf = _leaf(names, moved or {})
+    leaf = names.given(moved or {}).atom
     sums: Sums = {}
     return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point, sums=sums) for place in places]
 
 
 def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
     """Yield y for every `reciprocal(y)` in the rate of a shift, entry by entry: each y has to be positive."""
-    leaf, index = _leaf(names, moved), next(iter(shift.rate.free), None)
+    leaf, index = names.given(moved).atom, next(iter(shift.rate.free), None)
     for atom in everywhere(shift.rate):
         match atom:
             case Applied("reciprocal", (y,)) if set(y.free) <= {index}:
@@ -128,31 +116,10 @@ def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> It
                 pass
 
 
-def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
-    """Return what an atom is: an entry of a value that was made on the way, or what its name means."""
-    inverses: dict[Grid, np.ndarray] = {}
-
-    def leaf(atom: Atom) -> Scalar | None:
-        match atom:
-            case Coordinate(block, at) if block in moved:
-                return moved[block][integers(at)[0] if at else 0]
-            case Inverse(of, (int(row), int(col))) if names.at_point and depends_on_state(of):
-                if of not in inverses:
-                    inverses[of] = exact_inverse(matrix_at(names, of, leaf))
-                return inverses[of][row, col]
-            case Determinant(of, log=True) if names.at_point and depends_on_state(of):
-                return sp.log(determinant_of(matrix_at(names, of, leaf)))
-            case _:
-                return names.atom(atom)
-
-    return leaf
-
-
 def entry_at(tensor: Tensor, at: tuple[int, ...], names: Names, moved: Mapping[str, list[Scalar]]) -> Scalar:
     """Return an entry of a tensor, of values that were made on the way."""
-    return scalarise(
-        tensor, names.sizes, dict(zip(tensor.free, at, strict=False)), _leaf(names, moved), apart=names.at_point
-    )
+    places, leaf = dict(zip(tensor.free, at, strict=False)), names.given(moved).atom
+    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)
 
 
 def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
@@ -160,15 +127,7 @@ def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, su
     places: dict[Index, int] = {}
     for index in tensor.free:
         places[index] = row if index.label == "n" else at["ij".index(index.label)]
-
-    def leaf(atom: Atom) -> Scalar | None:
-        match atom:
-            case Component(name, (int(n), *rest), ()) if name in names.data_names:
-                return names.datum(name, n, tuple(k for k in rest if isinstance(k, int)))
-            case _:
-                return names.atom(atom)
-
-    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point, sums=sums)
+    return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point, sums=sums)
 
 
 def covariance(
@@ -176,7 +135,7 @@ def covariance(
 ) -> dict[tuple[int, int], Scalar]:
     """Return t (2D - t B_hat) of a group, where it may not be 0; t = eps, or 1 for a draw at once."""
     time = sp.Integer(1) if noise.at_once else names.eps
-    leaf = _leaf(names, moved or {})
+    leaf = names.given(moved or {}).atom
     blocks = [(a, list(positions(block.shape, names.sizes))) for a, block in enumerate(noise.blocks)]
     first = dict(enumerate(accumulate((len(own) for _, own in blocks), initial=0)))
     found: dict[tuple[int, int], Scalar] = {}

@@ -6,9 +6,8 @@ Inverses are exact; parts of vectors have names of their own, as the emitted gra
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from math import prod
 from typing import Any
@@ -19,9 +18,9 @@ import sympy as sp
 
 from recipe_compiler.algebra.scalars.constraints import value
 from recipe_compiler.algebra.scalars.matrices import inverse
-from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, label, length, positions
+from recipe_compiler.algebra.scalars.symbols import component, coordinate, label, length, positions
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program.atoms import matrix_name
@@ -93,7 +92,16 @@ class Names:
     """Whether the numbers at a point are below 0, of names that may be: |x| is x at one point, and -x at the other."""
 
     is_at_rest: bool = False
-    """Whether eps is a symbol, at a point too, and each gradient that at the state: for the first order of a step."""
+    """Whether eps and propagators are symbols, at a point too, and each gradient is that at the state."""
+    known: Mapping[str, Callable[[tuple[int, ...]], Scalar]] = field(default_factory=dict)
+    """The entries of values that are none of the program's names, or not what they are at the point, by position."""
+    base: "Names | None" = None
+    """The same without these: what does not depend on them is worked out once."""
+
+    def given(self, moved: Mapping[str, Sequence[Scalar]]) -> "Names":
+        """Return the same with the entries of other values by their names, or of blocks in the place of coordinates."""
+        known = {**self.known, **{name: partial(_entry, entries) for name, entries in moved.items()}}
+        return replace(self, known=known, base=self.base or self)
 
     @property
     def declarations(self) -> Declarations:
@@ -108,6 +116,10 @@ class Names:
     def block(self, block: Block) -> list[Scalar]:
         """Return the coordinates of a block."""
         return list(_coordinates(self, block.name).values())
+
+    def block_at(self, entries: Sequence[Scalar]) -> str:
+        """Return the name of the block that has these values; empty if there is none."""
+        return next((block.name for block in self.program.blocks if self.block(block) == list(entries)), "")
 
     def gradient(self, value: str = "") -> list[Scalar]:
         """Return symbols for grad U (or its estimate) at the state, or for another value of it, entry by entry."""
@@ -129,9 +141,16 @@ class Names:
 
     @property
     def for_steps(self) -> "Names":
-        """The same at a point with many digits if the step inverts matrices of the state, which have no normal form."""
-        numeric = step_inverts_state(self.program)
-        return replace(self, at_point=True, digits=PRECISION) if numeric else self
+        """The same at a point where a step inverts a large matrix; with many digits if of the state.
+
+        The inverse of a symbolic n x n matrix has n! terms; functions of one that depends on the state have no normal
+        form.
+        """
+        if step_inverts_state(self.program):
+            return replace(self, at_point=True, digits=PRECISION)
+        matrices = (p.shape for p in self.program.parameters if p.shape.cols is not None and p.value is None)
+        is_large = any(length(shape.sizes[0], self.sizes) > LARGEST_SYMBOLIC for shape in matrices)
+        return replace(self, at_point=self.at_point or is_large)
 
     @property
     def for_gradients(self) -> "Names":
@@ -178,12 +197,8 @@ class Names:
                 for b, entry in enumerate(row):
                     if entry == name and (b, at[1]) < (a, at[0]):
                         return self.propagated(own.covariance[b][a], (at[1], at[0]))
-        return self.valued(sp.Symbol(label(name, at), real=True))
-
-    @property
-    def data_names(self) -> frozenset[str]:
-        """The fields of the data."""
-        return frozenset(datum.name for datum in self.program.data)
+        symbol = sp.Symbol(label(name, at), real=True)
+        return symbol if self.is_at_rest else self.valued(symbol)
 
     @property
     def positions(self) -> Mapping[str, Callable[[int], int]]:
@@ -195,14 +210,14 @@ class Names:
             for k, datum in enumerate(fields)
         }
 
-    def datum(self, name: str, row: int, at: tuple[int, ...]) -> Scalar:
-        """Return one entry of a field of the data; of an index field 1 at its position, else 0."""
+    def datum(self, name: str, at: tuple[int, ...]) -> Scalar:
+        """Return one entry of a field of the data, the row first; of an index field 1 at its position, else 0."""
         place = self.positions.get(name)
         if place is not None:
-            return sp.Integer(at == (place(row),))
+            return sp.Integer(at[1:] == (place(at[0]),))
         datum = next((own for own in self.program.data if own.name == name), None)
         here = self if datum is None or datum.known == (Kind.REAL,) else replace(self, mirrored=False)
-        return here.valued(sp.Symbol(label(name, (row, *at)), real=True))
+        return here.valued(sp.Symbol(label(name, at), real=True))
 
     def data(self, datum: Datum) -> np.ndarray:
         """Return a field of the data as an array of symbols; positions are numbers."""
@@ -213,7 +228,7 @@ class Names:
         array = np.full(shape, None, object)
         for row in range(shape[0]):
             for at in positions(datum.shape, self.sizes):
-                array[(row, *at)] = self.datum(datum.name, row, at)
+                array[(row, *at)] = self.datum(datum.name, (row, *at))
         return array
 
     def inverse(self, name: str) -> np.ndarray:
@@ -253,43 +268,39 @@ class Names:
     def atom(self, atom: Atom) -> Scalar | None:
         """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
         match atom:
+            case Coordinate(name, at) if name in self.known:
+                return self.known[name](integers(at))
             case Coordinate(name, at):
                 return _coordinates(self, name)[integers(at)]
-            case Component("eps", (), ()):
-                return self.eps
-            case Component(name, at, ()) if name in self.program.gradients:
-                return self.gradient(name)[integers(at)[0] if at else 0]
-            case Component(name, (), ()) if name in self.potentials.values():
-                return self.potential(name)
-            case Component(name, at, ()) if name in self.propagators:
-                return self.propagated(name, integers(at))
             case Component(name, at, ()):
-                return self.component(name, integers(at))
+                known = self.known.get(name) or _components(self.base or self).get(name)
+                return self.component(name, integers(at)) if known is None else known(integers(at))
             case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
                 return self.inverse(name)[row, col]
             case Inverse(of, (int(row), int(col))) if self.at_point:
-                return _inverse_of(self, of)[row, col]
+                return _inverse_of(self if depends_on_state(of) else self.base or self, of)[row, col]
             case Determinant(of, log=True) if self.at_point:
-                return sp.log(_determinant_of(self, of))
+                return sp.log(_determinant_of(self if depends_on_state(of) else self.base or self, of))
             case _:
                 return None
 
-    def symbols(self, name: str) -> dict[tuple[int, ...], Scalar]:
-        """Return the symbols of a block by position; a target's block that is a part of the potential's is cut.
 
-        Entries of one that lies in a set are what its variables make them.
-        """
-        gradient = self.program.gradient
-        for part in gradient.parts if gradient is not None and gradient.stacked else ():
-            if part.block.name == name:
-                whole = coordinates(gradient.block, self.sizes) if gradient else ()
-                start = valued(part.start, self.sizes)
-                held = whole[start : start + len(positions(part.block.sampled.shape, self.sizes))]
-                if part.block.constraint is not None:
-                    return dict(value(part.block.constraint, held, length(part.block.shape.sizes[0], self.sizes)))
-                return dict(zip(positions(part.block.shape, self.sizes), held, strict=True))
-        block = next(block for block in self.program.blocks if block.name == name)
-        return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
+def _entry(entries: Sequence[Scalar], at: tuple[int, ...]) -> Scalar:
+    """Return an entry of a vector, or of a number."""
+    return entries[at[0] if at else 0]
+
+
+@lru_cache(maxsize=TABLES)
+def _components(names: Names) -> Mapping[str, Callable[[tuple[int, ...]], Scalar]]:
+    """Return what the names of a program mean that are neither blocks nor parameters, by position."""
+    program = names.program
+    return {
+        "eps": lambda _: names.eps,
+        **{name: partial(_entry, names.gradient(name)) for name in program.gradients},
+        **{name: lambda _, name=name: names.potential(name) for name in names.potentials.values()},
+        **{name: partial(names.propagated, name) for name in names.propagators},
+        **{datum.name: partial(names.datum, datum.name) for datum in program.data},
+    }
 
 
 @lru_cache(maxsize=TABLES)
@@ -318,8 +329,22 @@ def depends_on_state(grid: Grid) -> bool:
 
 
 @lru_cache(maxsize=TABLES)
-def _coordinates(names: Names, block: str) -> Mapping[tuple[int, ...], Scalar]:
-    return {at: names.valued(z) for at, z in names.symbols(block).items()}
+def _coordinates(names: Names, name: str) -> Mapping[tuple[int, ...], Scalar]:
+    """Return the entries of a block by position; a target's block that is a part of the potential's is cut.
+
+    Entries of one that lies in a set are what its variables make them.
+    """
+    gradient, sizes = names.program.gradient, names.sizes
+    for part in gradient.parts if gradient is not None and gradient.stacked else ():
+        if part.block.name == name and gradient is not None:
+            start = valued(part.start, sizes)
+            held = tuple(names.block(gradient.block)[start : start + len(positions(part.block.sampled.shape, sizes))])
+            if part.block.constraint is not None:
+                return dict(value(part.block.constraint, held, length(part.block.shape.sizes[0], sizes)))
+            return dict(zip(positions(part.block.shape, sizes), held, strict=True))
+    block = next(block for block in names.program.blocks if block.name == name)
+    entries = names.known.get(name) or (lambda at: names.valued(coordinate(block, at)))
+    return {at: entries(at) for at in positions(block.shape, sizes)}
 
 
 @lru_cache(maxsize=TABLES)
@@ -337,7 +362,8 @@ def _component(names: Names, parameter: str, at: tuple[int, ...]) -> Scalar:
     if not isinstance(item, Parameter):
         raise CompilerError(f"{parameter} is not a parameter of the program")
     # at a point, a heavy diagonal makes every matrix invertible and those declared definite definite
-    heavy = 4 * names.sizes.get(str(item.shape.rows), 8) if names.at_point and len(at) == 2 and at[0] == at[1] else 0
+    is_heavy = names.at_point and item.value is None and len(at) == 2 and at[0] == at[1]
+    heavy = 4 * names.sizes.get(str(item.shape.rows), 8) if is_heavy else 0
     return names.valued(component(item, at, names.declarations, names.sizes)) + heavy
 
 
@@ -395,35 +421,6 @@ def known_numbers(matrix: np.ndarray) -> np.ndarray:
 def _number(entry: Scalar) -> Any:
     """Return a number of SymPy as one of mpmath."""
     return mpmath.mpmathify(sp.N(entry, mpmath.mp.dps))
-
-
-def with_large_matrices_known(parameters: tuple[Parameter, ...], sizes: Sizes) -> tuple[Parameter, ...]:
-    """Return parameters, with square matrices of more than LARGEST_SYMBOLIC rows given rational values.
-
-    The inverse of a symbolic n x n matrix has n! terms. The values have a heavy diagonal, so that they are invertible,
-    and positive definite where that is declared. State, eps, noise and smaller parameters stay symbols.
-    """
-    return tuple(_known(parameter, sizes) if _is_large(parameter, sizes) else parameter for parameter in parameters)
-
-
-def _is_large(parameter: Parameter, sizes: Sizes) -> bool:
-    rows, cols = (
-        None if size is None else length(size, sizes) for size in (parameter.shape.rows, parameter.shape.cols)
-    )
-    return rows is not None and rows == cols and rows > LARGEST_SYMBOLIC and parameter.value is None
-
-
-def _known(parameter: Parameter, sizes: Sizes) -> Parameter:
-    n, declared = length(parameter.shape.sizes[0], sizes), Declarations((), (parameter,))
-    rows = [
-        [_fraction(component(parameter, (i, j), declared, sizes), 4 * n * (i == j)) for j in range(n)] for i in range(n)
-    ]
-    return replace(parameter, value=Entries(tuple(map(tuple, rows))))
-
-
-def _fraction(entry: Scalar, more: int) -> Fraction:
-    number = entry.xreplace({symbol: rational_of(symbol.name) for symbol in entry.free_symbols}) + more
-    return Fraction(int(number.p), int(number.q))
 
 
 def rational_of(name: str) -> Scalar:

@@ -27,7 +27,7 @@ from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
 from recipe_compiler.readback.energy import check_energies
 from recipe_compiler.readback.gradient import check_gradient, same_blocks
-from recipe_compiler.readback.names import BATCH, Names, Sizes, with_large_matrices_known
+from recipe_compiler.readback.names import BATCH, Names, Sizes
 from recipe_compiler.readback.point import at_sizes
 from recipe_compiler.readback.run_loop import check_first_values, check_iteration, check_lanes
 from recipe_compiler.readback.second_engine import Engine, check_step, second_engine
@@ -111,7 +111,6 @@ def _readings(
 
 
 def _check_at(check: Check, module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
-    module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
     here = Names(module.program, sizes).for_steps
     check(module, here, partial(second_engine, derivation, names, here))
 
@@ -135,21 +134,6 @@ def _check_moves(module: Module, here: Names, engine: Engine | None = None) -> N
     check_draws(module, here)
     check_energies(module, here, engine, of_moves=True)
     check_cycle(module, here)
-
-
-def _with_large_matrices_known(
-    module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes
-) -> tuple[Module, Derivation]:
-    """Return both with the same values of matrices that are too large to be inverted as symbols."""
-    parameters = with_large_matrices_known(module.program.parameters, sizes)
-    if parameters == module.program.parameters:
-        return module, derivation
-    values = {parameter.name: parameter.value for parameter in parameters}
-    declarations = derivation.dynamics.declarations
-    own = tuple(replace(p, value=values.get(names.get(p.name, p.name), p.value)) for p in declarations.parameters)
-    dynamics = replace(derivation.dynamics, declarations=replace(declarations, parameters=own))
-    known = replace(module, program=replace(module.program, parameters=parameters))
-    return known, replace(derivation, dynamics=dynamics)
 
 
 def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:

@@ -1,6 +1,8 @@
 """The emitted generator, compared with L phi by the second engine, from D, Q and H, or with its Program."""
 
+from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,11 @@ from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Mo
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.gradient import signs, stated_gradient
-from recipe_compiler.readback.names import Names, integers
+from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.second_engine import Engine, polynomial_means
 from recipe_compiler.tensor.scalars import Scalar, Sums
-from recipe_compiler.tensor.terms import Atom, Component
+from recipe_compiler.tensor.terms import Tensor
 
 Entries = dict[tuple[str, tuple[int, ...]], Scalar]
 """Values by the array that holds them and the place in it, `()` in an array that stands for a number."""
@@ -38,12 +40,12 @@ def check_generator(module: Module, here: Names, engine: Engine | None = None) -
         return
     read = _read_moments(module, generator, here)
     if engine is not None and not here.at_point:
-        phis = _polynomials(generator, here)
+        phis = _stated(generator, here, attrgetter("phi"))
         stated = dict(zip(phis, polynomial_means(engine(), [*phis.values()]), strict=True))
         inverses = here.inverses_written_out(read.values())
         read = {place: value.xreplace(inverses) for place, value in read.items()}
     else:
-        stated = _stated_moments(generator, here)
+        stated = _stated(generator, here, attrgetter("value"))
         rows = range(length(generator.gradient.count or 0, here.sizes))
         for at in signs(here.for_gradients):
             own = stated_gradient(generator.gradient, at, rows, sp.Integer(1))
@@ -71,9 +73,7 @@ def _gradient_at(
 ) -> np.ndarray:
     """Return the symbols of the gradient by the block whose value it is given."""
     at = dict(zip((array.name for array in lowered.gradient.inputs), given, strict=True)).get(gradient.block.name, ())
-    values = {block.name: names.block(block) for block in names.program.blocks}
-    own = (block for block in gradient.places if np.array_equal(np.asarray(at, object), values[block]))
-    return np.array(names.gradient(_array_at(names, next(own, gradient.block.name))), object)
+    return np.array(names.gradient(_array_at(names, names.block_at(at) or gradient.block.name)), object)
 
 
 def _array_at(names: Names, block: str) -> str:
@@ -90,33 +90,16 @@ def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
     return results_of(module, names, lowered.gradient, prepare=lowered.prepare)[0].tolist()
 
 
-def _stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
-    """Return L phi as the Program states it."""
-    arrays = {name: _array_at(names, block) for block, name in generator.gradient.places.items()}
-
-    def leaf(atom: Atom) -> Scalar | None:
-        match atom:
-            case Component(name, at, ()) if name in arrays:
-                return names.gradient(arrays[name])[integers(at)[0] if at else 0]
-            case _:
-                return names.atom(atom)
-
+def _stated(generator: InfinitesimalGenerator, names: Names, tensor: Callable[[Moment], Tensor]) -> Entries:
+    """Return the entries of L phi as the Program states it, or of phi itself, in the coordinates of the program."""
+    here = names.given({name: names.gradient(_array_at(names, at)) for at, name in generator.gradient.places.items()})
     sums: Sums = {}
 
     def value(moment: Moment, at: tuple[int, ...]) -> Scalar:
         places = dict(zip(moment.phi.free, at, strict=True))
-        return scalarise(moment.value, names.sizes, places, leaf, apart=names.at_point, sums=sums)
+        return scalarise(tensor(moment), names.sizes, places, here.atom, apart=names.at_point, sums=sums)
 
     return {(moment.name, at): value(moment, at) for moment in generator.moments for at in _places(moment, names)}
-
-
-def _polynomials(generator: InfinitesimalGenerator, names: Names) -> Entries:
-    """Return phi itself, in the coordinates of the program."""
-    return {
-        (moment.name, at): scalarise(moment.phi, names.sizes, dict(zip(moment.phi.free, at, strict=True)), names.atom)
-        for moment in generator.moments
-        for at in _places(moment, names)
-    }
 
 
 def _places(moment: Moment, names: Names) -> list[tuple[int, ...]]:
