@@ -88,7 +88,7 @@ def _measure(part: tree.Tree, bounds: _Bounds) -> SubtreeSize:
 def _measured(part: tree.Tree, bounds: _Bounds) -> SubtreeSize:
     if isinstance(part, tree.Literal):
         return bounds.exact(part, part.value)
-    if isinstance(part, tree.Name | tree.Constant | tree.Sized):
+    if isinstance(part, tree.Name | tree.Constant):
         return SubtreeSize(reach=(1.652, 0.0) if part.name == "pi" else None)
     measures = [_measure(child, bounds) for child in tree.parts(part)]
     own = _combine(part, measures, bounds)

@@ -6,7 +6,6 @@ holds for these. A row of a one_hot block is such a row, too: `mu[z]` is `z @ mu
 """
 
 from collections.abc import Set
-from fractions import Fraction
 
 from recipe_compiler.errors import ModelError, Place, SpecError, nearest
 from recipe_compiler.formula import build, tree
@@ -150,10 +149,8 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
             return _subscript(part, context)
         case tree.Explicit():
             return _explicit(part, context)
-        case tree.Sized():
-            return _sized(part)
         case tree.Group():
-            context.fault(part, "found a list, expected a formula", "only Piecewise, Derivative and Matrix take lists")
+            context.fault(part, "found a list, expected a formula", "only Piecewise and Derivative take lists")
             return None
         case _:
             context.fault(part, "a comparison can only be an assumption or the first argument of where()")
@@ -253,16 +250,6 @@ def _explicit(part: tree.Explicit, context: Context) -> Formula | None:
     height, width = len(rows), len(rows[0])
     shape = Shape(None if height == 1 else height, None if width == 1 else width)
     return rows[0][0] if shape == SCALAR else ex.Explicit(tuple(rows), shape)
-
-
-def _sized(part: tree.Sized) -> Formula:
-    shape = Shape(part.rows, part.cols)
-    if shape == SCALAR:
-        return ex.Number(Fraction(part.name != "0"))
-    if part.name == "I" and part.rows is not None:
-        return ex.Identity(part.rows)
-    filled = ex.Filled(int(part.name == "1"), Shape(part.cols) if part.rows is None else shape)
-    return ex.Transpose(filled, shape) if part.rows is None else filled
 
 
 def _comparison(part: tree.Comparison, context: Context) -> Formula | None:

@@ -35,6 +35,11 @@ WRITE_INSTEAD = {
     "Phi": "write ndtr(x), its logarithm log_ndtr(x)",
     "std_normal_lcdf": "write log_ndtr(x)",
     "atan2": "it jumps; write atan(y/x) where x is positive",
+    "eye": "write I, whose size follows from what stands around it",
+    "Identity": "write I, whose size follows from what stands around it",
+    "zeros": "write 0, whose size follows from what stands around it",
+    "ZeroMatrix": "write 0, whose size follows from what stands around it",
+    "OneMatrix": "write ones, ones.T or ones @ ones.T",
     "Symbol": "write the name alone; names are declared in the document",
 }
 """What SymPy or Stan has and formulas do not, with what to write."""

@@ -1,4 +1,4 @@
-"""Rules that read what SymPy prints where no template of the language does: numbers, conditions, matrices, derivatives.
+"""Rules that read what SymPy prints where no template of the language does: numbers, conditions, derivatives.
 
 `where(a & b, yes, no)` is `where(a, where(b, yes, no), no)` and `where(a | b, yes, no)` is `where(a, yes, where(b, yes,
 no))`: the same values at every point, those where a side of a comparison is equal to the other included.
@@ -12,7 +12,6 @@ from math import factorial as whole_factorial
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
-from recipe_compiler.formula.shapes import Size
 from recipe_compiler.formula.tree import At, Call, Literal, Tree
 
 MOST_FACTORS = 20
@@ -20,21 +19,11 @@ MOST_FACTORS = 20
 MOST_WHOLE = 1000
 """Factorials and binomials are worked out up to this argument; beyond, they are out of bounds, or gamma functions."""
 MOST_DERIVATIVES = 4
-MOST_ROWS = 1000
-"""Rows or columns of a constant matrix whose size is a number."""
 
 ONE = Literal(Fraction(1))
 JOINTS = frozenset({"And", "Or", "Not", "Ne"})
 """Conditions that are no comparison of the language: they are gone once `where` is written out."""
-_SEVERAL = {
-    "Add": "+",
-    "Mul": "*",
-    "HadamardProduct": "*",
-    "Max": "maximum",
-    "Min": "minimum",
-    "KroneckerProduct": "kron",
-}
-_CONSTANTS = {"eye": "I", "Identity": "I", "zeros": "0", "ZeroMatrix": "0", "ones": "1", "OneMatrix": "1"}
+_SEVERAL = {"HadamardProduct": "*", "Max": "maximum", "Min": "minimum", "KroneckerProduct": "kron"}
 
 
 def value_of(part: Tree) -> Fraction | None:
@@ -81,21 +70,11 @@ def call(name: str, at: At, *args: Tree) -> Call:
     return Call(name, args, at, language=True)
 
 
-def integer(part: Call, context: Context) -> Tree | None:
-    """Integer(n)."""
-    value = whole_of(part.args[0]) if len(part.args) == 1 else None
-    if value is None:
-        return context.fault(part, "found no whole number in Integer(...)", "write Integer(3), or 3")
-    return number(value, part.at)
-
-
 def several(part: Call, context: Context) -> Tree:
-    """Max(a, b, ...): a sum, a product, or a function of two arguments at all of a call's, the last two first."""
+    """Max(a, b, ...): a product, or a function of two arguments at all of a call's, the last two first."""
     args, means = part.args, _SEVERAL[part.name]
     if len(args) == 1:
         return args[0]
-    if means == "+":
-        return tree.Sum(args, part.at)
     if means == "*":
         return tree.Product(args, ("*",) * (len(args) - 1), part.at)
     return reduce(lambda right, left: call(means, part.at, left, right), reversed(args))
@@ -125,21 +104,6 @@ def binomial(part: Call, context: Context) -> Tree | None:
         return None
     factors = [tree.Sum((n, tree.Negate(number(i, at), at)), at) if i else n for i in range(whole)]
     return tree.Product((ONE, *factors, number(whole_factorial(whole), at)), ("*",) * whole + ("/",), at)
-
-
-def polygamma(part: Call, context: Context) -> Tree | None:
-    """Return the digamma function of order 0, the trigamma function of order 1."""
-    order = whole_of(part.args[0])
-    if len(part.args) != 2 or order not in (0, 1):
-        return context.fault(part, "found a polygamma(n, x) that formulas do not have, expected n = 0 or 1")
-    return call("trigamma" if order else "digamma", part.at, part.args[1])
-
-
-def log_sum_exp(part: Call, context: Context) -> Tree:
-    """logsumexp(a, b, ...) of numbers; of one vector it is the language's own."""
-    if len(part.args) == 1:
-        return part
-    return call("log", part.at, tree.Sum(tuple(call("exp", part.at, arg) for arg in part.args), part.at))
 
 
 def derivative(part: Call, context: Context) -> Tree | None:
@@ -203,55 +167,11 @@ def _chosen(condition: Tree, yes: Tree, no: Tree, at: At, context: Context) -> T
             return context.fault(condition, "found a value, expected a condition", "write for example x > 0")
 
 
-def matrix(part: Call, context: Context) -> Tree | None:
-    """Matrix([[a, b], [c, d]]), Matrix([a, b]) (a column), Matrix(2, 2, [a, b, c, d])."""
-    match part.args:
-        case (tree.Explicit() as whole,):
-            return tree.placed(whole, part.at)
-        case (height, width, tree.Explicit(entries)):
-            n, m = whole_of(height), whole_of(width)
-            flat = [entry for row in entries for entry in row]
-            if n and m and n * m == len(flat):
-                return tree.Explicit(tuple(tuple(flat[k : k + m]) for k in range(0, n * m, m)), part.at)
-    hint = "write Matrix([[a, b], [c, d]]), a column Matrix([a, b])"
-    return context.fault(part, f"found no rows of one length in {part.name}(...)", hint)
-
-
-def diagonal(part: Call, context: Context) -> Tree:
-    """diag(a, b, ...) of numbers; of one vector it is the language's own."""
-    n = len(part.args)
-    if n == 1:
-        return part
-    zero = number(0, part.at)
-    return tree.Explicit(tuple(tuple(part.args[i] if i == j else zero for j in range(n)) for i in range(n)), part.at)
-
-
-def constant(part: Call, context: Context) -> Tree | None:
-    """eye(n), Identity(n), zeros(n, m), ones(n, m), ZeroMatrix(n, m), OneMatrix(n, m); zeros(n) is square."""
-    name = _CONSTANTS[part.name]
-    sizes = [_size(arg, context) for arg in part.args]
-    if None in sizes or len(sizes) > (1 if part.name == "Identity" else 2):
-        expected = f"a size of the document, or a number up to {MOST_ROWS}"
-        return context.fault(part, f"found another size in {part.name}(...), expected {expected}")
-    if name == "I" and len({*sizes}) > 1:
-        return context.fault(part, f"found {part.name}(n, m) that is not square", "the identity is square")
-    rows, cols = (None if size == 1 else size for size in (sizes[0], sizes[-1]))
-    return tree.Sized(name, rows, cols, part.at)
-
-
-def _size(part: Tree, context: Context) -> Size | None:
-    if isinstance(part, tree.Name):
-        return part.name if part.name in context.scope.declarations.sizes else None
-    value = whole_of(part)
-    return value if value is not None and 0 < value <= MOST_ROWS else None
-
-
 Rule = Callable[[Call, Context], Tree | None]
 
 RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(_SEVERAL, several), **dict.fromkeys(_CONSTANTS, constant), "Integer": integer,
-    "Piecewise": piecewise, "where": where, "polygamma": polygamma, "logsumexp": log_sum_exp,
-    "Derivative": derivative, "diff": derivative, "Matrix": matrix, "ImmutableMatrix": matrix, "diag": diagonal,
+    **dict.fromkeys(_SEVERAL, several), "Piecewise": piecewise, "where": where, "Derivative": derivative,
+    "diff": derivative,
 }  # fmt: skip
 """By the functions whose calls they read: the number of arguments varies, or what they are does."""
 

@@ -13,7 +13,7 @@ from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.names import LANGUAGE
-from recipe_compiler.formula.spelled import EXACT, RULES
+from recipe_compiler.formula.spelled import EXACT, RULES, value_of
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.tree import Call, Tree
 
@@ -40,12 +40,9 @@ SPELLINGS = tuple(
         "EulerGamma": "-digamma(1)",
         "GoldenRatio": "(1 + sqrt(5))/2",
         "S(x)": "x",
-        "Integer(n)": "n",
         "Rational(p, q)": "p/q",
         "Rational(p)": "p",
         "Float(x)": "x",
-        "Add(a, b, ...)": "a + b + ...",
-        "Mul(a, b, ...)": "a*b*...",
         "Pow(a, b)": "a**b",
         "Abs(x)": "abs(x)",
         "Max(a, b, ...)": "maximum(a, maximum(b, ...))",
@@ -82,18 +79,10 @@ SPELLINGS = tuple(
         "factorial(n)": "gamma(n + 1)",
         "binomial(n, k)": "exp(loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1))",
         "polygamma(0, x)": "digamma(x)",
-        "logsumexp(a, b, ...)": "log(exp(a) + exp(b) + ...)",
+        "polygamma(1, x)": "trigamma(x)",
         "Derivative(f, x)": "grad(f, x)",
         "diff(f, x)": "grad(f, x)",
-        "Matrix([[a, b], [c, d]])": "Matrix([[a, b], [c, d]])",
-        "ImmutableMatrix([[a, b], [c, d]])": "Matrix([[a, b], [c, d]])",
-        "diag(a, b, ...)": "Matrix([[a, 0, ...], [0, b, ...], ...])",
-        "eye(n)": "I",
-        "Identity(n)": "I",
-        "zeros(n, m)": "0",
-        "ZeroMatrix(n, m)": "0",
-        "ones(n, m)": "ones @ ones.T",
-        "OneMatrix(n, m)": "ones @ ones.T",
+        "Matrix(A)": "A",
         "Transpose(A)": "A.T",
         "Inverse(A)": "inv(A)",
         "Trace(A)": "trace(A)",
@@ -129,8 +118,7 @@ def spelled_out(part: Tree, context: Context) -> Tree | None:
 
 def is_spelled(part: Call) -> bool:
     """Whether a call has as many arguments as a spelling: `beta(x, y)` is a number, `beta(x, a, b)` a density."""
-    known = (spelling for spelling in SPELLINGS if spelling.name == part.name)
-    return any(len(_template(spelling)[0]) == len(part.args) for spelling in known)
+    return any(_given(spelling, part.args) is not None for spelling in SPELLINGS if spelling.name == part.name)
 
 
 def _is_free(part: _Named, context: Context) -> bool:
@@ -152,10 +140,10 @@ def _read(part: _Named, context: Context) -> Tree | None:
     if part.name in RULES:
         return RULES[part.name](part, context) if isinstance(part, Call) else part
     for spelling in known:
-        names, meaning = _template(spelling)
-        if len(names) == len(args):
+        given = _given(spelling, args)
+        if given is not None:
             exact = EXACT[part.name](part, context) if isinstance(part, Call) and part.name in EXACT else None
-            return exact or _put(meaning, dict(zip(names, args, strict=True)), part.at)
+            return exact or _put(_template(spelling.means), given, part.at)
     if part.name in LANGUAGE or not isinstance(part, Call):
         return part
     listed = " or ".join(spelling.written for spelling in known)
@@ -163,11 +151,18 @@ def _read(part: _Named, context: Context) -> Tree | None:
 
 
 @cache
-def _template(spelling: Spelling) -> tuple[tuple[str, ...], Tree]:
-    """Return the names of the arguments of a spelling, and the tree of what it means."""
-    written, meaning = (parse(text, "spelling", Place("")) for text in (spelling.written, spelling.means))
-    names = tuple(arg.name for arg in written.args if isinstance(arg, tree.Name)) if isinstance(written, Call) else ()
-    return names, meaning
+def _template(text: str) -> Tree:
+    return parse(text, "spelling", Place(""))
+
+
+def _given(spelling: Spelling, args: tuple[Tree, ...]) -> dict[str, Tree] | None:
+    """Return the arguments of a spelling by name; None of another number of them, or another literal."""
+    pattern = getattr(_template(spelling.written), "args", ())
+    if len(pattern) != len(args):
+        return None
+    pairs = [*zip(pattern, args, strict=True)]
+    same = all(value_of(arg) == one.value for one, arg in pairs if isinstance(one, tree.Literal))
+    return {one.name: arg for one, arg in pairs if isinstance(one, tree.Name)} if same else None
 
 
 def _put(meaning: Tree, given: dict[str, Tree], at: tree.At) -> Tree:

@@ -184,8 +184,9 @@ def _atom(obj: Object) -> Tree | None:
             return tree.Constant("I")
         case sympy.ZeroMatrix():
             return tree.Literal(Fraction(0))
-        case sympy.OneMatrix() if 1 in obj.shape:
-            return _ONES if obj.shape[1] == 1 else tree.Transposed(_ONES)
+        case sympy.OneMatrix():
+            row = tree.Transposed(_ONES)
+            return _ONES if obj.shape[1] == 1 else row if obj.shape[0] == 1 else _times([_ONES, row], "@")
         case sympy.Tuple() if obj.args[1:] == (1,):
             return _read(obj.args[0])
         case sympy.Tuple():

@@ -16,7 +16,6 @@ from itertools import chain
 from typing import Any, TypeVar, cast
 
 from recipe_compiler.errors import Fault, Place
-from recipe_compiler.formula.shapes import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +142,6 @@ class Explicit:
     at: At = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """The identity (`I`), zeros (`0`) or ones (`1`) of a stated size, None along an axis of length 1."""
-
-    name: str
-    rows: Size | None
-    cols: Size | None
-    at: At = None
-
-
 Node = TypeVar("Node")
 Position = int | str
 """A place counted from 0, or the name of what says it."""
@@ -171,7 +160,6 @@ Tree = (
     | Comparison
     | Group
     | Explicit
-    | Sized
 )
 
 
@@ -306,10 +294,6 @@ def _written(part: Tree) -> tuple[str, int]:
         case Explicit(rows):
             lists = ", ".join(f"[{', '.join(map(written, row))}]" for row in rows)
             return f"Matrix([{lists}])", _ATOM
-        case Sized(name, rows, cols):
-            function = {"I": "Identity", "0": "ZeroMatrix", "1": "OneMatrix"}[name]
-            sizes = (rows,) if name == "I" else (rows or 1, cols or 1)
-            return f"{function}({', '.join(map(str, sizes))})", _ATOM
         case Comparison():
             return written(part), _SUM
 

@@ -97,14 +97,14 @@ Heaviside(x): (1 + sign(_x))/2; Heaviside(x, y): where(_x == 0, _y, (1 + sign(_x
 factorial(x): gamma(_x + 1); beta(x, y): exp(loggamma(_x) + loggamma(_y) - loggamma(_x + _y))
 norm2(x): sum(_x*_x); dot(x, y): sum(_x*_y); outer(x, y): _x @ _y.T; logdet(x): log(det(_x))
 Transpose(x): _x.T; Inverse(x): inv(_x); Trace(x): trace(_x); Determinant(x): det(_x); DiagMatrix(x): diag(_x)
-DotProduct(x, y): dot(_x, _y); S(x): _x; Integer(x): _x; Float(x): _x; Rational(x): _x; Rational(x, y): _x/_y
-Add(x, y): _x + _y; Mul(x, y): _x*_y; HadamardProduct(x, y): _x*_y; Max(x, y): maximum(_x, _y)
+DotProduct(x, y): dot(_x, _y); S(x): _x; Float(x): _x; Rational(x): _x; Rational(x, y): _x/_y
+HadamardProduct(x, y): _x*_y; Max(x, y): maximum(_x, _y)
 Min(x, y): minimum(_x, _y); KroneckerProduct(x, y): kron(_x, _y)
 E: exp(1); EulerGamma: -digamma(1); GoldenRatio: (1 + sqrt(5))/2
 """
 """Functions by others, and what SymPy prints; what has arguments of any number is `translate_sympy` below."""
 MEANINGS = {x: ast.parse(meaning, mode="eval").body for x, meaning in re.findall(r"\s*([^;\n]+?): ([^;\n]+)", MEANT)}
-JOINED = ("Add", "Mul", "HadamardProduct", "Max", "Min", "KroneckerProduct")
+JOINED = ("HadamardProduct", "Max", "Min", "KroneckerProduct")
 RELATIONS: dict[str, type] = {"Eq": ast.Eq, "Gt": ast.Gt, "Ge": ast.GtE, "Lt": ast.Lt, "Le": ast.LtE, "Ne": ast.NotEq}
 
 
@@ -116,8 +116,6 @@ def make_call(name: str, *args: ast.expr) -> ast.expr:
 def translate_sympy(name: str, args: list[Any]) -> Any:
     """Return a call as SymPy prints it, rewritten in the language's functions; None if no rule applies."""
     match name, args:
-        case "logsumexp", [_, _, *_]:
-            return make_call("log", make_call("Add", *(make_call("exp", x) for x in args)))
         case "Derivative" | "diff", [found, _, *_]:
             for by in args[1:]:
                 variable, times = by.elts if isinstance(by, ast.Tuple) and len(by.elts) == 2 else (by, ast.Constant(1))
@@ -128,12 +126,8 @@ def translate_sympy(name: str, args: list[Any]) -> Any:
                     found = make_call("grad", found, block)
                     found = ast.Subscript(found, variable.slice) if isinstance(variable, ast.Subscript) else found
             return found
-        case "Matrix" | "ImmutableMatrix", [rows]:
+        case "Matrix", [rows]:
             return rows
-        case "Matrix" | "ImmutableMatrix", [_, ast.Constant(int() as n), ast.List(x)] if n > 0:
-            return ast.List([ast.List(x[k : k + n]) for k in range(0, len(x), n)])
-        case "diag", [_, _, *_]:
-            return ast.List([ast.List([x if x is y else ast.Constant(0) for y in args]) for x in args])
         case "Piecewise", [*cases, ast.Tuple([found, ast.Constant(True)])]:
             for case in reversed(cases):
                 found = make_call("where", case.elts[1], case.elts[0], found)

@@ -318,11 +318,6 @@ class Page(Field):
                 return slope + self.beside[f"tilde {block}"]
             case ast.Call(ast.Name(name), args) if name in (table := TABLES.get(len(args), {})):
                 return array(table[name](self, *map(read, args)))
-            case ast.Call(ast.Name("eye" | "Identity" | "zeros" | "ZeroMatrix" | "ones" | "OneMatrix" as name), sizes):
-                n, m = (self.whole(read(x).item()) for x in (sizes[0], sizes[-1]))
-                require(0 < n <= limits.COORDINATES and 0 < m <= limits.COORDINATES, f"a matrix {n} x {m}", UnreadError)
-                kind = name[0].lower()
-                return array([[constant(kind == "o" or (kind in "ei" and i == j)) for j in range(m)] for i in range(n)])
             case ast.Call(ast.Name(name), [one, *rest]) if name in JOINED:
                 return functools.reduce(
                     lambda A, x: self._evaluate_meaning(f"{name}(x, y)", A, read(x)), rest, read(one)

@@ -32,7 +32,7 @@ FAULTS: list[tuple[Shape | None, str, int | None, str]] = [
         ("exp(M)", 8, "entry by entry"), ("kron(I, I)", 4, "it fits a block whose size is a number"),
         ("kron(M, I)", 4, "it fits a block whose size is a number"),
         ("C @ B", 4, "found a matrix [d, k], expected a matrix [d, d]"),
-        ("Matrix([[1, 0], [0, 1]])", 4, "declare a parameter of that shape, and give them as its `default`"),
+        ("Matrix([[1, 0], [0, 1]])", 11, "declare a parameter of that shape, and give them as its `default`"),
         ("B @ B", None, "expected"), ("inv(B)", None, "expected"), ("hessian(U, W)", None, "expected"),
         ("outer(c, r)", None, "expected"), ("kron(r, M)", None, "expected"),
     )),

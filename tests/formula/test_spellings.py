@@ -40,9 +40,8 @@ MEANINGS = [
     ("S(1)/2*x", "1/2*x", SCALAR),
     ("Rational(1, 2)*x", "1/2*x", SCALAR),
     ("Rational(-3)*x + Rational(0.25)", "-3*x + 1/4", SCALAR),
-    ("Integer(3)*x", "3*x", SCALAR),
     ("Float(0.1)*x", "0.1*x", SCALAR),
-    ("Add(x, y, 1) + Mul(2, x) + Pow(y, 3)", "(x + y + 1) + 2*x + y**3", SCALAR),
+    ("Pow(y, 3)", "y**3", SCALAR),
     ("Abs(x)", "abs(x)", SCALAR),
     ("Max(2, x, y)", "maximum(2, maximum(x, y))", SCALAR),
     ("Min(x, y)", "minimum(x, y)", SCALAR),
@@ -68,25 +67,15 @@ MEANINGS = [
     ("factorial(3)*x + factorial(a)", "6*x + gamma(a + 1)", SCALAR),
     ("binomial(5, 2)*x + binomial(x, 2)", "10*x + 1*x*(x - 1)/2", SCALAR),
     ("binomial(a, x)", "exp(loggamma(a + 1) - loggamma(x + 1) - loggamma(a - x + 1))", SCALAR),
-    ("logsumexp(x, y)", "log(exp(x) + exp(y))", SCALAR),
     ("logsumexp(theta)", "log(sum(exp(theta)))", SCALAR),
     ("diff(x**2, x)", "grad(x**2, x)", SCALAR),
     ("Derivative(x**4*y, (x, 2), y)", "grad(grad(grad(x**4*y, x), x), y)", SCALAR),
     ("Derivative(q[0]**2, q[0])", "grad(q[0]**2, q)[0]", SCALAR),
     ("diff(U(theta), theta)", "grad(U, theta)", COLUMN),
     ("Matrix([[a, 0], [x, 2]])[1, 0]", "Matrix([[a, 0], [x, 2]])[1, 0]", SCALAR),
-    ("Matrix(2, 2, [a, 0, x, 2])", "Matrix([[a, 0], [x, 2]])", Shape(2, 2)),
     ("Matrix([x, y])", "Matrix([[x], [y]])", Shape(2)),
     ("Matrix([[x, y]])", "Matrix([x, y]).T + 0*Matrix([[x, y]])", None),
-    ("diag(a, 2)", "Matrix([[a, 0], [0, 2]])", Shape(2, 2)),
     ("diag(theta)", "diag(theta)", SQUARE),
-    ("eye(2)", "I", Shape(2, 2)),
-    ("Identity(d)", "I", SQUARE),
-    ("zeros(d) + ZeroMatrix(d, d)", "0 + 0", SQUARE),
-    ("zeros(d, 1)", "0", COLUMN),
-    ("ones(d, 1)", "ones", COLUMN),
-    ("OneMatrix(1, d) @ theta", "ones.T @ theta", SCALAR),
-    ("ones(d, d)", "ones @ ones.T + 0*I", None),
     ("q[0, 0] + theta.T[0, 1]", "q[0] + theta.T[1]", SCALAR),
     ("Trace(M) + Determinant(M)", "trace(M) + det(M)", SCALAR),
     ("Inverse(M) + Transpose(M) + DiagMatrix(theta)", "inv(M) + M.T + diag(theta)", SQUARE),
@@ -121,8 +110,7 @@ def test_the_checker_of_certificates_reads_the_same(spelling: str, means: str, s
     assert page.vanish(one - other)
 
 
-def test_a_row_and_a_matrix_of_ones_have_the_sizes_stated():
-    assert read("ones(d, d) @ theta", COLUMN).left.shape == SQUARE
+def test_a_matrix_of_one_row_is_a_row():
     assert read("Matrix([[x, y]]) @ q").left.shape == Shape(None, 2)
 
 
@@ -137,7 +125,7 @@ def test_every_spelling_has_an_example():
     examples = " ".join(row[0] for row in MEANINGS)
     functions = {spelling.name for spelling in SPELLINGS} - set(REAL) - set(WITH_TWO)
     assert [name for name in sorted(functions) if f"{name}(" not in examples and name not in examples] == [
-        "Ge", "GoldenRatio", "Gt", "ImmutableMatrix", "Le", "Lt", "gaussian_process",
+        "Ge", "GoldenRatio", "Gt", "Le", "Lt", "gaussian_process",
     ]  # fmt: skip
 
 
@@ -228,12 +216,11 @@ def test_roots_of_negative_numbers_have_no_value():
 WRONG = [
     ("sec(x, 2)", 1, "found 2 arguments of sec(), expected sec(x)"),
     ("1 + Heaviside(x, 1, 2)", 5, "expected Heaviside(x) or Heaviside(x, h)"),
-    ("Integer(1.5)", 1, "no whole number"),
     ("Rational(1, 0)", 13, "division by zero"),
     ("Rational(1, 2, 3)", 1, "found 3 arguments of Rational(), expected Rational(p, q) or Rational(p)"),
     ("Eq(x, 1, 2)", 1, "found 3 arguments of Eq(), expected Eq(a, b)"),
     ("factorial(-1)", 1, "not a number"),
-    ("polygamma(2, a)", 1, "expected n = 0 or 1"),
+    ("polygamma(2, a)", 1, "expected polygamma(0, x) or polygamma(1, x)"),
     ("Piecewise((x, x > 0))", 1, "without a last case"),
     ("Piecewise((x, x > 0), (y, True), (1, True))", 1, "behind (value, True)"),
     ("Piecewise((x, x > 0), (1, y), (2, True))", 27, "expected a condition"),
@@ -246,15 +233,11 @@ WRONG = [
     ("Derivative(x**2, (x, 9))", 1, "expected 1 to 4"),
     ("Derivative(x**2, (x, a))", 1, "expected 1 to 4"),
     ("Derivative(x**2, a)", 18, "expected the name of a block"),
-    ("Matrix(2, 2, [1, 2, 3])[0, 0]", 1, "no rows of one length"),
-    ("Matrix(3)", 1, "no rows of one length"),
     ("Matrix([[1, theta], [3, 4]])[0, 0]", 13, "found a column [d], expected a scalar"),
     ("(1, 2)", 1, "found a list, expected a formula"),
-    ("q.T @ eye(3) @ q", 7, "equal inner sizes"),
-    ("eye(2, 3)", 1, "not square"),
-    ("eye(k)", 1, "expected a size of the document"),
-    ("zeros(10**7)", 1, "number up to 1000"),
     ("q[0, 1]", 1, "found 2 positions"),
+    ("diag(a, 2)", 1, "found 2 arguments of diag(), expected 1"),
+    ("eye(2)", 1, "neither declared nor a function"),
     ("floor(x)", 1, "'floor' is neither declared nor a function"),
     ("real_root(x, 3)", 1, "neither declared"),
     ("Sum(x, (x, 1, 10))", 1, "neither declared"),
@@ -289,7 +272,7 @@ def test_a_function_without_its_arguments_is_a_fault_of_the_formula_inside_every
 
 def test_a_declared_name_wins_over_a_spelling():
     declared = Declarations(
-        (Block("beta"), Block("S"), Block("E"), Block("w", Shape("eye"))), functions=(Function("root", ("E",)),)
+        (Block("beta"), Block("S"), Block("E"), Block("w", Shape("cbrt"))), functions=(Function("root", ("E",)),)
     )
     assert text(read("beta*S + E**2 + root(E)", declared=declared)) == "beta*S + E**2 + root(E)"
     with pytest.raises(ModelError, match="is a"):
@@ -315,7 +298,6 @@ def test_a_declared_name_wins_over_a_spelling():
         "Matrix([" + ", ".join(["[" + ", ".join("1" * 60) + "]"] * 60) + "])[0, 0]" * 1,
         "(" * 59 + "x" + ")" * 59 + "&",
         "Piecewise(" + "((x, " * 30,
-        "zeros(10**9)[0, 0]",
         "root(x, 10**9)**(10**9)",
     ],
     ids=lambda formula: formula[:24],
