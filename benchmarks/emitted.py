@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.chain import Inputs, advance, start_chain
+from recipe_compiler.run.chain import LANES, Inputs, advance, start_chain
 from recipe_compiler.run.data import Data, Field
-from recipe_compiler.run.lanes import LANES, advance_lanes
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.spec.load import load
@@ -53,10 +52,7 @@ class Chains:
         for chain in self.chains:
             chain.done = 0
         for group in self.groups:
-            if self.lanes:
-                advance_lanes(self.module, self.inputs, group, self.inputs.draws)
-            else:
-                advance(self.module, self.inputs, group[0], self.inputs.draws)
+            advance(self.module, self.inputs, group, self.inputs.draws, lanes=self.lanes)
         if any(chain.diverging for chain in self.chains):
             raise ArithmeticError(f"{self.module.name} left the finite numbers")
 

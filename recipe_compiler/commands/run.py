@@ -26,8 +26,8 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import make_ready, prepare_run
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
+from recipe_compiler.run.chain import LANES
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.observed import with_data
 from recipe_compiler.run.progress import Stages, progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same, same_draws

@@ -6,13 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import FrameType
 
-from recipe_compiler.run.chain import Chain, Inputs, advance
-from recipe_compiler.run.lanes import LANES, advance_lanes
+from recipe_compiler.run.chain import LANES, Chain, Inputs, advance
+from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.load_module import Emitted
 
 PIECE_SECONDS = 0.1
@@ -25,17 +24,9 @@ Watch = Callable[[Sequence[int], int], None]
 """Called with the draws of every chain so far, and the number wanted of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
-    """How a run is kept while it goes on."""
-
-    due: Callable[[], bool]
-    copy: Callable[[], Callable[[], None]]
-    """Called while every chain stands still: copies them, and returns what writes the copies."""
-
-
 def run_chains(
-    module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch, keep: Keep | None = None,
+    module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch,
+    checkpoint: Checkpoint | None = None,
     *, lanes: bool = False,
 ) -> signal.Signals | None:  # fmt: skip
     """Advance all chains to the number of draws asked for, on `cores` threads; return the signal that stopped it.
@@ -47,7 +38,7 @@ def run_chains(
     """
     if not chains:
         return None
-    size, proceed = (LANES, advance_lanes) if lanes else (1, _advance_one)
+    size = LANES if lanes else 1
     groups = [chains[k : k + size] for k in range(0, len(chains), size)]
     idle = [(min(chain.done for chain in group), number) for number, group in enumerate(groups)]
     heapq.heapify(idle)
@@ -69,15 +60,15 @@ def run_chains(
 
     def advance_group(group: Sequence[Chain], draws: int) -> None:
         begin, used = time.perf_counter(), time.thread_time()
-        proceed(module, inputs, group, draws)
+        advance(module, inputs, group, draws, lanes=lanes)
         group[0].seconds_per_draw = (time.perf_counter() - begin) / draws
         group[0].processor_seconds += time.thread_time() - used
 
     with _signals_noted() as caught:
-        proceed(module, inputs, groups[0], 0)  # compiles
+        advance(module, inputs, groups[0], 0, lanes=lanes)  # compiles
         while True:
             limit = max(chain.done for chain in chains) if caught else inputs.draws
-            due = keep is not None and WRITER not in busy and keep.due()
+            due = checkpoint is not None and WRITER not in busy and checkpoint.is_due()
             while idle and idle[0][0] < limit and len(busy - {WRITER}) < cores and not due:
                 done, number = heapq.heappop(idle)
                 slow = groups[number][0].seconds_per_draw
@@ -86,8 +77,8 @@ def run_chains(
                 start(number, partial(advance_group, groups[number], min(max(piece, 1), limit - done)))
             if not busy and not (idle and idle[0][0] < limit):
                 break
-            if keep is not None and not busy:
-                start(WRITER, keep.copy())  # while the chains stand still
+            if checkpoint is not None and not busy:
+                start(WRITER, checkpoint.copy(chains))  # while the chains stand still
                 continue
             with suppress(Empty):
                 number, error = ended.get(timeout=PIECE_SECONDS)
@@ -103,10 +94,6 @@ def run_chains(
         watch([chain.done for chain in chains], inputs.draws)
     unfinished = any(chain.done < inputs.draws and not chain.diverging for chain in chains)
     return caught[0] if caught and unfinished else None
-
-
-def _advance_one(module: Emitted, inputs: Inputs, group: Sequence[Chain], draws: int) -> None:
-    advance(module, inputs, group[0], draws)
 
 
 @contextmanager

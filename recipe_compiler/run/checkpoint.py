@@ -6,17 +6,16 @@ names is there. Each file notices every change: kind and version, a digest, a he
 a lock, which the system takes from it when it ends, however it ends.
 """
 
-import errno
 import hashlib
 import io
 import json
 import platform
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -27,7 +26,6 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.chain import Chain
-from recipe_compiler.run.chains import Keep
 from recipe_compiler.version import OWN, versions
 
 KIND = "recipe_compiler checkpoint"
@@ -39,36 +37,25 @@ Copies = dict[str, NDArray[Any]]
 def held(path: Path) -> IO[bytes] | None:
     """Return the file at `path`, made where it is not there and locked until it is closed; None if another holds it.
 
-    By `flock` where there is one, by `msvcrt.locking` on Windows. Raises OSError where the file cannot be opened, or
-    the system has no locks.
+    By `flock`, by `msvcrt.locking` on Windows. Raises OSError where the file cannot be opened, or not be locked.
     """
     file = path.open("ab")
     try:
-        _lock(file.fileno())
-    except BlockingIOError:
-        file.close()
-        return None
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
+        if isinstance(error, BlockingIOError | PermissionError):  # the latter is what Windows says of a held one
+            return None
         error.filename = str(path)
         raise
     return file
-
-
-def _lock(number: int) -> None:
-    """Lock an open file. Raises BlockingIOError where another process has it."""
-    with suppress(ModuleNotFoundError):
-        fcntl = import_module("fcntl")
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
-    with suppress(ModuleNotFoundError):
-        msvcrt = import_module("msvcrt")
-        try:
-            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
-        except PermissionError as error:  # what it says of a lock that another has
-            raise BlockingIOError(*error.args) from error
-        return
-    raise OSError(errno.ENOTSUP, "this system has no file locks: two runs could write into one folder")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,17 +95,13 @@ def read_sealed(path: Path) -> Sealed:
         raise RunError(f"{path}: found a checkpoint of version {version}, expected {VERSION}: run without --resume")
     found = hashlib.sha256(body).hexdigest().encode("ascii")
     if digest != found:
-        raise RunError(f"{path}: found damaged (its SHA-256 is {found[:12].decode()}..., expected {_shown(digest)}...)")
+        raise RunError(f"{path}: found damaged (its SHA-256 is {found[:12]!r}..., expected {digest[:12]!r}...)")
     header, _, payload = body.partition(b"\n")
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
             return Sealed(json.loads(header), {name: arrays[name] for name in arrays.files}, digest.decode("ascii"))
     except (ValueError, zipfile.BadZipFile) as error:
         raise RunError(f"{path}: found no plain arrays, expected a checkpoint: {error}") from error
-
-
-def _shown(digest: bytes) -> str:
-    return digest[:12].decode("ascii", "replace")
 
 
 @dataclass(slots=True, eq=False)
@@ -203,9 +186,9 @@ class Checkpoint:
             _set_state(chain, state, k)
             chain.done, chain.diverging = done[k], state.header["diverging"][k]
 
-    def keep(self, chains: Sequence[Chain]) -> Keep:
-        """Return how to keep chains while they run."""
-        return Keep(due=lambda: time.monotonic() - self._last >= self.every, copy=lambda: self.copy(chains))
+    def is_due(self) -> bool:
+        """Whether the last checkpoint is long ago."""
+        return time.monotonic() - self._last >= self.every
 
     @property
     def what_is_kept(self) -> str:
@@ -233,29 +216,23 @@ class Checkpoint:
             for k, chain in enumerate(chains)
             for name, array in chain.draws.items()
         }
-        state = {name: value for k, chain in enumerate(chains) for name, value in _state(chain, k).items()}
+        state = {f"{name} {k}": own.copy() for k, chain in enumerate(chains) for name, own in chain.state.items()}
         diverging = [chain.diverging for chain in chains]
         finished = all(chain.diverging or chain.done == _most(chain) for chain in chains)
         header = {"facts": dict(self.facts), "done": done, "diverging": diverging, "finished": finished}
-        return lambda: self._tried(lambda: self._write(draws, state, done, header))
+        return lambda: self._write(draws, state, {"begins": begins, "ends": done}, header)
 
-    def _tried(self, write: Callable[[], None]) -> None:
-        """Write, or note why that cannot be done now."""
+    def _write(self, draws: Copies, state: Copies, ends: dict[str, list[int]], header: dict[str, Any]) -> None:
+        """Write copies, or note why that cannot be done now."""
+        segments, self._last, self.refused = self._segments, time.monotonic(), None
         try:
-            write()
-            self.refused = None
+            if any(array.shape[0] for array in draws.values()):
+                segments = [*segments, write_sealed(self._segment(len(segments)), ends, draws)]
+            write_sealed(self.folder / "state", {**_versions(), **header, "segments": segments}, state)
         except OSError as error:
             self.refused = error.strerror or str(error)
-            self._last = time.monotonic()
-
-    def _write(self, draws: Copies, state: Copies, done: list[int], header: dict[str, Any]) -> None:
-        segments = self._segments
-        if any(array.shape[0] for array in draws.values()):
-            ends = {"begins": self._kept or [0] * len(done), "ends": done}
-            segments = [*segments, write_sealed(self._segment(len(segments)), ends, draws)]
-        write_sealed(self.folder / "state", {**_versions(), **header, "segments": segments}, state)
-        self._segments, self._kept = segments, done
-        self._last = time.monotonic()
+        else:
+            self._segments, self._kept = segments, ends["ends"]
 
     def _segment(self, number: int) -> Path:
         return self.folder / f"draws-{number:06d}"
@@ -298,11 +275,6 @@ def _versions() -> dict[str, str]:
 def _most(chain: Chain) -> int:
     """Return how many draws a chain has room for."""
     return len(next(iter(chain.draws.values())))
-
-
-def _state(chain: Chain, k: int) -> Copies:
-    """Return copies of all that the next draw of chain k depends on."""
-    return {f"{name} {k}": array.copy() for name, array in chain.state.items()}
 
 
 def _set_state(chain: Chain, state: Sealed, k: int) -> None:

@@ -12,16 +12,12 @@ runs of one law (Bonferroni).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, posterior_numbers, stored_standing
 from recipe_compiler.run.store import stored
-
-if TYPE_CHECKING:
-    from xarray import DataTree
 
 CHANCE = 1e-3
 """How often runs of one law may be said to lie apart."""
@@ -149,18 +145,14 @@ def stored_run(path: Path) -> StoredRun:
     missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]
     if missing:
         raise RunError(f"{path}: found no run of this compiler in it, expected a file that `recipe run` wrote")
-    return _stored(str(path), tree)
-
-
-def _stored(file: str, tree: "DataTree") -> StoredRun:
     attributes = tree.attrs
     over = stored_standing(tree)
     if not over.whole or over.length < LEAST_DRAWS:
         raise RunError(
-            f"{file}: found no chain whose draws are finite to its end, expected one of {LEAST_DRAWS} or more"
+            f"{path}: found no chain whose draws are finite to its end, expected one of {LEAST_DRAWS} or more"
         )
     return StoredRun(
-        file=file,
+        file=str(path),
         target=str(attributes["target"]),
         scheme=str(attributes["scheme"]),
         step_size=float(attributes["step_size"]),

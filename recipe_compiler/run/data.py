@@ -1,6 +1,6 @@
 """Data as the arrays that a target declares: from files, or from arrays and tables of Python, through one door."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -218,26 +218,17 @@ def _field(
 def _misfit_rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator[str]:
     """Yield a fault for each field that has another number of data than most fields have.
 
-    A table that has that number of columns is taken for one that is turned, and named.
+    A table that has as many columns as another field has rows is taken for one that is turned.
     """
     free = [field for field in fields if isinstance(declared[field.name].size, str)]
     counts = [len(field.values) for field in free]
-    turned = [field for field in free if _is_turned(field, counts)]
-    first, rows = next(((field.name, len(field.values)) for field in free if field not in turned), ("", 0))
+    columns = {field.values.shape[1] for field in free if field.values.ndim == 2}
+    rows = next((count for count in counts if count in columns), next(iter(counts), 0))
     for field in free:
-        shape = field.values.shape
-        if field in turned:
-            other = next(one.name for one in free if len(one.values) == shape[1])
-            expected = f"expected {shape[1]} rows as `{other}` has: write `{field.name}.T`"
-            yield f"data: found an array of shape {shape} for `{field.name}`, {expected}"
-        elif shape[0] != rows:
-            yield f"data: found {shape[0]} rows of `{field.name}` (shape {shape}), expected {rows} as `{first}` has"
-
-
-def _is_turned(field: Field, counts: Sequence[int]) -> bool:
-    """Whether a table's columns, and not its rows, are as many as other fields have rows."""
-    shape = field.values.shape
-    return len(shape) == 2 and shape[0] != shape[1] and counts.count(shape[0]) == 1 and shape[1] in counts
+        if (shape := field.values.shape)[0] != rows:
+            hint = f": write `{field.name}.T`" if rows in shape else ""
+            expected = f"expected {rows} as `{free[counts.index(rows)].name}` has{hint}"
+            yield f"data: found {shape[0]} rows of `{field.name}` (shape {shape}), {expected}"
 
 
 def _fields_of(columns: Columns, file: DataFile, target: Target) -> Data:

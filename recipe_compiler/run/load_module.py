@@ -250,20 +250,14 @@ def _imported(package: str, file: Path) -> Iterator[str]:
         match node:
             case ast.Import(names):
                 stated = [name.name for name in names]
-            case ast.ImportFrom(module, names, level):
-                whole = ".".join(filter(None, (_above(package, level), module)))
-                stated = [f"{whole}.{name.name}" if whole else name.name for name in names]
+            case ast.ImportFrom(module, names, level) if package or not level:
+                whole = importlib.util.resolve_name("." * level + (module or ""), package)
+                stated = [f"{whole}.{name.name}" for name in names]
             case _:
                 continue
         for name in stated:
             parts = name.split(".")
             yield from (".".join(parts[:k]) for k in range(1, len(parts) + 1))
-
-
-def _above(package: str, level: int | None) -> str:
-    """Return the package that so many dots mean; empty for none."""
-    parts = package.split(".")
-    return ".".join(parts[: len(parts) - level + 1]) if level else ""
 
 
 def _file_of(name: str) -> Path | None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.differences import curvature
+from recipe_compiler.run.differences import curvature, jacobian
 
 Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
@@ -286,8 +286,8 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
 
 
 def _hessian(slope: Slope, y: Array) -> Array:
-    columns = np.stack([_along(slope, y, direction) for direction in np.eye(y.size)], axis=1)
-    return (columns + columns.T) / 2.0
+    found = jacobian(slope, y, np.full(y.size, STEP))
+    return (found + found.T) / 2.0
 
 
 def _directions(size: int) -> Array:

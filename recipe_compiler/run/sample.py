@@ -16,14 +16,13 @@ from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError, shown
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.step_stats import ACCEPTANCE, INVOLUTIONS_TRIED, TRIED, of_kind
-from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
+from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain, why_no_lanes
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, Floats, Integers
 from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.initial import first_states
-from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, placed_blocks, resolve_sizes
@@ -139,9 +138,8 @@ def sample(
     chains = _at_their_start(module, build, settings, inputs, Point(known, sizes))
     if checkpoint is not None:
         checkpoint.restore(chains) if resume else checkpoint.begin()
-    keep = None if checkpoint is None else checkpoint.keep(chains)
     begun = sum(chain.done for chain in chains)
-    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
+    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, checkpoint, lanes=settings.lanes)
     if checkpoint is not None:
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)

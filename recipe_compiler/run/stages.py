@@ -18,13 +18,12 @@ import numpy as np
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DataError, Fault, RunError, SpecError, shown
-from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.chain import LANES, Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.energies import LARGEST, DrawEnergies, bytes_of, energies_of
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun

@@ -116,7 +116,7 @@ def test_a_run_goes_on_from_its_checkpoint(logistic: rc.Model, tmp_path: Path) -
         ({"x": np.where(X > 1, np.nan, X), "y": Y}, "found nan, expected finite numbers for `x`"),
         ({"x": X.astype(complex), "y": Y}, "found an array of the type complex128 for `x`, expected real numbers"),
         ({"x": [[1, 2], [3]], "y": [0, 1]}, "found rows of different lengths for `x`"),
-        ({"x": X.T, "y": Y}, "found an array of shape (2, 60) for `x`, expected 60 rows as `y` has: write `x.T`"),
+        ({"x": X.T, "y": Y}, "found 2 rows of `x` (shape (2, 60)), expected 60 as `y` has: write `x.T`"),
         ({"x": X, "y": Y[:, None]}, "shape (60, 1) for `y`, expected an array [N] of 0, 1: write `y.ravel()`"),
         ({"x": X[:, 0], "y": Y}, "write `x.reshape(-1, 1)` for one column"),
         ({"x": X, "y": ["n/a", *Y[1:]]}, "data, row 1: found 'n/a', expected numbers for `y`"),

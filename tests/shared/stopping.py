@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from unittest.mock import patch
 
@@ -19,9 +19,9 @@ def stopping(count: int) -> Generator[None]:
     advance = chains.advance
     first = threading.Lock()
 
-    def advance_and_stop(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
-        advance(module, inputs, chain, draws)
-        if chain.done < count or not first.acquire(blocking=False):
+    def advance_and_stop(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int, *, lanes: bool) -> None:
+        advance(module, inputs, chains, draws, lanes=lanes)
+        if chains[0].done < count or not first.acquire(blocking=False):
             return
         handler = signal.getsignal(signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
