@@ -14,6 +14,7 @@ from recipe_compiler.spec import model
 from recipe_compiler.spec.load import around
 from recipe_compiler.spec.python_nodes import Statement, rows_of
 from recipe_compiler.spec.read_build import read_build
+from recipe_compiler.spec.schema_build import RunEntry
 from recipe_compiler.spec.yaml_nodes import Node
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Build(Document):
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
-        s = Statement()
+        given, s = locals().copy(), Statement()
         section, table = None, None
         if isinstance(data, Mapping) and data.keys() & {"file", "arrays"}:
             section = dict(cast("Mapping[str, object]", data))
@@ -157,12 +158,8 @@ class Build(Document):
             data=section,
             init=init or None,
             derived=derived or None,
-            run=s.mapping(
-                step_size=step_size, share=share, accept=accept, warmup_seconds=warmup_seconds, draws=draws,
-                warmup=warmup, thin=thin, chains=chains, seed=seed, batch_size=batch_size, lanes=lanes,
-                diagnostics=diagnostics, schedule=schedule,
-            ),
-        )  # fmt: skip
+            run=s.mapping(**{key: given[key] for key in RunEntry.model_fields}),
+        )
 
         def read() -> model.Build:
             made = read_build(root, s.file, around(s.folder, parts, in_memory=section is None))

@@ -330,6 +330,10 @@ def _concluded(ready: Ready, plan: Plan, ahead: Forecast, drawn: Draws, kept: Ch
     return Fit.of(tree)
 
 
+OWN = {"dynamics", "target", "name", "data", "allow_undecided", "cache"}
+"""The arguments of `compile` that are not handed on to `Build` as they are."""
+
+
 def compile(
     dynamics: Dynamics | Build | str | PathLike[str],
     target: Target | str | PathLike[str] | None = None,
@@ -412,15 +416,9 @@ def compile(
     >>> compile(sgld, normal, sizes={"d": 2}, step_size=0.05)
     <Model sgld_normal, proved>
     """
-    of_build: dict[str, Any] = {
-        "step_size": step_size, "share": share, "accept": accept, "scheme": scheme, "order": order, "variant": variant,
-        "bind": bind, "parameters": parameters, "sizes": sizes, "init": init, "derived": derived,
-        "gradient_noise": gradient_noise, "minibatch": minibatch, "draws": draws, "warmup": warmup,
-        "warmup_seconds": warmup_seconds, "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size,
-        "lanes": lanes, "diagnostics": diagnostics, "schedule": schedule, "title": title, "references": references,
-    }  # fmt: skip
+    given = locals().copy()
     left_out = inspect.signature(compile).parameters
-    stated = {key: value for key, value in of_build.items() if value is not left_out[key].default}
+    stated = {key: value for key, value in given.items() if key not in OWN and value is not left_out[key].default}
     build = _build(dynamics, target, name, stated, data)
     return _compiled(build, allow_undecided=allow_undecided, cache=cache)
 
