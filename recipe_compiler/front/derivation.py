@@ -9,8 +9,8 @@ from math import prod
 from typing import Any
 
 import sympy
-from sympy.core.function import UndefinedFunction
 
+from recipe_compiler.algebra.scalars.symbols import extent
 from recipe_compiler.derive import recipe
 from recipe_compiler.derive.show import (
     derivation_latex,
@@ -21,21 +21,19 @@ from recipe_compiler.derive.show import (
     vector_text,
 )
 from recipe_compiler.errors import Fault, ModelError, Place, shown
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import equation_formulas, smallest_sizes
-from recipe_compiler.tensor.scalars import scalarise
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
+from recipe_compiler.tensor.scalars import Leaf, scalarise
+from recipe_compiler.tensor.terms import Index, Tensor
+from recipe_compiler.verify.core.scalars import make_leaf
 
 Expr = Any
 """A SymPy expression; SymPy ships no types."""
 
 MOST_COORDINATES = 200
 """That are written out entry by entry: a matrix has as many squared."""
-
-_SYMMETRIC = {Kind.SYMMETRIC, Kind.PSD, Kind.PD}
-_ASSUMPTIONS = {Kind.POSITIVE: "positive", Kind.NONNEGATIVE: "nonnegative", Kind.NONZERO: "nonzero"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,52 +42,23 @@ class Symbols:
 
     declared: Declarations
     sizes: Mapping[str, int]
+    leaf: Leaf
+    """Their scalars in the second engine."""
 
     def entry(self, tensor: Tensor, at: Mapping[Index, int]) -> Expr:
-        """Return one entry of a tensor."""
-        return scalarise(tensor, self.sizes, at, self._leaf, where=_piecewise)
+        """Return one entry of a tensor, entries of vectors and matrices as those of a MatrixSymbol."""
+        found = scalarise(tensor, self.sizes, at, self.leaf, where=_piecewise)
+        names = {symbol: symbol.name.removesuffix("]").split("[") for symbol in found.free_symbols}
+        return found.xreplace({symbol: self._named(*name) for symbol, name in names.items() if len(name) > 1})
 
     def length(self, block: Block) -> int:
         """Return how many coordinates a block has."""
-        return prod(self._extents(block.shape))
+        return prod(extent(block.shape, self.sizes))
 
-    def _leaf(self, atom: Atom) -> Expr | None:
-        """Return the symbol of a coordinate or component; None for what is computed from its entries."""
-        match atom:
-            case Coordinate(name, at):
-                return self._entry(name, self._shape(name), _positions(at))
-            case Component(name, at, by):
-                item = self.declared.find(name)
-                if not isinstance(item, Function):
-                    return self._entry(name, self._shape(name), _positions(at))
-                of = [x for block in item.of for x in self._coordinates(block)]
-                sign, place = _by_kind(item, _positions(at))
-                value = UndefinedFunction(f"{name}{''.join(f'_{k}' for k in place)}", real=True)(*of)
-                return sign * (sympy.Derivative(value, *(self._leaf(x) for x in by)) if by else value)
-            case _:
-                return None
-
-    def _entry(self, name: str, shape: Shape, at: tuple[int, ...]) -> Expr:
+    def _named(self, name: str, at: str) -> Expr:
         item = self.declared.find(name)
-        if shape == SCALAR:
-            kinds = item.kinds if isinstance(item, Parameter) else ()
-            known = {_ASSUMPTIONS[kind]: True for kind in kinds if kind in _ASSUMPTIONS}
-            return sympy.Symbol(name, real=True, **known)
-        rows, cols = (*self._extents(shape), 1)[:2]
-        sign, place = _by_kind(item, at)
-        row, col = (*place, 0)[:2]
-        return sign * sympy.MatrixSymbol(name, rows, cols)[row, col]
-
-    def _coordinates(self, block: str) -> list[Expr]:
-        shape = self._shape(block)
-        return [self._entry(block, shape, (k,)) for k in range(prod(self._extents(shape)))]
-
-    def _shape(self, name: str) -> Shape:
-        item = self.declared.find(name)
-        return SCALAR if item is None else item.shape
-
-    def _extents(self, shape: Shape) -> tuple[int, ...]:
-        return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape.sizes)
+        row, col = (*map(int, at.split(",")), 0)[:2]
+        return sympy.MatrixSymbol(name, *extent(SCALAR if item is None else item.shape, self.sizes))[row, col]
 
 
 _RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<": sympy.Lt, "<=": sympy.Le, "==": sympy.Eq}
@@ -98,23 +67,6 @@ _RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<": sympy.Lt, "<=": sympy.Le, "=="
 def _piecewise(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
     """Return where(left op right, yes, no) as SymPy's Piecewise((yes, left op right), (no, True))."""
     return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
-
-
-def _by_kind(item: object, at: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return the entry that represents one of a matrix, and 1, -1 or 0 times which it is.
-
-    In a symmetric matrix it is that above the diagonal, in a skew one the same with its sign; what is declared zero is.
-    """
-    kinds = {*item.kinds} if isinstance(item, (Parameter, Function)) and len(at) == 2 else set[Kind]()
-    beside, skew = at[:1] != at[1:], Kind.SKEW in kinds
-    if (beside and Kind.DIAGONAL in kinds) or (skew and (not beside or kinds & _SYMMETRIC)):
-        return 0, at
-    ordered = skew or kinds & _SYMMETRIC
-    return (-1 if skew and at[0] > at[-1] else 1), tuple(sorted(at)) if ordered else at
-
-
-def _positions(at: tuple[Any, ...]) -> tuple[int, ...]:
-    return tuple(int(place) for place in at)
 
 
 def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
@@ -135,7 +87,7 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
     if len(known) < len(sizes):
         expected = ", ".join(f"{name} >= {size}" for name, size in least.items())
         raise ModelError([Fault(Place(""), "to_sympy", f"found {given}, expected whole numbers, {expected}")])
-    found = Symbols(declared, known)
+    found = Symbols(declared, known, make_leaf(declared, known))
     count = sum(found.length(block) for block in declared.blocks)
     if count > MOST_COORDINATES:
         problem = f"found {shown(count)} coordinates ({given}), expected {MOST_COORDINATES} at most"

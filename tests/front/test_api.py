@@ -75,10 +75,13 @@ def test_the_stub_names_what_the_package_has() -> None:
 @pytest.mark.slow
 def test_a_verb_stays_itself_when_a_room_of_its_name_is_imported() -> None:
     rooms = {path.stem for path in (ROOT / "recipe_compiler").iterdir()}
-    code = "import recipe_compiler as rc, recipe_compiler.lint.findings; print(callable(rc.lint), callable(rc.lint))"
+    code = (
+        "import recipe_compiler as rc, recipe_compiler.lint.findings, recipe_compiler.trace; "
+        "print(callable(rc.lint), callable(rc.trace))"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["True", "True"]
-    assert rooms & {*rc.__all__} == {"lint"}
+    assert rooms & {*rc.__all__} == {"lint", "trace"}
 
 
 def test_a_name_that_is_not_there_is_said_so() -> None:
