@@ -1,12 +1,14 @@
 """How chains moved: traces, ranks, autocorrelations."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
-from recipe_compiler.plots.panels import GREY, colour, of_how_many, sheet
+from recipe_compiler.plots.panels import GREY, colour, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,17 +28,22 @@ CHANCE = 0.01
 
 def traces(tree: "DataTree") -> "Figure":
     """Return draws against their number, chain by chain; warmup is shaded, one that ended early stops there."""
-    every = coordinates_of(tree)
-    chosen = slowest(every, MOST)
-    page = sheet(f"Traces{of_how_many(len(chosen), len(every))}", len(chosen))
+    chosen, heading = slowest(coordinates_of(tree), MOST, "Traces")
+    return _drawn(heading, chosen, _trace, "draw")
+
+
+def _drawn(
+    heading: str, chosen: tuple[PlottedCoordinate, ...], draw: "Callable[[Axes, PlottedCoordinate], str]", along: str
+) -> "Figure":
+    """Return a sheet with one panel for each coordinate, whose title goes on with what `draw` returns."""
+    page = sheet(heading, len(chosen))
     for panel, one in zip(page.panels, chosen, strict=True):
-        _trace(panel, one)
-        panel.set_title(f"{one.name}   R-hat {one.r_hat:.3f}, {one.ess:.0f} effective draws", fontsize=8)
-    page.panels[-1].set_xlabel("draw", fontsize=8)
+        panel.set_title(f"{one.name}   {draw(panel, one)}", fontsize=8)
+    page.panels[-1].set_xlabel(along, fontsize=8)
     return page.figure
 
 
-def _trace(panel: "Axes", one: PlottedCoordinate) -> None:
+def _trace(panel: "Axes", one: PlottedCoordinate) -> str:
     warmup = one.warmup.shape[1]
     lines = np.concatenate([one.warmup, one.draws], axis=1)
     number = np.arange(lines.shape[1]) - warmup
@@ -50,20 +57,16 @@ def _trace(panel: "Axes", one: PlottedCoordinate) -> None:
     room = 0.25 * (high - low) or 1.0
     if np.abs(lines[np.isfinite(lines)]).max() > np.abs([low, high]).max() + 10.0 * room:
         panel.set_ylim(float(low - room), float(high + room))  # a chain that ran away would flatten the others
+    return f"R-hat {one.r_hat:.3f}, {one.ess:.0f} effective draws"
 
 
 def ranks(tree: "DataTree") -> "Figure":
     """Return the ranks of each chain's draws among all draws: flat where chains agree (Vehtari and others 2021)."""
-    every = coordinates_of(tree)
-    chosen = slowest(every, MOST)
-    page = sheet(f"Ranks of draws, chain by chain{of_how_many(len(chosen), len(every))}", len(chosen))
-    for panel, one in zip(page.panels, chosen, strict=True):
-        _ranks(panel, one, len(chosen))
-        panel.set_title(f"{one.name}   R-hat {one.r_hat:.3f}", fontsize=8)
-    return page.figure
+    chosen, heading = slowest(coordinates_of(tree), MOST, "Ranks of draws, chain by chain")
+    return _drawn(heading, chosen, partial(_ranks, len(chosen)), "")
 
 
-def _ranks(panel: "Axes", one: PlottedCoordinate, sheets: int) -> None:
+def _ranks(sheets: int, panel: "Axes", one: PlottedCoordinate) -> str:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
@@ -80,6 +83,7 @@ def _ranks(panel: "Axes", one: PlottedCoordinate, sheets: int) -> None:
     for chain, row in enumerate(share):
         panel.stairs(row, np.linspace(0.0, 1.0, bins + 1), color=colour(chain), linewidth=1.0)
     panel.set_ylim(0.0, max(2.0, 1.1 * float(share.max()), 1.05 + band))
+    return f"R-hat {one.r_hat:.3f}"
 
 
 def _effective(draws: Array) -> float:
@@ -93,23 +97,22 @@ def _effective(draws: Array) -> float:
 
 def autocorrelations(tree: "DataTree") -> "Figure":
     """Return the correlation of draws k apart, beside that of the linearised step where there is a forecast."""
-    every = coordinates_of(tree)
-    chosen = slowest(every, MOST)
+    chosen, heading = slowest(coordinates_of(tree), MOST, "Autocorrelation of kept draws")
     ahead = forecast_of(tree)
     lags = _lags(chosen)
-    what = "; dashed: by the step, made linear at the mode" if ahead else ""
-    page = sheet(f"Autocorrelation of kept draws{of_how_many(len(chosen), len(every))}{what}", len(chosen))
-    for panel, one in zip(page.panels, chosen, strict=True):
+
+    def draw(panel: "Axes", one: PlottedCoordinate) -> str:
         for chain, row in enumerate(_measured(one.draws, lags)):
             panel.plot(row, color=colour(chain), linewidth=0.9)
         if one.name in ahead:
             rho = ahead[one.name].autocorrelation[:lags]
             panel.plot(rho, color="black", linewidth=1.2, linestyle="--")
         panel.axhline(0.0, color=GREY, linewidth=0.6)
-        panel.set_title(f"{one.name}   {one.ess:.0f} effective draws of {one.count}", fontsize=8)
         panel.set_ylim(-0.3, 1.05)
-    page.panels[-1].set_xlabel("draws apart", fontsize=8)
-    return page.figure
+        return f"{one.ess:.0f} effective draws of {one.count}"
+
+    heading += "; dashed: by the step, made linear at the mode" if ahead else ""
+    return _drawn(heading, chosen, draw, "draws apart")
 
 
 def _lags(chosen: tuple[PlottedCoordinate, ...]) -> int:

@@ -78,10 +78,12 @@ def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
     )  # fmt: skip
 
 
-def slowest(coordinates: Sequence[PlottedCoordinate], most: int) -> tuple[PlottedCoordinate, ...]:
-    """Return those with the fewest effective draws, at most so many, in the order that they have."""
-    order = sorted(range(len(coordinates)), key=lambda k: coordinates[k].ess if np.isfinite(coordinates[k].ess) else 0)
-    return tuple(coordinates[k] for k in sorted(order[:most]))
+def slowest(every: Sequence[PlottedCoordinate], most: int, heading: str) -> tuple[tuple[PlottedCoordinate, ...], str]:
+    """Return those with the fewest effective draws, at most so many, in the order that they have, and a heading."""
+    order = sorted(range(len(every)), key=lambda k: every[k].ess if np.isfinite(every[k].ess) else 0)[:most]
+    if len(order) < len(every):
+        heading += f" ({most} of {len(every)} coordinates: those with the fewest effective draws)"
+    return tuple(every[k] for k in sorted(order)), heading
 
 
 def _flat(tree: "DataTree", group: str) -> dict[tuple[str, int], Array]:

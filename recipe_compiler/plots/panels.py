@@ -60,10 +60,3 @@ def sheet(heading: str, count: int, *, height: float = 2.2, columns: int = COLUM
 def colour(chain: int) -> str:
     """Return the colour of a chain."""
     return COLOURS[chain % len(COLOURS)]
-
-
-def of_how_many(shown: int, there: int) -> str:
-    """Return which coordinates a heading speaks of."""
-    if shown == there:
-        return ""
-    return f" ({shown} of {there} coordinates: those with the fewest effective draws)"

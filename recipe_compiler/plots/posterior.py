@@ -1,11 +1,12 @@
 """What was found: intervals, pairs, and sds beside those that were forecast."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
-from recipe_compiler.plots.panels import COLOURS, GREY, colour, of_how_many, sheet
+from recipe_compiler.plots.panels import COLOURS, GREY, colour, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,10 +28,8 @@ WIDE, NARROW = (0.03, 0.97), (0.25, 0.75)
 
 def forest(tree: "DataTree") -> "Figure":
     """Return intervals of 94 % and 50 % with medians, of every chain and of all, beside R-hat and effective draws."""
-    every = coordinates_of(tree)
-    chosen = slowest(every, ROWS)
+    chosen, heading = slowest(coordinates_of(tree), ROWS, "Posterior: 94 % and 50 % intervals")
     groups = _of_one_scale(chosen)
-    heading = f"Posterior: 94 % and 50 % intervals{of_how_many(len(chosen), len(every))}"
     rows = [len(group) for group in groups]
     page = sheet(
         heading, len(groups), height=_height(len(chosen) + 2 * len(groups)) / len(groups), columns=1, rows=rows
@@ -40,17 +39,14 @@ def forest(tree: "DataTree") -> "Figure":
     return page.figure
 
 
-def _of_one_scale(chosen: tuple[PlottedCoordinate, ...]) -> list[tuple[PlottedCoordinate, ...]]:
+def _of_one_scale(chosen: tuple[PlottedCoordinate, ...]) -> list[list[PlottedCoordinate]]:
     """Return coordinates in groups, none of whose intervals is a dot on the axis of its group."""
     groups: list[list[PlottedCoordinate]] = []
     for one in chosen:
-        fitting = (group for group in groups if _are_seen([*group, one]))
-        group = next(fitting, None)
-        if group is None:
-            groups.append([one])
-        else:
-            group.append(one)
-    return [tuple(group) for group in groups]
+        fitting = next((group for group in groups if _are_seen([*group, one])), None)
+        groups += [] if fitting is not None else [[]]
+        (fitting or groups[-1]).append(one)
+    return groups
 
 
 def _are_seen(group: list[PlottedCoordinate]) -> bool:
@@ -59,7 +55,7 @@ def _are_seen(group: list[PlottedCoordinate]) -> bool:
     return all(high - low >= SEEN * across or high == low for low, high in ends)
 
 
-def _forest_panel(panel: "Axes", chosen: tuple[PlottedCoordinate, ...]) -> None:
+def _forest_panel(panel: "Axes", chosen: Sequence[PlottedCoordinate]) -> None:
     for row, one in enumerate(chosen):
         draws = one.whole
         for chain, line in enumerate(draws):
@@ -77,7 +73,7 @@ def _interval(panel: "Axes", draws: Array, row: float, colour: str, width: float
     panel.plot([median], [row], marker="o", color=colour, markersize=2.0 + width)
 
 
-def _named_rows(panel: "Axes", chosen: tuple[PlottedCoordinate, ...]) -> None:
+def _named_rows(panel: "Axes", chosen: Sequence[PlottedCoordinate]) -> None:
     panel.set_yticks(range(len(chosen)), [one.name for one in chosen])
     panel.set_ylim(len(chosen) - 0.2, -0.5)  # the last chain of a row lies 0.65 below it
     panel.grid(axis="x", linewidth=0.3)
@@ -89,10 +85,8 @@ def _height(rows: int) -> float:
 
 def pairs(tree: "DataTree") -> "Figure":
     """Return draws of two coordinates at a time, and their histograms on the diagonal."""
-    every = coordinates_of(tree)
-    chosen = slowest(every, PAIRED)
+    chosen, heading = slowest(coordinates_of(tree), PAIRED, "Draws, two coordinates at a time")
     count = len(chosen)
-    heading = f"Draws, two coordinates at a time{of_how_many(count, len(every))}"
     page = sheet(heading, count * count, height=10.0 / max(count, 2), columns=count)
     step = max(1, chosen[0].whole.size // POINTS)
     flat = [one.whole.ravel()[::step] for one in chosen]
@@ -123,9 +117,8 @@ def sds(tree: "DataTree") -> "Figure | None":
     every = [one for one in coordinates_of(tree) if one.name in ahead]
     if not every:
         return None
-    chosen = slowest(every, ROWS)
-    heading = "Posterior sds over those of the target, made Gaussian at its mode"
-    page = sheet(f"{heading}{of_how_many(len(chosen), len(every))}", 1, height=_height(len(chosen)))
+    chosen, heading = slowest(every, ROWS, "Posterior sds over those of the target, made Gaussian at its mode")
+    page = sheet(heading, 1, height=_height(len(chosen)))
     panel = page.panels[0]
     for row, one in enumerate(chosen):
         unit = ahead[one.name].sd_of_target

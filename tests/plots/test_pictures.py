@@ -88,7 +88,7 @@ def test_the_slowest_coordinates_are_shown_in_their_order() -> None:
     phi = np.full(12, 0.3)
     phi[[2, 7]] = 0.95
     coordinates = coordinates_of(draws_of(phi))
-    assert [one.name for one in slowest(coordinates, 2)] == ["theta[2]", "theta[7]"]
+    assert [one.name for one in slowest(coordinates, 2, "")[0]] == ["theta[2]", "theta[7]"]
     figure = pictures_of(draws_of(phi), "traces").figures["traces"]
     assert len(panels(figure)) == 8
     assert "8 of 12 coordinates" in figure.get_suptitle()
