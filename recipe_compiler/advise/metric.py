@@ -9,7 +9,7 @@ its own, d theta = -D grad U dt + ..., that is D of its block. Where other block
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,12 +19,11 @@ from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.rebuild import is_zero
-from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.run.evaluate import Point, evaluate, extents
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.spec.model import Build
 
 Array = NDArray[np.float64]
 
@@ -57,35 +56,22 @@ def matched_metric(open_ones: tuple[Open, ...]) -> Metric:
     Where the mass is stated, forces are taken as they are.
     """
     roles = {one.role: one for one in open_ones}
+    own = None if ParameterRole.MASS in roles else roles.get(ParameterRole.PRECONDITIONER)
 
     def over(draws: Array, S: Array) -> Pace:
         del draws
-        if ParameterRole.MASS in roles:
-            return _steady(_root(S), 1.0, by_root=True)
-        values, plain = np.linalg.eigvalsh(S), np.eye(len(S))
-        least, widest = float(values[0]), float(values[-1])
-        if ParameterRole.PRECONDITIONER not in roles:
-            return _steady(plain, math.sqrt(widest), by_root=True)
-        if roles[ParameterRole.PRECONDITIONER].is_matrix:
-            return _steady(_root(S), 1.0, by_root=False)
-        return _steady(math.sqrt(least) * plain, widest / least, by_root=False)
+        plain = ParameterRole.MASS not in roles and (own is None or not own.is_matrix)
+        B = np.eye(len(S)) * (1.0 if own is None else np.linalg.eigvalsh(S)[0]) if plain else S
+        A = _root(B)
+        return replace(_pace(lambda _: A, B, S, by_root=own is None), unit=1.0)
 
     return over
 
 
-def _steady(A: Array, time: float, *, by_root: bool) -> Pace:
-    return Pace(lambda _: A, time, 1.0, by_root)
-
-
-def _state_metric(at: Callable[[Array], Array], *, by_root: bool) -> Metric:
-    """Return B(theta), d x d, to which no constant parameter is matched; over a bulk, its mean."""
-
-    def over(draws: Array, S: Array) -> Pace:
-        typical = np.mean([at(theta) for theta in draws[:: max(1, len(draws) // LOOKED_AT)]], axis=0)
-        widest = float(np.max(np.linalg.eigvals(np.linalg.solve(typical, S)).real))
-        return Pace(lambda theta: _root(at(theta)), math.sqrt(widest) if by_root else widest, widest, by_root)
-
-    return over
+def _pace(root: Callable[[Array], Array], B: Array, S: Array, *, by_root: bool) -> Pace:
+    """Return how a step goes over a bulk of covariance S, B being what it multiplies forces by in the mean."""
+    widest = float(f"{np.max(np.linalg.eigvals(np.linalg.solve(B, S)).real):.6g}")
+    return Pace(root, math.sqrt(widest) if by_root else widest, widest, by_root)
 
 
 def _root(B: Array) -> Array:
@@ -101,54 +87,37 @@ def metric_of(build: Build, known: Point, open_ones: tuple[Open, ...]) -> Metric
         known: the values of its parameters, in the shapes that formulas use, and sizes.
         open_ones: the parameters that a plan chooses.
     """
-    if not depends_on_theta(build):
-        return matched_metric(open_ones)
-    dynamics, place, bound = build.dynamics, _place(build), dict(build.bind)
-    blocks, own = dynamics.declarations.blocks, dynamics.declarations.blocks[place]
-    rest = _with_zeros(dynamics, known)
-    noise = None if dynamics.D is None else dynamics.D[place][place]
-    if noise is not None and not is_zero(noise):
-        D = substitute(noise, bound)
-        return _state_metric(lambda theta: _matrix(D, _with(rest, own, theta), theta.size), by_root=False)
-    row = () if dynamics.Q is None else dynamics.Q[place]
-    movers = [(b, substitute(Q, bound)) for b, Q in zip(blocks, row, strict=True) if b != own and not is_zero(Q)]
-    H = substitute(dynamics.H, bound)
-    return _state_metric(lambda theta: _of_movers(movers, H, _with(rest, own, theta), theta.size), by_root=True)
-
-
-def depends_on_theta(build: Build) -> bool:
-    """Whether what a step multiplies forces by depends on where it is."""
-    dynamics, own = bind(build), _place(build)
-    rows = [matrix[own] for matrix in (dynamics.D, dynamics.Q) if matrix is not None]
-    return any(potential_block(build) in dependence(entry).blocks for row in rows for entry in row)
-
-
-def _place(build: Build) -> int:
-    return [block.name for block in build.dynamics.declarations.blocks].index(potential_block(build))
-
-
-def _with_zeros(dynamics: Dynamics, known: Point) -> Point:
-    """Return the values of names where blocks and functions are zero."""
+    dynamics, name = bind(build), potential_block(build)
     declared = dynamics.declarations
+    place = [block.name for block in declared.blocks].index(name)
+    own, H = declared.blocks[place], dynamics.H
+    D, Q = (() if matrix is None else matrix[place] for matrix in (dynamics.D, dynamics.Q))
+    if not any(name in dependence(entry).blocks for entry in (*D, *Q)):
+        return matched_metric(open_ones)
     zeros = {item.name: np.zeros(extents(item.shape, known.sizes)) for item in (*declared.functions, *declared.blocks)}
-    return replace(known, names={**zeros, **known.names})
+    rest = replace(known, names={**zeros, **known.names})
+    by_root = not D or is_zero(D[place])
+
+    def B(theta: Array) -> Array:
+        at = _with(rest, own, theta)
+        if not by_root:
+            return evaluate(D[place], at).reshape(theta.size, -1)
+        total = np.zeros((theta.size, theta.size))
+        for block, entry in zip(declared.blocks, Q, strict=True):
+            if block != own and not is_zero(entry):
+                Q_b = evaluate(entry, at).reshape(theta.size, -1)
+                total += Q_b @ _curvature(H, block, at) @ Q_b.T
+        return total
+
+    def over(draws: Array, S: Array) -> Pace:
+        typical = np.mean([B(theta) for theta in draws[:: max(1, len(draws) // LOOKED_AT)]], axis=0)
+        return _pace(lambda theta: _root(B(theta)), typical, S, by_root=by_root)
+
+    return over
 
 
 def _with(at: Point, block: Block, values: Array) -> Point:
     return replace(at, names={**at.names, block.name: values.reshape(extents(block.shape, at.sizes))})
-
-
-def _matrix(formula: Formula, at: Point, rows: int) -> Array:
-    return evaluate(formula, at).reshape(rows, -1)
-
-
-def _of_movers(movers: Sequence[tuple[Block, Formula]], H: Formula, at: Point, width: int) -> Array:
-    """Return the sum of Q_b (d^2 H/d b^2) Q_b^T over the blocks that move theta, each with its Q_b."""
-    B = np.zeros((width, width))
-    for block, entry in movers:
-        Q = _matrix(entry, at, width)
-        B += Q @ _curvature(H, block, at) @ Q.T
-    return B
 
 
 def _curvature(H: Formula, block: Block, at: Point) -> Array:
@@ -157,15 +126,11 @@ def _curvature(H: Formula, block: Block, at: Point) -> Array:
     By values of H, which tell it exactly there: H(e_i + e_j) - H(e_i) - H(e_j) + H(0) for unit vectors e_i. What index
     calculus derives becomes numbers through SymPy alone, at every state anew.
     """
-    unit = np.eye(math.prod(extents(block.shape, at.sizes)))
 
     def energy(b: Array) -> float:
         return float(evaluate(H, _with(at, block, b)))
 
-    none, ones = energy(np.zeros(len(unit))), [energy(e) for e in unit]
-    return np.array(
-        [
-            [energy(e + f) - one - other + none for f, other in zip(unit, ones, strict=True)]
-            for e, one in zip(unit, ones, strict=True)
-        ]
-    )
+    unit = np.eye(math.prod(extents(block.shape, at.sizes)))
+    ones = np.array([energy(e) for e in unit])
+    both = np.array([[energy(e + f) for f in unit] for e in unit])
+    return both - ones - ones[:, None] + energy(np.zeros(len(unit)))
