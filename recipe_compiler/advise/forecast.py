@@ -5,7 +5,6 @@ else a forecast. Every cure is found by asking again with other settings.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,20 +12,16 @@ import numpy as np
 from recipe_compiler.advise.chosen import PilotFigures
 from recipe_compiler.advise.linearized_chain import LinearizedChain, Width
 from recipe_compiler.advise.quadratic_target import quadratic_module
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.audit.thermostat import thermostats
-from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.program.atoms import noise_is_steady
-from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.domain_check import bounded_blocks
-from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import ENTRIES, Mode, Start, find_mode
+from recipe_compiler.run.chain import Array
+from recipe_compiler.run.map_estimate import ENTRIES, Mode, find_mode
 from recipe_compiler.run.sizes import potential_block
-from recipe_compiler.spec.model import Build
 
 BY_MOVES = "a cycle of moves is not linearised; `recipe check` says what its moves preserve"
 BY_BATCHES = f"not forecast: by how much minibatches widen what `cir` moves; {BY_MOVES}"
@@ -181,29 +176,28 @@ class NotLinearError(NoForecastError):
     """A build whose steps are near to no linear one, though chains of it can be run: bounded domains, uneven noise."""
 
 
-def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs) -> LinearizedChain:
-    """Return the chain of a run whose step can be made linear at a mode; the arguments are those of `forecast`.
+def linearized_chain_of(sampler: Sampler) -> LinearizedChain:
+    """Return the chain of a run whose step can be made linear at a mode.
 
     Raises:
         NoForecastError: its step cannot be made linear: a cycle of moves, no noise, a bounded domain, a gradient that
             is code, a step size that falls.
     """
-    if compiled.program.cycle is not None:
-        raise NoForecastError(BY_BATCHES if module.variant == "minibatch" else BY_MOVES)
-    if not compiled.program.noises:
+    program, inputs, slope = sampler.compiled.program, sampler.inputs, sampler.slope
+    if program.cycle is not None:
+        raise NoForecastError(BY_BATCHES if sampler.module.variant == "minibatch" else BY_MOVES)
+    if not program.noises:
         raise NoForecastError(NO_NOISE)
-    bounded = bounded_blocks(build.dynamics.declarations)
-    if bounded:
-        raise NotLinearError(f"`{bounded[0]}` has a bounded domain, where no step is linear")
-    slope = full_gradient(module, inputs)
+    if sampler.bounded:
+        raise NotLinearError(f"`{sampler.bounded[0]}` has a bounded domain, where no step is linear")
     if slope is None or inputs.gradient is not None:
         raise NoForecastError("the gradient of the target is code")
     if inputs.of_draw is not None:
         raise NoForecastError("the step size decreases along the chain, which then has no stationary distribution")
-    if not noise_is_steady(compiled.program, thermostats(compiled.program)):
+    if not noise_is_steady(program, thermostats(program)):
         # it is balanced by friction that depends on the state alike, of which a linear step has one value alone
         raise NotLinearError("the noise of a step depends on the state, so a linear step gives no forecast")
-    linearized = LinearizedChain(compiled, module, build, inputs, slope, quadratic_module(compiled, module))
+    linearized = LinearizedChain(sampler, slope, quadratic_module(sampler.compiled, sampler.module))
     if linearized.too_long:
         raise LongStateError(linearized.too_long)
     if linearized.has_batches and inputs.rows < 2:
@@ -226,30 +220,21 @@ def _setting(cure: Cure) -> str:
     return f"{cure.setting}: {cure.value}" if isinstance(cure.value, str) else f"{cure.setting}: {cure.value:g}"
 
 
-def forecast(
-    compiled: Module, module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start]
-) -> Forecast:  # fmt: skip
+def forecast(sampler: Sampler) -> Forecast:
     """Return what a run will sample, and how fast, by its step made linear at the mode.
 
     With F and the noise of the step there, S = F S F.T + Sigma is the covariance of the chain, compared with inv(Hess
     U); times are integrated autocorrelation times (Sokal 1997). Exact where U is quadratic, otherwise a forecast. Where
     sds are off, other settings are tried in the same way.
-
-    Args:
-        compiled: the module of `build`, as it was emitted.
-        module: the same, imported.
-        build: gives its parameters, and what of the gradient's noise is subtracted already.
-        inputs: what the chains of the run are given.
-        names: of the coordinates of the potential's block.
-        starts: where the search for the mode begins, one after another.
     """
+    build, module, names = sampler.build, sampler.module, sampler.names
     try:
-        linearized = linearized_chain_of(compiled, module, build, inputs)
+        linearized = linearized_chain_of(sampler)
     except NoForecastError as why:
         return Forecast(None, str(why))
     around, mode = "", None
     try:
-        mode = linearized.refined(find_mode(linearized.slope_of_few, starts, names))
+        mode = linearized.refined(find_mode(linearized.slope_of_few, sampler.starts, names))
         linearized, around = linearized.around(mode.theta), mode.says
         step, linear = linearized.linear()
         width, stable = linearized.width_of(step, linear), linearized.largest_stable(linear)

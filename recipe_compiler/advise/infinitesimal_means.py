@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.program.step_stats import ACCEPTANCE
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.gradients import of_state
@@ -87,9 +88,7 @@ class InfinitesimalMeans:
         return {"generator_z": self.largest.z, "generator_of": self.largest.name, "generator_limit": self.limit}
 
 
-def infinitesimal_means(
-    module: Emitted, inputs: Inputs, draws: Draws, names: Sequence[str]
-) -> InfinitesimalMeans | None:
+def infinitesimal_means(sampler: Sampler, draws: Draws) -> InfinitesimalMeans | None:
     """Return the means of L phi over the draws after warmup, for the module's polynomials phi; None if unknown.
 
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H), whatever the step size. Standard errors are the
@@ -98,11 +97,10 @@ def infinitesimal_means(
     which `advise/stein.py` judges.
 
     Args:
-        module: the emitted module.
-        inputs: what its chains were given.
+        sampler: whose chains they are.
         draws: what they drew.
-        names: those of the coordinates of the potential's block.
     """
+    module, inputs = sampler.module, sampler.inputs
     if module.generator is None or len(module.blocks) < 2:
         return None
     chosen = chosen_draws(inputs, draws)
@@ -112,7 +110,9 @@ def infinitesimal_means(
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     if step_sizes is not None:
         values *= (step_sizes[chosen[1]] / step_sizes[chosen[1]].mean())[None, :, None]
-    return replace(summed_up(_by_target(module, polynomials, names), values), accepted=ACCEPTANCE in module.told)
+    return replace(
+        summed_up(_by_target(module, polynomials, sampler.names), values), accepted=ACCEPTANCE in module.told
+    )
 
 
 def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:

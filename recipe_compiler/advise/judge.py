@@ -10,13 +10,12 @@ from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.advise.infinitesimal_means import infinitesimal_means
 from recipe_compiler.advise.missed_modes import missed_mode_of_run
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.tails import powers
 from recipe_compiler.run.energies import DrawEnergies
-from recipe_compiler.run.initial import starts_of
-from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.sample import Draws, known_values
-from recipe_compiler.run.sizes import potential_block, resolve_sizes
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.stages import Ready
 from recipe_compiler.spec.code import on_trust
 from recipe_compiler.verdict import Proved, Report, Verdict
@@ -31,7 +30,7 @@ def forecast_run(ready: Ready, plan: Plan) -> Forecast:
     if plan.measured is not None:
         block = potential_block(run.build)
         return Forecast.of(plan.measured, block, run.module.variant, ready.names, run.settings.thin)
-    return forecast(run.compiled, run.module, run.build, ready.inputs, ready.names, _starts(ready))
+    return forecast(Sampler.of_run(ready))
 
 
 def judge_run(
@@ -47,15 +46,15 @@ def judge_run(
         tree: the same, as `conclude` stored it.
         known: what the target and H say of the draws.
     """
-    run, of_run = ready.run, (ready.run.module, ready.run.build, ready.inputs, draws)
+    report, sampler = ready.run.report, Sampler.of_run(ready)
     diagnostics = Diagnostics(
         ahead,
-        departures(*of_run, ready.names),
-        infinitesimal_means(run.module, ready.inputs, draws, ready.names),
-        powers(*of_run),
-        _kernel(run.report),
-        on_trust(run.build, _given(run.report)),
-        missed_mode_of_run(*of_run, ready.names, _starts(ready), ahead.mode, known.lp),
+        departures(sampler, draws),
+        infinitesimal_means(sampler, draws),
+        powers(sampler, draws),
+        _kernel(report),
+        on_trust(sampler.build, _given(report)),
+        missed_mode_of_run(sampler, draws, ahead.mode, known.lp),
     )
     summary = summarise(tree, draws, diagnostics)
     _add_forecast(tree, ahead)
@@ -78,18 +77,6 @@ def _kernel(report: Report) -> str:
 
 def _given(report: Report) -> Iterator[str]:
     return (one for own in report.findings if isinstance(own.decision, Proved) for one in own.decision.given)
-
-
-def _starts(ready: Ready) -> tuple[Start, ...]:
-    """Return where a search for the mode begins: at the mode that is known already, else where `init` says."""
-    run = ready.run
-    given = ready.inputs.parameters
-    modes = [own.mode for own in run.build.control if own.mode in given]
-    if modes:
-        whole = np.concatenate([np.ravel(given[name]) for name in modes])
-        return (Start("the mode of the control variates", whole),)
-    sizes = resolve_sizes(run.build, run.data)
-    return starts_of(run.module, run.build, known_values(run.build, sizes), sizes)
 
 
 def _add_forecast(tree: "DataTree", forecast: Forecast) -> None:

@@ -9,19 +9,16 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.linear_step import AS_IT_IS, LinearStep, StepAtMode, with_thermostat_held
 from recipe_compiler.advise.quadratic_target import QuadraticModule
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.target_at_mode import TargetAtMode, target_at_mode
 from recipe_compiler.audit.figures import figures, largest_stable
 from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
-from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.estimates import share_of_row
-from recipe_compiler.run.gradients import Gradients, gradients
-from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Slope, refined
 from recipe_compiler.run.one_step import one_step
 from recipe_compiler.run.sample import parameter_names, with_parameters
-from recipe_compiler.spec.model import Build
 
 MOST_COORDINATES = 200
 """The longest state that is made linear."""
@@ -79,10 +76,7 @@ class Width:
 class LinearizedChain:
     """A chain at some settings, whose step is made linear to see what it samples."""
 
-    compiled: Module
-    module: Emitted
-    build: Build
-    inputs: Inputs
+    sampler: Sampler
     slope: Slope
     """grad U of all data."""
     quadratic: QuadraticModule
@@ -95,9 +89,14 @@ class LinearizedChain:
     """Rows that represent the data, drawn at random; None: all."""
 
     @property
+    def inputs(self) -> Inputs:
+        """What chains are given."""
+        return self.sampler.inputs
+
+    @property
     def too_long(self) -> str:
         """Say that the state is too long to be made linear; empty where it is not."""
-        width = one_step(self.compiled, self.module, self.inputs).width
+        width = one_step(self.sampler.compiled, self.sampler.module, self.inputs).width
         long = width > MOST_COORDINATES
         return f"a step passes on {width} numbers, at most {MOST_COORDINATES} are made linear" if long else ""
 
@@ -107,12 +106,12 @@ class LinearizedChain:
         Args:
             most: entries of the data that one gradient may read.
         """
-        return replace(self, sample=self._gradients.sample(most)) if self.has_batches else self
+        return replace(self, sample=self.sampler.gradients.sample(most)) if self.has_batches else self
 
     @property
     def has_batches(self) -> bool:
         """Whether gradients are estimated."""
-        return self.module.variant == "minibatch"
+        return self.sampler.module.variant == "minibatch"
 
     @property
     def entries(self) -> int:
@@ -126,7 +125,7 @@ class LinearizedChain:
         inputs = self.inputs
         if not self.has_batches:
             return 0.0
-        drawn = "with replacement" if self.module.replacement else "without replacement"
+        drawn = "with replacement" if self.sampler.module.replacement else "without replacement"
         return share_of_row(inputs.rows, inputs.batch_size or 1, drawn)
 
     @property
@@ -134,12 +133,8 @@ class LinearizedChain:
         """The gradient of U by these rows."""
         if self.sample is None:
             return self.slope
-        of_batch, sample = self._gradients.of_batch, self.sample
+        of_batch, sample = self.sampler.gradients.of_batch, self.sample
         return lambda theta: of_batch(theta, sample)
-
-    @property
-    def _gradients(self) -> Gradients:
-        return gradients(self.compiled, self.module, self.inputs)
 
     @property
     def of_how_many(self) -> str:
@@ -155,7 +150,7 @@ class LinearizedChain:
 
     def around(self, mode: Array) -> "LinearizedChain":
         """Return the chain with its target around a mode. Raises ValueError where U does not curve upwards there."""
-        estimated = self._gradients if self.has_batches else None
+        estimated = self.sampler.gradients if self.has_batches else None
         return replace(self, target=target_at_mode(self.slope_of_few, mode, estimated))
 
     @property
@@ -227,7 +222,7 @@ class LinearizedChain:
 
         With exact gradients. Unknown for a thermostat, whose value changes with the step size.
         """
-        if thermostats(self.compiled.program):
+        if thermostats(self.sampler.compiled.program):
             return None
 
         def F_at(eps: float) -> Array:
@@ -241,16 +236,19 @@ class LinearizedChain:
 
     def with_step(self, eps: float) -> "LinearizedChain":
         """Return the chain with another step size."""
-        return replace(self, inputs=replace(self.inputs, eps=eps))
+        return self._given(replace(self.inputs, eps=eps))
 
     def with_batch(self, size: int) -> "LinearizedChain":
         """Return the chain with another batch size."""
-        return replace(self, inputs=replace(self.inputs, batch_size=size))
+        return self._given(replace(self.inputs, batch_size=size))
 
     def parameter(self, name: str) -> float | Array:
         """Return the value of a parameter, by its name in the documents."""
-        return self.inputs.parameters[parameter_names(self.module, self.build)[name]]
+        return self.inputs.parameters[parameter_names(self.sampler.module, self.sampler.build)[name]]
 
     def with_values(self, values: Mapping[str, float | Array]) -> "LinearizedChain":
         """Return the chain with other values of parameters, by their names in the documents."""
-        return replace(self, inputs=with_parameters(self.module, self.build, self.inputs, values))
+        return self._given(with_parameters(self.sampler.module, self.sampler.build, self.inputs, values))
+
+    def _given(self, inputs: Inputs) -> "LinearizedChain":
+        return replace(self, sampler=replace(self.sampler, inputs=inputs))

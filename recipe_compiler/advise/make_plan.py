@@ -1,27 +1,24 @@
 """A plan is made by what the build of a run does: draws by laws, moves that are accepted or refused, or steps."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.entries import demand_statable, with_diagonals
+from recipe_compiler.advise.linearized_chain import LinearizedChain
 from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan import Bent, plan, plan_of_bulk, trial
 from recipe_compiler.advise.plan_moves import plan_of_draws, plan_of_moves
-from recipe_compiler.advise.subtracted import Subtracting, subtracting
+from recipe_compiler.advise.sampler import Sampler
+from recipe_compiler.advise.subtracted import chain_subtracting, subtracting
 from recipe_compiler.cache import Cache, check_once, within_limits
-from recipe_compiler.emit.module import Module
-from recipe_compiler.pipeline import compile_build, emit_unread, prepare_run
-from recipe_compiler.run.data import Data
+from recipe_compiler.pipeline import compile_build, emit_unread, make_ready, prepare_run
+from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
-from recipe_compiler.run.sample import known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.store import sampled_names
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Report, Verdict
 
@@ -45,48 +42,34 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
     tried = trial(build, width, data.rows)
     module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say)
     emitted = load_text(module.name, module.loaded, build.codes)
-    names = sampled_names(tried, data, sizes)
+    sampler = Sampler.of(tried, module, emitted, data)
     if build.is_exact_at_every_step:
-        return plan_of_draws(build, Pilots.begun(emitted, tried, data, budget), names)
-    inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
-    starts = starts_of(emitted, tried, known_values(tried, sizes), sizes)
+        return plan_of_draws(build, Pilots.begun(sampler, budget))
     if build.has_acceptance:
-        return plan_of_moves(build, module, Pilots.begun(emitted, tried, data, budget), starts, names)
+        return plan_of_moves(build, Pilots.begun(sampler, budget))
     of_noise: list[Report] = []
 
-    def less() -> Subtracting | None:
-        return _subtracting(build, tried, module, data, cache, of_noise.append)
+    def less(plain: LinearizedChain, mode: Array) -> LinearizedChain | None:
+        """Return the chain with V subtracted; None where that is no choice, or not proved.
 
-    found = plan(build, tried, module, emitted, inputs, starts, names, less, budget)
-    if not isinstance(found, Bent):
-        return replace(found, by_limit=not all(map(within_limits, of_noise)))
+        Its step is made linear and not run, so that it is read back only where the plan chooses it.
+        """
+        if (own := subtracting(build, tried, module)) is None:
+            return None
+        of_noise.append(check_once(own, cache))
+        if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in of_noise[0].findings):
+            return None
+        made = emit_unread(with_sizes(own))[1].module
+        return chain_subtracting(own, made, load_text(made.name, made.text, own.codes), data, plain, mode)
 
     def walker_of(own: Plan | None) -> Pilots:
         walked = tried if own is None else own.build
         if walked is tried and not tried.estimates:
-            return Pilots.begun(emitted, tried, data, budget)
+            return Pilots.begun(sampler, budget)
         known = report if own is None else check_once(walked, cache)
         run = prepare_run(walked, known, walked.run, allow_undecided=allow_undecided, cache=cache)
-        return Pilots.begun(run.module, run.build, data, budget, 1.0 if own is None else own.damping)
+        return Pilots.begun(Sampler.of_run(make_ready(run)), budget, 1.0 if own is None else own.damping)
 
-    found = plan_of_bulk(build, found, walker_of, names)
+    found = plan(build, sampler, less, budget)
+    found = plan_of_bulk(build, found, walker_of) if isinstance(found, Bent) else found
     return replace(found, by_limit=not all(map(within_limits, of_noise)))
-
-
-def _subtracting(
-    stated: Build, tried: Build, module: Module, data: Data, cache: Cache, decided: Callable[[Report], None]
-) -> Subtracting | None:
-    """Return the build on trial with V subtracted, emitted; None where that is no choice, or not proved.
-
-    The report gives what was `decided` about it, whatever the verdict. Its step is made linear and not run, so that
-    it is read back only where the plan chooses it.
-    """
-    build = subtracting(stated, tried, module)
-    if build is None:
-        return None
-    report = check_once(build, cache)
-    decided(report)
-    if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
-        return None
-    made = emit_unread(with_sizes(build))[1].module
-    return Subtracting(build, made, load_text(made.name, made.text, build.codes), data)

@@ -26,18 +26,12 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.infinitesimal_means import chosen_draws
 from recipe_compiler.advise.moments import effective_shares
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.steepness import NotGaussianError
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.differences import curvature, is_definite
-from recipe_compiler.run.domain_check import bounded_blocks
-from recipe_compiler.run.energies import potential_of
-from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import DENSE, Mode, PotentialOnLine, Slope, Start, find_mode, minimum
-from recipe_compiler.run.sample import Draws, potential_place
-from recipe_compiler.spec.discrete import discrete_blocks
-from recipe_compiler.spec.model import Build
+from recipe_compiler.run.sample import Draws
 
 Array = NDArray[np.float64]
 Potential = Callable[[Array], float]
@@ -234,10 +228,11 @@ def _log_ratio(slope: Slope, mode: Array, K: Array, other: Array) -> float:
         return float(-risen - (np.linalg.slogdet(curvature(slope, other))[1] - np.linalg.slogdet(K)[1]) / 2.0)
 
 
-def mode_of(slope: Slope, starts: Sequence[Start], names: Sequence[str]) -> Mode | None:
-    """Return the mode that a search finds; None where that is none."""
+def mode_of(sampler: Sampler) -> Mode | None:
+    """Return the mode of U that a search finds; None where that is none."""
+    slope = sampler.slope
     try:
-        return find_mode(slope, starts, names)
+        return None if slope is None else find_mode(slope, sampler.starts, sampler.names)
     except RunError:
         return None
 
@@ -264,56 +259,43 @@ class Visits:
         )
 
 
-def missed_mode_of_run(
-    module: Emitted, build: Build, inputs: Inputs, draws: Draws, names: Sequence[str], starts: Sequence[Start],
-    mode: Mode | None = None, lp: Array | None = None,
-) -> str:  # fmt: skip
+def missed_mode_of_run(sampler: Sampler, draws: Draws, mode: Mode | None = None, lp: Array | None = None) -> str:
     """Return the doubt that draws of a run miss a mode of U; empty where they do not, or none can be looked for.
 
     That is so of bounded states, of discrete blocks, which have no mode, of a gradient that is code, of more than
     `DENSE` coordinates and of much data.
 
     Args:
-        module: emitted and imported.
-        build: that was run.
-        inputs: what its chains were given.
+        sampler: that was run.
         draws: what was drawn.
-        names: of the coordinates of the potential's block.
-        starts: where the search for a mode begins, one after another.
         mode: of U, where it is known.
         lp: -U of the draws after warmup, chains x draws; None where it is not known.
     """
-    slope, potential, chosen = full_gradient(module, inputs), potential_of(module, inputs), chosen_draws(inputs, draws)
-    barred = (
-        bounded_blocks(build.dynamics.declarations) or discrete_blocks(build.target.declarations) or inputs.gradient
-    )
-    if slope is None or potential is None or chosen is None or barred:
+    chosen = chosen_draws(sampler.inputs, draws)
+    if chosen is None or sampler.bounded or sampler.is_discrete or sampler.inputs.gradient:
         return ""
-    theta = draws.arrays[potential_place(module)][np.ix_(*chosen)]
-    entries = inputs.rows * theta.shape[2]
+    theta = sampler.theta(draws)[np.ix_(*chosen)]
+    entries = sampler.inputs.rows * theta.shape[2]
     if theta.shape[2] > DENSE or entries > READ or not np.isfinite(theta).all():
         return ""
     energies = None if lp is None else -lp[np.ix_(chosen[0], chosen[1] - draws.warmup)].ravel()
-    return missed_mode(potential, slope, mode or mode_of(slope, starts, names), starts, theta, entries, energies)
+    return missed_mode(sampler, mode or mode_of(sampler), theta, entries, energies)
 
 
 def missed_mode(
-    potential: Potential, slope: Slope, mode: Mode | None, starts: Sequence[Start], theta: Array, entries: float,
-    energies: Array | None = None,
-) -> str:  # fmt: skip
+    sampler: Sampler, mode: Mode | None, theta: Array, entries: float, energies: Array | None = None
+) -> str:
     """Return the doubt that draws miss a mode of U; empty where they do not, or none is known.
 
     Args:
-        potential: theta to U.
-        slope: theta to grad U.
+        sampler: gives U, its gradient, and where chains would start.
         mode: of U, None where none was found.
-        starts: where chains would start.
         theta: draws, chains x draws x coordinates.
         entries: of the data, each of which one U reads.
         energies: U at the draws, where it is known.
     """
-    K = None if mode is None else curvature(slope, mode.theta)
-    if mode is None or K is None or not is_definite(K):
+    slope, potential = sampler.slope, sampler.potential
+    if mode is None or slope is None or potential is None or not is_definite(K := curvature(slope, mode.theta)):
         return ""
     draws = np.ascontiguousarray(theta.reshape(-1, theta.shape[2]))
     if energies is None:
@@ -321,7 +303,7 @@ def missed_mode(
     with np.errstate(all="ignore"):
         effective = max(1.0, len(draws) * float(np.nan_to_num(effective_shares(theta)).min()))
     log_most = log_visited(draws, energies, effective)
-    for k, at in enumerate(minima(slope, mode.theta, K, starts, SEARCHES / (entries + CALL), potential)):
+    for k, at in enumerate(minima(slope, mode.theta, K, sampler.starts, SEARCHES / (entries + CALL), potential)):
         says = "far away from another" if k else mode.says
         found = around_mode(potential, at, curvature(slope, at), draws, log_most, says)
         if found is not None and found.doubt:

@@ -16,26 +16,21 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.metric import Metric, metric_of
 from recipe_compiler.advise.roles import Open
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.step_stats import ACCEPTANCE, of_kind
-from recipe_compiler.run.chain import Chain, Inputs, start_chain
+from recipe_compiler.run.chain import Chain, start_chain
 from recipe_compiler.run.chains import run_chains
-from recipe_compiler.run.data import Data
-from recipe_compiler.run.domain_check import UNBOUNDED, bounded_blocks, leaves
-from recipe_compiler.run.evaluate import Point
-from recipe_compiler.run.initial import at_rest, first_states, stated_coordinates
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.domain_check import UNBOUNDED, leaves
+from recipe_compiler.run.initial import at_rest, stated_coordinates
 from recipe_compiler.run.sample import (
     NoStepError,
     available_cores,
-    known_values,
-    prepare_inputs,
     stepping,
     with_parameters,
 )
-from recipe_compiler.run.sizes import potential_block, resolve_sizes
-from recipe_compiler.spec.discrete import discrete_blocks
-from recipe_compiler.spec.model import MOST_MOVES, Build, Value
+from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.spec.model import MOST_MOVES, Value
 
 Array = NDArray[np.float64]
 
@@ -106,18 +101,13 @@ class Moving(Protocol):
 class Pilots:
     """Chains of a compiled build, which can be run with any values of what is to be chosen."""
 
-    module: Emitted
-    build: Build
+    sampler: Sampler
     """With any values of what is to be chosen."""
-    inputs: Inputs
-    """What chains of it are given."""
     chains: tuple[Chain, ...]
     rest: Mapping[str, Array]
     """Where other blocks start: at zero, momenta at rest; where zero is outside of their domain, inside of it."""
     entries: float
     """What a step costs, in entries of the data that are read."""
-    point: Point
-    """Values of the names in formulas of parameters alone."""
     budget: Budget
     """What they may take."""
     steps: float = 1.0
@@ -126,25 +116,19 @@ class Pilots:
     """Friction over that of one time of the bulk."""
 
     @classmethod
-    def begun(cls, module: Emitted, build: Build, data: Data, budget: Budget, damping: float = 1.0) -> "Pilots":
-        """Return chains where those of a run of the build would begin, momenta at rest: moves draw them anew.
+    def begun(cls, sampler: Sampler, budget: Budget, damping: float = 1.0) -> "Pilots":
+        """Return chains where those of a run would begin, momenta at rest: moves draw them anew.
 
         Args:
-            module: of the build.
-            build: with any values of what is to be chosen.
-            data: the fields of its target.
+            sampler: with any values of what is to be chosen.
             budget: the processor time that they may take.
             damping: friction over that of one time of the bulk.
         """
-        sizes = resolve_sizes(build, data)
-        known = known_values(build, sizes)
-        first = first_states(module, build, known, sizes)
+        build, data, first = sampler.build, sampler.data, sampler.first_states
         states = [at_rest(build, first(SEED, k)) for k in range(CHAINS)]
-        inputs = prepare_inputs(module, build, build.run, data, 1)
-        part = (build.run.batch_size or 1) / max(1, data.rows) if module.variant == "minibatch" else 1.0
+        part = (build.run.batch_size or 1) / max(1, data.rows) if sampler.module.variant == "minibatch" else 1.0
         entries = max(float(LEAST_ENTRIES), part * sum(field.values.size for field in data.fields))
-        chains = _started(module, inputs, states, 0)
-        return cls(module, build, inputs, chains, states[0], entries, Point(known, sizes), budget, damping=damping)
+        return cls(sampler, _started(sampler, states, 0), states[0], entries, budget, damping=damping)
 
     @property
     def theta(self) -> Array:
@@ -158,12 +142,12 @@ class Pilots:
 
     def metric(self, open_ones: tuple[Open, ...]) -> Metric:
         """Return what a step multiplies forces by, where a plan chooses parameters."""
-        return metric_of(self.build, self.point, open_ones)
+        return metric_of(self.sampler.build, self.sampler.point, open_ones)
 
     def at(self, theta: Array, seed: int) -> "Pilots":
         """Return other chains, which stand at the rows of theta; their seed is counted from `SEED`."""
-        states = [{**self.rest, self.module.potential_block: row} for row in theta]
-        return replace(self, chains=_started(self.module, self.inputs, states, seed))
+        states = [{**self.rest, self._own: row} for row in theta]
+        return replace(self, chains=_started(self.sampler, states, seed))
 
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
         """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
@@ -183,11 +167,12 @@ class Pilots:
             found[k, : chain.done] = self._draws(chain)[: chain.done]
         if np.isfinite(found).all():
             self.budget.keep(found, settings.thin)
-        own, bind = potential_block(self.build), dict(self.build.bind)
-        block = next(block for block in self.build.dynamics.declarations.blocks if block.name == own)
+        build, point = self.sampler.build, self.sampler.point
+        own, bind = potential_block(build), dict(build.bind)
+        block = next(block for block in build.dynamics.declarations.blocks if block.name == own)
         if block.domain.name not in UNBOUNDED:
-            first = leaves(block, bind, self.point, theta[:, None])
-            found[np.logical_or.accumulate(first | leaves(block, bind, self.point, found), axis=1)] = np.nan
+            first = leaves(block, bind, point, theta[:, None])
+            found[np.logical_or.accumulate(first | leaves(block, bind, point, found), axis=1)] = np.nan
         return found
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
@@ -212,7 +197,7 @@ class Pilots:
                 f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so no move can be "
                 "accepted or rejected; state an `init` where it is"
             )
-        names = self.module.told
+        names = self.sampler.module.told
         theta = np.stack([self._draws(chain) for chain in found])
         self.budget.keep(theta, self.steps * thin)
         if not names:  # draws by laws are always taken
@@ -224,8 +209,9 @@ class Pilots:
     def advanced(self, settings: Settings, draws: int) -> list[Chain] | None:
         """Return the chains with some draws more, and nothing but these; None for a step size above eps_max."""
         try:
-            given = with_parameters(self.module, self.build, self.inputs, settings.values)
-            inputs = replace(stepping(self.module, given, settings.eps), thin=settings.thin, draws=draws)
+            module = self.sampler.module
+            given = with_parameters(module, self.sampler.build, self.sampler.inputs, settings.values)
+            inputs = replace(stepping(module, given, settings.eps), thin=settings.thin, draws=draws)
         except NoStepError:
             return None
         room = {name: one.shape[1] for name, one in self.chains[0].draws.items()}
@@ -233,7 +219,7 @@ class Pilots:
             replace(chain, draws={name: np.empty((draws, width)) for name, width in room.items()}, done=0)
             for chain in self.chains
         ]
-        stopped = run_chains(self.module, inputs, chains, available_cores(), self._watched)
+        stopped = run_chains(module, inputs, chains, available_cores(), self._watched)
         if stopped is not None:
             signal.raise_signal(stopped)  # it was meant for the whole run, not for these chains alone
         return chains
@@ -245,7 +231,7 @@ class Pilots:
 
     def restart(self, chain: int, other: int) -> None:
         """Let a chain go on from where another one is; its streams stay its own."""
-        for name, _ in (*self.module.blocks, *self.module.carried):
+        for name, _ in (*self.sampler.module.blocks, *self.sampler.module.carried):
             self.chains[chain].state[name][:] = self.chains[other].state[name]
 
     def around(self, starts: Array) -> "Pilots":
@@ -254,25 +240,28 @@ class Pilots:
         A mode need not be where the mass is: in the neck of a funnel all chains would be stuck. What the build states
         under `init` stays where it says; where the state is not all of a real space no chain is moved.
         """
-        bounded = bounded_blocks(self.build.dynamics.declarations)
-        whole = potential_block(self.build) in dict(self.build.init)
-        if bounded or whole or discrete_blocks(self.build.target.declarations):
+        sampler, build = self.sampler, self.sampler.build
+        if sampler.bounded or sampler.is_discrete or potential_block(build) in dict(build.init):
             return self
-        first = first_states(self.module, self.build, self.point.names, self.point.sizes)
-        stated, own = stated_coordinates(self.build, self.point.sizes), self.module.potential_block
+        stated, first = stated_coordinates(build, sampler.point.sizes), sampler.first_states
         theta = self.theta
-        theta[::2] = [np.where(stated, first(SEED, k)[own], start) for k, start in enumerate(starts)]
+        theta[::2] = [np.where(stated, first(SEED, k)[self._own], start) for k, start in enumerate(starts)]
         return self.at(theta, 0)
 
+    @property
+    def _own(self) -> str:
+        return self.sampler.module.potential_block
+
     def _at(self, chain: Chain) -> Array:
-        return chain.state[self.module.potential_block]
+        return chain.state[self._own]
 
     def _draws(self, chain: Chain) -> Array:
-        return chain.draws[f"{self.module.potential_block}_draws"]
+        return chain.draws[f"{self._own}_draws"]
 
 
-def _started(module: Emitted, inputs: Inputs, states: Sequence[Mapping[str, Array]], seed: int) -> tuple[Chain, ...]:
+def _started(sampler: Sampler, states: Sequence[Mapping[str, Array]], seed: int) -> tuple[Chain, ...]:
     """Return chains at states; their streams are of a seed that no run has."""
+    module, inputs = sampler.module, replace(sampler.inputs, draws=1)
     noise, batch = module.seed_streams(SEED + seed, len(states))
     return tuple(start_chain(module, inputs, state, noise[k], batch[k]) for k, state in enumerate(states))
 

@@ -22,24 +22,20 @@ from recipe_compiler.advise.entries import ChosenEntries
 from recipe_compiler.advise.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.advise.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
 from recipe_compiler.advise.linear_step import CONTROL_VARIATES
-from recipe_compiler.advise.linearized_chain import MOST_COORDINATES
+from recipe_compiler.advise.linearized_chain import MOST_COORDINATES, LinearizedChain
 from recipe_compiler.advise.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
 from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import Choice, choose, slowest
 from recipe_compiler.advise.spread import decimals
 from recipe_compiler.advise.steepness import AWAY, OTHERS, NotGaussianError, Surroundings, surroundings
-from recipe_compiler.advise.subtracted import Subtracting
 from recipe_compiler.advise.suggestions import HELD_SHARPNESS
-from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.differences import curvature
-from recipe_compiler.run.energies import potential_of
-from recipe_compiler.run.gradients import full_gradient, gradient_of_steps
-from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
+from recipe_compiler.run.gradients import gradient_of_steps
+from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, find_mode
 from recipe_compiler.spec.build_minibatch import may_vary
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.to_yaml import restated
@@ -118,8 +114,8 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 
 def plan(
-    stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...],
-    names: tuple[str, ...], subtracting: Callable[[], Subtracting | None], budget: Budget,
+    stated: Build, sampler: Sampler, subtracting: Callable[[LinearizedChain, Array], LinearizedChain | None],
+    budget: Budget,
 ) -> Plan | Bent:  # fmt: skip
     """Return the plan of a run, by the step made linear at the mode; or what keeps that from being enough.
 
@@ -128,36 +124,31 @@ def plan(
 
     Args:
         stated: with `step_size: auto`.
-        tried: the same with arbitrary values, which `compiled`, `module` and `inputs` belong to.
-        compiled: as it was emitted.
-        module: the same, imported.
-        inputs: what its chains would be given.
-        starts: where the search for the mode begins, one after another.
-        names: of the coordinates of the potential's block.
-        subtracting: makes the same with the noise of its gradient given up; None where that is no choice.
+        sampler: of the same with arbitrary values.
+        subtracting: the same chain at the mode with the gradient's noise given up; None where that is no choice.
         budget: the processor time that chains may take, and what reports progress.
 
     Raises:
         RunError: no step size keeps to the share, or it is not known; says what to do.
     """
     try:
-        linearized = linearized_chain_of(compiled, module, tried, inputs)
+        linearized = linearized_chain_of(sampler)
     except LongStateError as why:
-        return _by_draws(str(why), OTHERS, module, inputs, starts, names, budget)
+        return _by_draws(str(why), OTHERS, sampler, budget)
     except NotLinearError as why:
-        steps = full_gradient(module, inputs) or gradient_of_steps(compiled, module, inputs)
-        if steps is None or inputs.gradient is not None:
+        steps = sampler.slope or gradient_of_steps(sampler.compiled, sampler.module, sampler.inputs)
+        if steps is None or sampler.inputs.gradient is not None:
             raise RunError(f"step_size: auto: {why}, and its gradient is code. {OTHERWISE}") from None
         return Bent(str(why), OTHERWISE, steps, (), None)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     linearized = linearized.of_few(ENTRIES)
-    slope = linearized.slope_of_few
+    slope, starts = linearized.slope_of_few, sampler.starts
     budget.say("searching for the mode of U")
     try:
-        mode = find_mode(slope, starts, names)
+        mode = find_mode(slope, starts, sampler.names)
     except NoModeError as why:
-        return _by_draws(why.what, f"{why.falling}{NECK}", module, inputs, starts, names, budget)
+        return _by_draws(why.what, f"{why.falling}{NECK}", sampler, budget)
     try:
         _demand_definite(curvature(slope, mode.theta))
         mode = main_mode(slope, mode, starts, linearized.entries)
@@ -176,8 +167,7 @@ def plan(
     if plain and may_vary(stated.target):
         candidates.append(replace(linearized, noise=CONTROL_VARIATES))
     budget.say("searching for the noise that may be subtracted")
-    less = subtracting()
-    subtracted = [] if less is None else [*filter(None, [less.around(linearized, mode.theta)])]
+    subtracted = [*filter(None, [subtracting(linearized, mode.theta)])]
     what = (
         f"U is not quadratic: up to {AWAY:g} sds from its mode its curvature is up to {around.steepest:.2g} and its "
         f"slope down to {around.flattest:.2g} of those of the quadratic at the mode"
@@ -199,28 +189,20 @@ def plan(
     return Bent(what, f"{OTHERS}, or state a step size", slope, (mode.theta,), guess, own)
 
 
-def _by_draws(
-    what: str,
-    serves: str,
-    module: Emitted,
-    inputs: Inputs,
-    starts: tuple[Start, ...],
-    names: tuple[str, ...],
-    budget: Budget,
-) -> Bent:
+def _by_draws(what: str, serves: str, sampler: Sampler, budget: Budget) -> Bent:
     """Return what is known of a target without a mode: draws of it, by moves that need none.
 
     Raises:
         RunError: they are not to be had; says what no mode is for, and what serves.
     """
-    potential, slope = potential_of(module, inputs), full_gradient(module, inputs)
+    potential, slope, names = sampler.potential, sampler.slope, sampler.names
     try:
         if potential is None or slope is None:
             raise RunError("its module has no U of all data")
         if len(names) > MOST_COORDINATES:
             raise RunError(f"it has {len(names)} coordinates, too many to estimate covariances in seconds")
-        entries = sum(array.size for array in inputs.data.values())
-        draws = exact_draws(potential, slope, starts, max(LEAST_ENTRIES, entries), names, budget)
+        entries = sum(array.size for array in sampler.inputs.data.values())
+        draws = exact_draws(potential, slope, sampler.starts, max(LEAST_ENTRIES, entries), names, budget)
     except RunError as why:
         raise RunError(
             f"step_size: auto: {what}. Chains that need no mode do not help either: {why}. {_begun(serves)}"
@@ -228,7 +210,7 @@ def _by_draws(
     return Bent(what, serves, slope, (), draws)
 
 
-def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], Pilots], names: tuple[str, ...]) -> Plan:
+def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], Pilots]) -> Plan:
     """Return the plan of a run by pilot chains, for a target that no step made linear at a mode describes.
 
     Where there are plans around its mode, chains are of the first of them whose gradient serves: V subtracted is that
@@ -238,7 +220,6 @@ def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], P
         stated: with `step_size: auto`.
         bent: why no linear step is enough.
         walker_of: makes the walker of the build, or of a plan around its mode: with the gradient that this chose.
-        names: of the coordinates of the potential's block.
 
     Raises:
         RunError: pilot chains do not tell either; says what to do.
@@ -246,14 +227,14 @@ def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], P
     *others, last = bent.own or (None,)
     for own in others:
         try:
-            return _by_pilots(stated, bent, walker_of(own), names)
+            return _by_pilots(stated, bent, walker_of(own))
         except RunError:
             continue
-    return _by_pilots(stated, bent, walker_of(last), names)
+    return _by_pilots(stated, bent, walker_of(last))
 
 
-def _by_pilots(stated: Build, bent: Bent, walker: Pilots, names: tuple[str, ...]) -> Plan:
-    open_ones = open_parameters(stated)
+def _by_pilots(stated: Build, bent: Bent, walker: Pilots) -> Plan:
+    open_ones, names, build = open_parameters(stated), walker.sampler.names, walker.sampler.build
     try:
         if isinstance(bent.begun, ExactDraws):
             bulk = of_draws(bent.slope, open_ones, bent.begun.theta, walker)
@@ -266,10 +247,10 @@ def _by_pilots(stated: Build, bent: Bent, walker: Pilots, names: tuple[str, ...]
             f"step_size: auto: {bent.what}. Pilot chains do not help either: {why}. {_begun(bent.serves)}"
         ) from None
     choice = ChosenEntries(
-        stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
-        found.settings.values, bool(walker.build.control) and not stated.control,
+        stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, build.run.batch_size,
+        found.settings.values, bool(build.control) and not stated.control,
         bulk.mean, found.spread**2 * bulk.covariance,
-        subtracts=walker.build.estimated is not None and stated.estimated is None,
+        subtracts=build.estimated is not None and stated.estimated is None,
     )  # fmt: skip
     says = tuple(_says_measured(bent, bulk, found, choice, names, walker.damping))
     return Plan(restated(stated, choice.changes), says, found.measured)
@@ -312,7 +293,7 @@ def _around_mode(
         linearized.inputs.batch_size,
         {one.name: np.asarray(linearized.parameter(one.name)) for one in open_ones},
         linearized.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
-        subtracts=linearized.build.estimated is not None,
+        subtracts=linearized.sampler.build.estimated is not None,
     )  # fmt: skip
     says = tuple(_says_audited(entries, choice, mode, K))
     return Plan(restated(stated, entries.changes), says, damping=choice.gamma / slowest(open_ones, K))

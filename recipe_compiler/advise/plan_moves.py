@@ -22,13 +22,10 @@ from recipe_compiler.advise.pilots import CHAINS, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY
-from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.differences import known_curvature
-from recipe_compiler.run.energies import potential_of
-from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start
+from recipe_compiler.run.map_estimate import DENSE, Mode, Slope
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_build import OF_AUTO
 from recipe_compiler.spec.to_yaml import Entry, restated
@@ -42,36 +39,31 @@ HALVINGS = 12
 """How often a start is moved half of the way towards the mode."""
 
 
-def plan_of_moves(
-    stated: Build, compiled: Module, pilots: Pilots, starts: tuple[Start, ...], names: tuple[str, ...]
-) -> Plan:
+def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     """Return what a run of a build should be, by chains that warm up.
 
     Args:
         stated: with `step_size: auto`, and a move that is accepted or refused.
-        compiled: as it was emitted, with any values of what is to be chosen.
-        pilots: of the same.
-        starts: where the search for the mode begins, one after another.
-        names: of the coordinates of the potential's block.
+        pilots: of the same, with any values of what is to be chosen.
 
     Raises:
         RunError: no step size has moves that are accepted as often as wanted; says what to do.
     """
-    cycle = compiled.program.cycle
+    sampler = pilots.sampler
+    cycle, width = sampler.compiled.program.cycle, pilots.width
     if cycle is None or not cycle.accepted or cycle.rest is None:
         raise RunError(f"{stated.name}: found no Metropolis move, expected one")
     steps = sum(move.least + move.most for move in cycle.accepted) / 2.0
     pilots = replace(pilots, steps=steps)
     moves = max(1, math.ceil(TRAJECTORY / steps))
-    open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
-    missed_by = _is_looked_for(pilots)
+    open_ones, slope = open_parameters(stated), sampler.slope
+    missed_by = pilots.entries <= READ and width <= DENSE
     say = pilots.budget.say
     say("searching for the mode of U")
-    wanted = slope is not None and (missed_by or len(names) <= MANY)
-    mode = mode_of(slope, starts, names) if slope is not None and wanted else None
-    K, around = (None, "1") if slope is None or len(names) > MANY else at_mode(slope, mode)
+    mode = mode_of(sampler) if missed_by or width <= MANY else None
+    K, around = (None, "1") if slope is None or width > MANY else at_mode(slope, mode)
     if mode is not None and K is not None:
-        pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS // 2))
+        pilots = pilots.around(starts_around(mode.theta, K, sampler.potential, CHAINS // 2))
     try:
         values, eps = tuned(pilots, open_ones, K, stated.accept, moves, say, slope)
     except RunError:
@@ -79,7 +71,7 @@ def plan_of_moves(
             raise
         values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say, slope)
         around = "1, as no move is accepted with the Hessian of U at its mode"
-    follows = pilots.module.potential_block in names_of(cycle.rest)
+    follows = sampler.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, open_ones, values, eps, stated.accept, moves, steps, None if follows else slope, say)
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
@@ -87,25 +79,11 @@ def plan_of_moves(
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
     say("searching for modes that warm-up missed")
-    missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ""
+    theta = found.draws.reshape(CHAINS, -1, width)[:, :: max(1, len(found.draws) // LOOKED_AT)]
+    missed = missed_mode(sampler, mode, theta, pilots.entries) if missed_by else ""
     doubts = (*found.doubts, *filter(None, (missed,)))
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
     return Plan(restated(stated, entries.changes), says, doubts=doubts)
-
-
-def _is_looked_for(pilots: Pilots) -> bool:
-    """Whether what draws miss of exp(-U) is looked for: U is emitted, and neither it nor its data are too large."""
-    return pilots.entries <= READ and pilots.width <= DENSE
-
-
-def _missed(pilots: Pilots, slope: Slope, mode: Mode | None, starts: tuple[Start, ...], draws: Array) -> str:
-    """Return that draws of warm-up miss a mode of U; empty where they miss none."""
-    potential = potential_of(pilots.module, pilots.inputs)
-    if potential is None:
-        return ""
-    theta = draws.reshape(len(pilots.chains), -1, pilots.width)
-    looked = theta[:, :: max(1, len(draws) // LOOKED_AT)]
-    return missed_mode(potential, slope, mode, starts, looked, pilots.entries)
 
 
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
@@ -188,13 +166,12 @@ CYCLES_READ = 3e10
 """Entries of the data that draws may read: some tens of seconds."""
 
 
-def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan:
+def plan_of_draws(stated: Build, pilots: Pilots) -> Plan:
     """Return how far apart draws of a cycle lie, so that a quarter of them count at least, and how many go before them.
 
     Args:
         stated: with `step_size: auto`.
         pilots: of the same.
-        names: of the coordinates of the potential's block.
 
     Raises:
         RunError: exp(-H) has no number where a chain begins.
@@ -218,7 +195,7 @@ def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan
     run |= {"step_size": "1" if stated.scheme.takes_time else None}
     run |= {name: str(n) for name, n in (("thin", thin), ("warmup", warmup)) if not states(stated, name)}
     build = restated(stated, {"run": run})
-    part = f"{min(1.0, counts):.2g} per draw of {names[int(np.argmin(shares))]}, {thin} cycles apart"
+    part = f"{min(1.0, counts):.2g} per draw of {pilots.sampler.names[int(np.argmin(shares))]}, {thin} cycles apart"
     says = (
         f"plan: by {len(pilots.chains)} chains of {DRAWS} draws; its moves preserve exp(-H) at every step size",
         f"  thin: {build.run.thin}, warmup: {build.run.warmup} draws; effective sample size {part}",

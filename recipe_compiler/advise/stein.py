@@ -17,14 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from recipe_compiler.advise.infinitesimal_means import FALSE_ALARM, chosen_draws, errors_of
-from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.domain_check import bounded_blocks
-from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.sample import Draws, potential_place
+from recipe_compiler.advise.sampler import Sampler
+from recipe_compiler.run.chain import Array
+from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
 from recipe_compiler.spec.discrete import discrete_blocks
-from recipe_compiler.spec.model import Build
 
 SMALL = 0.1
 """The largest error of a mean (in sds) and of a mean square (of itself) that leaves a summary what it is."""
@@ -123,20 +120,19 @@ class Departures:
         return {"stein_error": largest.error, "stein_of": f"{largest.of} of {largest.name}", "stein_z": largest.z}
 
 
-def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, names: Sequence[str]) -> Departures | None:
+def departures(sampler: Sampler, draws: Draws) -> Departures | None:
     """Return how far the draws after warmup are from the target, by Stein's identity; None where that is not known.
 
     Not known where the potential's block is bounded, there are too few draws, or the module has no gradient of all
-    data. Chains that diverged are left out. `names` are those of the coordinates of the potential's block.
+    data. Chains that diverged are left out.
     """
-    slope = full_gradient(module, inputs)
-    bounded = bounded_blocks(build.dynamics.declarations)
-    chosen = None if slope is None or bounded else chosen_draws(inputs, draws)
-    discrete = {block.name for block in discrete_blocks(build.target.declarations)}
+    slope, names = sampler.slope, sampler.names
+    chosen = None if slope is None or sampler.bounded else chosen_draws(sampler.inputs, draws)
+    discrete = {block.name for block in discrete_blocks(sampler.build.target.declarations)}
     real = [k for k, name in enumerate(names) if name.partition("[")[0] not in discrete]
     if slope is None or chosen is None or not real:
         return None
-    theta = draws.arrays[potential_place(module)][np.ix_(*chosen)]
+    theta = sampler.theta(draws)[np.ix_(*chosen)]
     with np.errstate(all="ignore"):
         gradients = np.array([[slope(np.ascontiguousarray(one)) for one in chain] for chain in theta])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)

@@ -5,7 +5,7 @@ what step size 2D - eps B_hat is positive semidefinite, is known there for every
 2.3).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,15 +15,14 @@ from recipe_compiler.advise.entries import SUBTRACTED, parameter_entries
 from recipe_compiler.advise.forecast import NoForecastError, linearized_chain_of
 from recipe_compiler.advise.linearized_chain import LinearizedChain
 from recipe_compiler.advise.roles import open_parameters
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.estimates import at_mode
-from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_build import OF_AUTO
 from recipe_compiler.spec.to_yaml import number, restated
@@ -53,33 +52,27 @@ def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
     return restated(stated, {"run": run, "parameters": parameter_entries(stated, values), **SUBTRACTED})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subtracting:
-    """A build on trial that subtracts V, with its module and data."""
+def chain_subtracting(
+    build: Build, compiled: Module, module: Emitted, data: Data, plain: LinearizedChain, mode: Array
+) -> LinearizedChain | None:
+    """Return the chain of a build on trial that subtracts V, made linear with V at the mode; None where there is none.
 
-    build: Build
-    compiled: Module
-    module: Emitted
-    data: Data
-
-    def around(self, plain: LinearizedChain, mode: Array) -> LinearizedChain | None:
-        """Return its chain made linear, with V at the mode; None where there is none.
-
-        Args:
-            plain: the chain of the build that subtracts nothing, at its mode.
-            mode: that.
-        """
-        of_target = gradients(plain.compiled, plain.module, plain.inputs)
-        build = at_mode(self.build, of_target, mode, self.build.run)
-        try:
-            eps = self.build.run.eps / (1.0 + _most(build))  # at which there is noise enough, for friction 1
-            run = replace(build.run, step_size=eps)
-            build = replace(build, run=run, stated_step_size=Fraction(eps))
-            inputs = prepare_inputs(self.module, build, run, self.data, 0)
-            found = linearized_chain_of(self.compiled, self.module, build, inputs)
-        except (RunError, NoForecastError):
-            return None
-        return replace(found, target=plain.target, sharpness=plain.sharpness, sample=plain.sample)
+    Args:
+        build: that subtracts V.
+        compiled: its module.
+        module: the same, imported.
+        data: of both.
+        plain: the chain of the build that subtracts nothing, at its mode.
+        mode: that.
+    """
+    build = at_mode(build, plain.sampler.gradients, mode, build.run)
+    try:
+        eps = build.run.eps / (1.0 + _most(build))  # at which there is noise enough, for friction 1
+        build = replace(build, run=replace(build.run, step_size=eps), stated_step_size=Fraction(eps))
+        found = linearized_chain_of(Sampler.of(build, compiled, module, data))
+    except (RunError, NoForecastError):
+        return None
+    return replace(found, target=plain.target, sharpness=plain.sharpness, sample=plain.sample)
 
 
 def _most(build: Build) -> float:

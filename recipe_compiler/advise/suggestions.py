@@ -61,7 +61,7 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
         why: it has none.
         of_step: by what part the variance is off with the gradient of all data.
     """
-    held = bool(thermostats(linearized.compiled.program))
+    held = bool(thermostats(linearized.sampler.compiled.program))
     if held:
         linearized = replace(linearized, sharpness=HELD_SHARPNESS)
     eps, size = linearized.inputs.eps, linearized.inputs.batch_size or 1
@@ -74,14 +74,14 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     noisy = linearized.has_batches and abs(of_step) <= WIDE**2 - 1.0
     if noisy:
         rows = linearized.inputs.rows
-        most = math.inf if linearized.module.replacement else rows / size
+        most = math.inf if linearized.sampler.module.replacement else rows / size
         found = _sought(lambda factor: linearized.with_batch(min(math.ceil(size * factor), rows)), off, most)
         if found is not None:
             value = found[0].inputs.batch_size or 1
             yield Cure("batch_size", value, found[1], f"{value / size:.2g} times as many data in a step")
     if noisy or not held:
         yield from _frictions(linearized, off)
-    build = linearized.build
+    build = linearized.sampler.build
     plain = noisy and build.estimated is None and not build.control and is_zero(build.V)
     kinds = (
         (SUBTRACTED, "gradient_noise", "{V: estimate}", "V is taken from the data at the mode, and subtracted"),
@@ -95,8 +95,8 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
 
 def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:
     """Yield larger values of the parameters of D that cure the posterior."""
-    names = parameter_names(linearized.module, linearized.build)
-    for parameter in _of_D(linearized.build):
+    names = parameter_names(linearized.sampler.module, linearized.sampler.build)
+    for parameter in _of_D(linearized.sampler.build):
         if parameter.name not in names:
             continue
         name, old = parameter.name, float(cast("float", linearized.parameter(parameter.name)))
@@ -137,7 +137,7 @@ def _sought(
         most: the largest factor.
         gentle: whether a larger factor takes a chain away from where there is no answer, not into it.
     """
-    held = bool(thermostats(ask(1.0).compiled.program))
+    held = bool(thermostats(ask(1.0).sampler.compiled.program))
     iterations, apart = (HELD_ITERATIONS, HELD_APART) if held else (ITERATIONS, APART)
     low, high, best = 1.0, math.inf, None
     factor = _too_much(off) if math.isfinite(off) else 4.0

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.domain_check import bounded_blocks
-from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.advise.sampler import Sampler
+from recipe_compiler.run.chain import Array
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.posterior_numbers import (
     CONSTRAINT,
@@ -28,8 +26,7 @@ from recipe_compiler.run.posterior_numbers import (
     sampled_block,
     varying,
 )
-from recipe_compiler.run.sample import Draws, potential_place
-from recipe_compiler.spec.model import Build
+from recipe_compiler.run.sample import Draws
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -69,17 +66,15 @@ class Tail:
         return f"Pareto's k of them is {self.shape:.2f} by {'the draws' if self.by_draws else 'the slope of U far out'}"
 
 
-def powers(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> tuple[float, ...]:
+def powers(sampler: Sampler, draws: Draws) -> tuple[float, ...]:
     """Return Pareto's k of each coordinate by how U grows far out along it; 0 where faster than a logarithm.
 
     exp(-U) ~ |theta_i|**-a, that is theta_i dU/dtheta_i -> a, has k = 1/(a - 1). Empty where the state is bounded,
     there are many coordinates, or the module has no gradient of all data.
     """
-    slope = full_gradient(module, inputs)
-    theta = draws.arrays[potential_place(module)][:, draws.warmup :]
+    slope, theta = sampler.slope, sampler.theta(draws)[:, draws.warmup :]
     many = theta.shape[2] > MOST_COORDINATES
-    bounded = bounded_blocks(build.dynamics.declarations)
-    if slope is None or bounded or many or not theta.size or not np.isfinite(theta).all():
+    if slope is None or sampler.bounded or many or not theta.size or not np.isfinite(theta).all():
         return ()
     return tuple(powers_along(slope, theta.mean(axis=(0, 1)), theta.std(axis=(0, 1))))
 

@@ -3,6 +3,8 @@
 import warnings
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,7 +145,8 @@ def test_the_step_is_as_short_as_the_steepest_part_of_the_bulk_asks_for(folder: 
 @pytest.mark.slow
 def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = (Start("zero", np.zeros(2)),)
-    assert mode_of(lambda theta: -np.ones(2), starts, ("a", "b")) is None
+    falling: Any = SimpleNamespace(slope=lambda theta: -np.ones(2), starts=starts, names=("a", "b"))
+    assert mode_of(falling) is None
     assert at_mode(lambda theta: -np.ones(2), None) == (None, "1, as no mode of U was found")
     monkeypatch.setattr(plan_moves, "mode_of", lambda *_: None)
     fit = rc.compile(build(folder, QUARTIC, "step_size: auto, draws: 2000", '"uniform(1, 8)"')).sample(progress=False)

@@ -15,6 +15,7 @@ from loaders import load_build, load_dynamics, load_target
 from read_back import check_shipped, read_back
 
 from recipe_compiler.advise.infinitesimal_means import InfinitesimalMeans, infinitesimal_means, summed_up
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.errors import CompilerError
@@ -23,7 +24,7 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Moment
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.sample import Draws, prepare_inputs
+from recipe_compiler.run.sample import Draws
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
@@ -61,9 +62,13 @@ def drawn(name: str, arrays: tuple[np.ndarray, ...]) -> Draws:
     )  # fmt: skip
 
 
+def sampler(name: str) -> Sampler:
+    build, emitted, module = compiled(name)
+    return replace(Sampler.of(build, module, emitted, NOTHING), names=NAMES)
+
+
 def means(name: str, draws: Draws) -> InfinitesimalMeans:
-    build, module, _ = compiled(name)
-    found = infinitesimal_means(module, prepare_inputs(module, build, build.run, NOTHING, 0), draws, NAMES)
+    found = infinitesimal_means(sampler(name), draws)
     assert found is not None
     return found
 
@@ -123,20 +128,18 @@ def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
     )
     assert found.draws == 3000
     assert not found.seen
-    build, module, _ = compiled("sghmc_gaussian")
-    inputs = prepare_inputs(module, build, build.run, NOTHING, 0)
-    assert infinitesimal_means(module, inputs, replace(right, kept=(30,) * 4), NAMES) is None
+    assert infinitesimal_means(sampler("sghmc_gaussian"), replace(right, kept=(30,) * 4)) is None
 
 
 def test_long_blocks_are_summed_up() -> None:
-    build, module, _ = compiled("sghmc_gaussian")
+    own = sampler("sghmc_gaussian")
 
     @wraps(module.generator)  # its arguments are those that a module's has
     def long(theta: np.ndarray, *_: object) -> tuple[np.ndarray, np.ndarray]:
         return np.repeat(theta, 400), theta
 
-    families = replace(module, generator=long, moments=("theta[i]", "r[i]"))
-    found = infinitesimal_means(families, prepare_inputs(module, build, build.run, NOTHING, 0), exact_sghmc(7), NAMES)
+    families = replace(own.module, generator=long, moments=("theta[i]", "r[i]"))
+    found = infinitesimal_means(replace(own, module=families), exact_sghmc(7))
     assert found is not None
     assert found.count == 1 + 3 + 1  # 1200 entries as their sum alone
 

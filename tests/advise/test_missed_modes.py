@@ -4,6 +4,8 @@ Draws are independent ones: what a run adds is that they are not, and that is `e
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,8 +115,9 @@ def test_draws_of_one_of_two_modes_far_apart_are_doubted(both: bool, says: str) 
         return at - c * np.tanh(c @ at)
 
     energies = np.array([potential(at) for at in theta.reshape(-1, 3)])
+    sampler: Any = SimpleNamespace(potential=potential, slope=slope, starts=())
     for known in (None, energies):
-        found = missed_mode(potential, slope, Mode(c, "zero"), (), theta, 1.0, known)
+        found = missed_mode(sampler, Mode(c, "zero"), theta, 1.0, known)
         assert found.startswith(says)
         assert bool(found) is not both
 

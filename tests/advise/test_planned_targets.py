@@ -341,13 +341,13 @@ def test_the_plan_is_made_without_v_where_no_step_with_it_serves(monkeypatch: py
     bent = Bent("U bends", "serves", lambda theta: theta, (np.zeros(2),), bulk, (one, other))
     serves = {other.build}
 
-    def by_pilots(_stated: Build, _bent: Bent, walker: Plan, _names: tuple[str, ...]) -> Plan:
+    def by_pilots(_stated: Build, _bent: Bent, walker: Plan) -> Plan:
         if walker.build in serves:
             return walker
         raise RunError(f"no step size serves {walker.build}")
 
     def plan_of(found: Bent) -> Plan:
-        return plan_of_bulk(cast("Build", None), found, cast("Any", lambda own: own), ("a", "b"))
+        return plan_of_bulk(cast("Build", None), found, cast("Any", lambda own: own))
 
     monkeypatch.setattr(planner, "_by_pilots", by_pilots)
     assert plan_of(bent) is other

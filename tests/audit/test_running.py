@@ -10,6 +10,7 @@ from letters import SEQUENTIAL, composed, langevin, law
 from recipe_compiler.advise.forecast import linearized_chain_of
 from recipe_compiler.advise.linear_step import AS_IT_IS, LinearStep, StepAtMode
 from recipe_compiler.advise.quadratic_target import quadratic_module
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.target_at_mode import target_at_mode
 from recipe_compiler.emit.module import Module
 from recipe_compiler.pipeline import derive, discretise, emit_module, lower, rename, schedule
@@ -117,10 +118,10 @@ def test_minibatches_of_rows_that_differ_have_the_law_over_all_of_them(scheme: s
     program = discretise(build, derive(bind(build), stated=True))
     module = emit_module(build.name, program, schedule(program, lower(program)), "Rows.", "0" * 64)
     emitted = load_text(module.name, module.loaded)
-    inputs = prepare_inputs(emitted, build, build.run, data, 0)
-    chain = linearized_chain_of(module, emitted, build, inputs)
+    sampler = Sampler.of(build, module, emitted, data)
+    chain = linearized_chain_of(sampler)
     found = chain.around(find_mode(chain.slope, (Start("zero", np.zeros(2)),)).theta).linear()[1]
-    expected = over_all_batches(one_step(module, emitted, inputs), found.z, size)
+    expected = over_all_batches(one_step(module, emitted, sampler.inputs), found.z, size)
     if size == ROWS:
         np.testing.assert_allclose(found.chain, expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(found.chain, found.exact, rtol=1e-6, atol=1e-9)

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from recipe_compiler.advise.diagnostics import summarise
 from recipe_compiler.advise.forecast import forecast
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.errors import DataError, DocumentError
 from recipe_compiler.run.energies import energies_of
 from recipe_compiler.run.initial import first_states
@@ -241,8 +242,7 @@ def test_a_share_that_rounds_to_one_has_a_logarithm() -> None:
 @pytest.mark.parametrize(("name", "named"), [("scir_dense", True), ("cir_categories", False)])
 def test_what_minibatches_widen_is_not_forecast_and_named(name: str, *, named: bool) -> None:
     build = load_build(SPECS / f"builds/{name}.yaml")
-    inputs = prepare_inputs(module_of(build), build, build.run, data_of(build), 0)
-    (said,) = forecast(shipped(build), module_of(build), build, inputs, (), ()).says
+    (said,) = forecast(Sampler.of(build, shipped(build), module_of(build), data_of(build))).says
     assert ("by how much minibatches widen what `cir` moves" in said) is named
     assert "a cycle of moves is not linearised" in said
 

@@ -17,22 +17,19 @@ from arviz_stats.base.array import array_stats
 
 from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.advise.linearized_chain import Width
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.suggestions import Cure
 from recipe_compiler.emit.module import Module
 from recipe_compiler.pipeline import compile_build, estimate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.sample import prepare_inputs, sample
-from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.store import sampled_names
+from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
 ROWS, SIZE, NOISE, PRIOR = 400, 3, 0.5, 10.0
-ZERO = [Start("zero", np.zeros(SIZE))]
 
 HEAD = f"""
 format: 1
@@ -107,9 +104,8 @@ def compiled(name: str, extra: str = "") -> Compiled:
 
 def told(one: Compiled, settings: RunSettings | None = None) -> Forecast:
     """Return the forecast of a run."""
-    inputs = prepare_inputs(one.module, one.build, settings or one.build.run, data(), 0)
-    names = sampled_names(one.build, data(), resolve_sizes(one.build, data()))
-    return forecast(one.compiled, one.module, one.build, inputs, names, ZERO)
+    build = one.build if settings is None else replace(one.build, run=settings)
+    return forecast(Sampler.of(build, one.compiled, one.module, data()))
 
 
 @cache

@@ -7,6 +7,7 @@ seed fixed.
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,11 +16,11 @@ from arviz_stats.base.array import array_stats
 from reports import decided
 
 from recipe_compiler.advise.forecast import Forecast, forecast
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.sample import prepare_inputs, sample
+from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.model import Build
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -62,8 +63,7 @@ def forecast_of(build: Build, names: str = "abc") -> Run:
     """Return a build, its module and its forecast around the mode that is found from zero."""
     compiled = compile_build(build, decided(build, advisory=False))
     module = load_text(compiled.name, compiled.loaded)
-    inputs = prepare_inputs(module, build, build.run, Data(()), 0)
-    return build, module, forecast(compiled, module, build, inputs, tuple(names), [Start("zero", np.zeros(len(names)))])
+    return build, module, forecast(replace(Sampler.of(build, compiled, module, Data(())), names=tuple(names)))
 
 
 def kept(build: Build, module: Emitted) -> dict[str, np.ndarray]:
