@@ -15,6 +15,7 @@ from recipe_compiler.spec.load import around
 from recipe_compiler.spec.python_nodes import Statement, rows_of
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.schema_build import RunEntry
+from recipe_compiler.spec.validate import fields_of
 from recipe_compiler.spec.yaml_nodes import Node
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Build(Document):
             data=section,
             init=init or None,
             derived=derived or None,
-            run=s.mapping(**{key: given[key] for key in RunEntry.model_fields}),
+            run=s.mapping(**{key: given[key] for key in fields_of(RunEntry)}),
         )
 
         def read() -> model.Build:

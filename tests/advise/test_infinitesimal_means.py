@@ -134,7 +134,7 @@ def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
 def test_long_blocks_are_summed_up() -> None:
     own = sampler("sghmc_gaussian")
 
-    @wraps(module.generator)  # its arguments are those that a module's has
+    @wraps(own.module.generator)  # its arguments are those that a module's has
     def long(theta: np.ndarray, *_: object) -> tuple[np.ndarray, np.ndarray]:
         return np.repeat(theta, 400), theta
 
