@@ -55,33 +55,18 @@ def _place_in(target: Target, name: str) -> Place:
 
 
 def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]) -> None:
-    """Add a fault for each name that two of the three documents use for different things; sizes are shared."""
-    shared = {block.name for block in potential_blocks(dynamics)}
+    """Add a fault for each name that two of the three documents use for different things, and that is not renamed."""
     mine, theirs = dynamics.declarations, target.declarations
-    owners = dict.fromkeys(mine.sizes, "a size of the dynamics")
-    for kind, items in (("block", mine.blocks), ("parameter", mine.parameters), ("function", mine.functions)):
-        owners |= {item.name: f"a {kind} of the dynamics `{dynamics.name}`" for item in items}
-    states = tuple(state.block for state in target.recursion)
-    own = (
-        *(("block", theirs.blocks), ("parameter", theirs.parameters), ("data field", theirs.data)),
-        ("state of the recursion", states),
-    )
-    for kind, items in own:
-        for name in (item.name for item in items):
-            if name in owners and (name not in shared or kind != "block"):
-                problem = f"found the name `{name}` of a {kind} of the target, which is {owners[name]}"
-                column = f", its column stays: `data: {{{name}_: {name}}}` in the build" if kind == "data field" else ""
-                hint = f"rename it in the target: `{name}_`{column}"
-                where = _place_in(target, name)
-                page.faults.meaningless_at(where, "target", f"{problem}; expected different names", hint)
-    owners = {name: owner for name, owner in owners.items() if name not in shared}
-    for size in theirs.sizes:
-        if size not in mine.sizes and size in owners:
-            problem = f"found the size `{size}` of the target, which is {owners[size]}; expected different names"
-            page.faults.meaningless_at(_place_in(target, size), "target", problem, "rename it in one of the two")
-    taken = {*owners, *shared, *theirs.names, *(state.name for state in states)}
+    shared = {block.name for block in potential_blocks(dynamics)}.intersection(block.name for block in theirs.blocks)
+    names = {*theirs.names, *(state.block.name for state in target.recursion)}
+    for item in (*mine.blocks, *mine.own_functions):
+        if item.name in names - shared:
+            kind = f"a {type(item).__name__.lower()} of the dynamics `{dynamics.name}`"
+            problem = f"found the name `{item.name}` in the target, which is {kind}; expected different names"
+            where = _place_in(target, item.name)
+            page.faults.meaningless_at(where, "target", problem, f"rename it in the target: `{item.name}_`")
     for parameter in parameters:
-        if parameter.name in taken:
+        if parameter.name in names.union(mine.names):
             at = page["parameters", parameter.name]
             problem = f"found the new parameter `{parameter.name}`, a name that dynamics or target use already"
             at.fault(f"{problem}; expected another", "rename it")

@@ -19,6 +19,7 @@ from recipe_compiler.spec.declarations import Page, bound_of
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.transform import DOMAINS
 
 if TYPE_CHECKING:  # what reads targets alone brings it
     from recipe_compiler.spec.schema_target import TargetBlockEntry
@@ -32,7 +33,7 @@ MOST = 32
 
 @dataclass(frozen=True, slots=True)
 class Constrained:
-    """What `constraint:` says of one block."""
+    """What `constraint:`, or `transform:`, says of one block."""
 
     block: Block
     """With its domain, or its constraint."""
@@ -45,7 +46,7 @@ class Constrained:
 def read_constraints(
     page: Page, entries: Mapping[str, "TargetBlockEntry"], declarations: Declarations
 ) -> dict[str, Constrained]:
-    """Return what is stated of each block with a constraint, a fault added for each that does not fit."""
+    """Return what is stated of each block with a constraint or transform, a fault added for each that does not fit."""
     found: dict[str, Constrained] = {}
     for block in declarations.blocks:
         stated = _read(page, entries[block.name], block, declarations)
@@ -56,10 +57,9 @@ def read_constraints(
 
 def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Declarations) -> Constrained | None:
     at = page["state", block.name, "constraint"]
-
     parsed = at.read(Entry.tree)
     if parsed is None:
-        return None
+        return None if given.transform is None else _transformed(page["state", block.name, "transform"], block)
     for key, other in (("domain", given.domain if given.domain != "real" else None), ("transform", given.transform)):
         if other is not None:
             hint = "a constraint sets the domain and samples in unconstrained variables"
@@ -83,6 +83,16 @@ def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Dec
             written = shown(at.text) or "a formula"
             at.fault(f"found `{written}`, expected one of {', '.join(known)}", nearest(written, known))
             return None
+
+
+def _transformed(at: Page, block: Block) -> Constrained | None:
+    """Return a block with a transform of its domain."""
+    if block.domain.name in DOMAINS[at.text]:
+        return Constrained(block, at.text)
+    expected = "interval(a, b)" if at.text == "logit" else "positive"
+    problem = f"found the transform `{at.text}` of a block that is {block.domain.name}, expected the domain {expected}"
+    at.fault(problem)
+    return None
 
 
 def _of_set(at: Page, block: Block, constraint: Constraint) -> Constrained | None:

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
-from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError, nearest
-from recipe_compiler.spec.yaml_nodes import Mapping, Renew, rewritten, scalars
+from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 
 T = TypeVar("T")
 
@@ -72,40 +70,3 @@ def _follows(fault: Fault, meant: tuple[tuple[str, str], ...]) -> bool:
 def _identity(fault: Fault) -> tuple[object, ...]:
     """Return what makes a fault another one: of moves that are written out several times the same is reported once."""
     return (fault.where, fault.problem, fault.hint) if fault.where.line else (fault,)
-
-
-def told_once(root: Mapping, sizes: tuple[str, ...], faults: Faults, read: Callable[[Mapping], object]) -> None:
-    """Replace faults that vanish where one size is another, nearly called so, by the one of that size.
-
-    Args:
-        root: the document.
-        sizes: its symbolic sizes, in order of appearance.
-        faults: those found.
-        read: what reads a document, and raises its faults.
-    """
-    own = faults.found
-    written = [(path, scalar) for path, scalar in scalars(root) if path[-1] == "shape"]
-    counts = {size: sum(scalar.text == size for _, scalar in written) for size in sizes}
-    for late in sorted(sizes, key=lambda size: (counts[size], -sizes.index(size))):
-        others = tuple(size for size in sizes if size != late)
-        hint = nearest(late, others)
-        near = next((size for size in others if f"`{size}`" in hint), None)
-        if near is None:
-            continue
-        left: tuple[Fault, ...] = ()
-        try:
-            read(rewritten(root, _resized(late, near)))
-        except DocumentError as error:
-            left = error.faults
-        if len(left) < len(own) and all(fault in own for fault in left):
-            entry, place = next((".".join(path), scalar.place) for path, scalar in written if scalar.text == late)
-            problem = f"found the size `{late}` beside `{near}`, with which formulas do not fit"
-            faults.found = [Fault(place, entry, problem, hint), *left]
-            return
-
-
-def _resized(old: str, new: str) -> Renew:
-    """Return what calls one size as another, wherever a shape has it."""
-    return lambda scalar, path, is_key: (
-        replace(scalar, text=new) if not is_key and path[-1] == "shape" and scalar.text == old else scalar
-    )

@@ -28,13 +28,7 @@ def load_python(path: Path, name: str | None) -> Document:
         spec.loader.exec_module(module)
     except DocumentError:
         raise
-    except SystemExit as end:  # its code is no verdict
-        problem = f"found a file that ended the program with code {end.code}, expected one that defines dynamics"
-        raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from end
-    except RecursionError as error:
-        problem = "found endless calls when the file ran: something in it calls, loads or contains itself"
-        raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from error
-    except Exception as error:  # the user's own code may raise anything
+    except (Exception, SystemExit) as error:  # the user's own code may raise anything
         line = _line_in(file)
         problem = f"found {type(error).__name__} when the file ran{f': {error}' if str(error) else ''}"
         raise SpecError([Fault(Place(file, line), "document", problem)]) from error

@@ -26,7 +26,7 @@ from recipe_compiler.spec.declarations import (
     with_domains,
 )
 from recipe_compiler.spec.discrete import refuse_discrete
-from recipe_compiler.spec.faults import Faults, told_once
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Claims, Dynamics, Formulas
 from recipe_compiler.spec.page import Page
@@ -148,7 +148,6 @@ def read_dynamics(root: Mapping, file: str) -> Dynamics:
     stated = {name for name in ("D", "Q") if page[name].node is not None}
     check_given(page, stated | {name for name in CLAIMED if page["claims", name].node is not None})
     if faults.found or H is None:
-        told_once(root, declarations.sizes, faults, lambda root: read_dynamics(root, file))
         raise faults.error()
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)

@@ -21,7 +21,7 @@ from recipe_compiler.spec.declarations import (
     with_domains,
 )
 from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_blocks, of_one_datum, with_counts
-from recipe_compiler.spec.faults import Faults, told_once
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import families_of, read_laws
 from recipe_compiler.spec.let import read_derived, with_let
@@ -31,7 +31,7 @@ from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
 from recipe_compiler.spec.target_densities import demand_increasing, demand_sets, read_stated, with_data_of
-from recipe_compiler.spec.transform import read_transforms, unbounded
+from recipe_compiler.spec.transform import unbounded
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
@@ -63,8 +63,7 @@ def read_target(root: Mapping, file: str) -> Target:
     for block in discrete_blocks(declarations) if code is not None else ():
         problem = f"found a gradient that is code beside {block.name}, which is discrete; expected formulas"
         page["gradient"].fault(problem, "only blocks with a proved law are drawn")
-    transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
-    transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
+    transforms = {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     check_recursion(page, document, declarations)
     states = state_blocks(page, document.recursion, declarations)
     of_row = of_one_datum(with_states(declarations, states))
@@ -83,7 +82,6 @@ def read_target(root: Mapping, file: str) -> Target:
     derived = read_derived(page, document.derived, declarations)
     _refuse_laws(page, document, sets)
     if faults.found:
-        told_once(root, declarations.sizes, faults, lambda root: read_target(root, file))
         raise faults.error()
     titles = document.title, tuple(document.references)
     source = source_of(root, file)

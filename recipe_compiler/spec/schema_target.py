@@ -21,7 +21,7 @@ from recipe_compiler.spec.schema import BlockEntry, Document, ParameterEntry, Pa
 class TargetBlockEntry(BlockEntry):
     """A block of a target's state."""
 
-    transform: Literal["log", "logit", "stick_breaking"] | None = None
+    transform: Literal["log", "logit"] | None = None
     constraint: Annotated[
         FormulaText | None,
         "positive, lower(a), upper(b), interval(a, b), ordered, positive_ordered, simplex, "

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.scalars.rational_matrices import negative_direction, violates_exactly
 from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, by_name
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter, by_name
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
 from recipe_compiler.formula.elaborate import Scope
@@ -37,6 +36,7 @@ from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Guards, Stated, StatedDensity
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.recursion import SECTION, entry_of
+from recipe_compiler.spec.values import kind_problem
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
 
@@ -303,11 +303,10 @@ def _check_covariance(page: Page, one: StatedDensity) -> None:
         if name != "Sigma" or not isinstance(argument, Explicit):
             continue
         rows = tuple(tuple(value for x in row if (value := _number(x)) is not None) for row in argument.rows)
-        if all(len(row) == len(rows) for row in rows) and violates_exactly(rows, Kind.PD):
-            problem = f"found a covariance in {one.name}() that is not symmetric and positive definite"
-            v = None if violates_exactly(rows, Kind.SYMMETRIC) else negative_direction(rows)
-            at = "" if v is None else f": v.T @ Sigma @ v < 0 at v = [{', '.join(map(str, v))}]"
-            page[one.entry].fault(problem + at)
+        if all(len(row) == len(rows) for row in rows):
+            problem = kind_problem(rows, Parameter("Sigma", argument.shape, (Kind.PD,)))
+            if problem:
+                page[one.entry].fault(f"{problem} in {one.name}()")
 
 
 def _check_values(page: Page, field: Datum, one: StatedDensity, condition: Compare, number: Fraction) -> None:

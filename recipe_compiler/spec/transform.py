@@ -21,7 +21,6 @@ from recipe_compiler.formula.expression import Apply, Filled, Formula, Number, R
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.spec.bind import replacing, rewritten
 from recipe_compiler.spec.model import Stated, Target, Transform
-from recipe_compiler.spec.page import Page
 
 DOMAINS = {
     "log": (DomainName.POSITIVE, DomainName.NONNEGATIVE),
@@ -33,27 +32,6 @@ POSITIVE = Domain(DomainName.POSITIVE)
 
 Via = tuple[str, Formula | None]
 """A transform, and its bound where it has one."""
-
-
-def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: Declarations) -> dict[str, Via]:
-    """Return the transform of each block that states one, a fault added for one that does not fit its domain."""
-    found: dict[str, Via] = {}
-    for block in declarations.blocks:
-        via = wanted.get(block.name)
-        if via is None:
-            continue
-        at = page["state", block.name, "transform"]
-        domain = block.domain.name
-        if via not in DOMAINS:
-            hint = "for K components that sum to 1 use `constraint: simplex`"
-            at.fault(f"found the transform `{via}`, which this version does not have", hint)
-        elif domain not in DOMAINS[via]:
-            expected = "interval(a, b)" if via == "logit" else "positive"
-            problem = f"found the transform `{via}` of a block that is {domain.value}, expected the domain {expected}"
-            at.fault(problem)
-        else:
-            found[block.name] = via, None
-    return found
 
 
 def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:

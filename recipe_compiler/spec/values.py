@@ -4,7 +4,13 @@ from collections.abc import Mapping as Table
 from fractions import Fraction
 from pathlib import Path
 
-from recipe_compiler.algebra.scalars.rational_matrices import offending_entry, violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import (
+    form,
+    negative_direction,
+    nullspace,
+    offending_entry,
+    violates_exactly,
+)
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SIGNS, Kind, Shape
 from recipe_compiler.spec.fields import exact
@@ -79,28 +85,11 @@ def kind_problem(rows: Rows, parameter: Parameter) -> str:
 def _not_of_kind(rows: Rows, kind: Kind, name: str) -> str:
     entry = offending_entry(rows, kind)
     if entry is None:
-        return _indefinite(rows, kind, name)
+        if not violates_exactly(rows, kind):
+            return ""
+        v = negative_direction(rows) or nullspace(rows, len(rows))[0]
+        return f"found v.T @ {name} @ v = {form(rows, v)} at v = [{', '.join(map(str, v))}]"
     i, j = entry
     at = f"{name}[{i},{j}]" if len(rows[0]) > 1 else f"{name}[{i}]" if len(rows) > 1 else name
     is_of_pairs = kind in (Kind.SKEW, Kind.SYMMETRIC, Kind.PSD, Kind.PD)
     return f"found {at} = {rows[i][j]}" + (f" and {name}[{j},{i}] = {rows[j][i]}" if is_of_pairs else "")
-
-
-def _indefinite(rows: Rows, kind: Kind, name: str) -> str:
-    """Return what shows that a symmetric matrix is not definite: a pivot of its exact L D L^T factorisation."""
-    if not violates_exactly(rows, kind):
-        return ""
-    left = [list(row) for row in rows]
-    for k, row in enumerate(left):
-        pivot = row[k]
-        if pivot < 0 or (kind is Kind.PD and pivot == 0):
-            return f"found the pivot {pivot} at {name}[{k},{k}] of L D L^T"
-        if pivot == 0:
-            below = next((j for j in range(k + 1, len(left)) if row[j] != 0), None)
-            if below is not None:
-                return f"found the pivot 0 at {name}[{k},{k}] of L D L^T with {row[below]} beside it"
-            continue
-        for i in range(k + 1, len(left)):
-            factor = left[i][k] / pivot
-            left[i] = [value - factor * above for value, above in zip(left[i], row, strict=True)]
-    return ""

@@ -4,7 +4,7 @@ Read from parse events, not from a loader: nothing is constructed, resolved or r
 text until the schema decides what they mean.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import Place
@@ -82,19 +82,6 @@ def plain(node: Node) -> Plain:
             return [plain(item) for item in items]
         case Mapping(entries=entries):
             return {key.text: plain(value) for key, value in entries}
-
-
-def scalars(node: Node, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Scalar]]:
-    """Yield the scalars in a node that are no keys, each with the keys that lead to it."""
-    match node:
-        case Scalar():
-            yield path, node
-        case Sequence(items=items):
-            for item in items:
-                yield from scalars(item, path)
-        case Mapping(entries=entries):
-            for key, value in entries:
-                yield from scalars(value, (*path, key.text))
 
 
 Renew = Callable[[Scalar, tuple[str, ...], bool], Scalar]
