@@ -246,92 +246,92 @@ def fault_at(where: Place, at: At, entry: str, problem: str, hint: str = "") -> 
     return Fault(place_at(where, at), entry, problem, hint)
 
 
-_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
+_LEVELS = ("", "sum", "product", "unary", "power", "atom")
 
 MOST_DIGITS = 20
 """Digits of a number that is written as a decimal; one with more is written as a ratio."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A node in a format string: in `{0:power}` it stands in brackets where it binds less tightly than a power."""
+
+    node: Any
+    rule: Callable[[Any], tuple[str, str]]
+    """Returns a format string of the parts of a node, and how tightly it binds."""
+    brackets: str = "({})"
+
+    def __format__(self, level: str) -> str:
+        form, own = self.rule(self.node)
+        inner = [Part(part, self.rule, self.brackets) for part in parts(self.node)]
+        text = form.format(*inner) if inner else form
+        return text if _LEVELS.index(own) >= _LEVELS.index(level) else self.brackets.format(text)
+
+
+def listed(several: Sequence[object]) -> str:
+    """Return the format string of parts with commas between them."""
+    return ", ".join(["{}"] * len(several))
+
+
 def written(part: Tree) -> str:
     """Return a formula as a document would hold it: `U(theta) + r.T @ inv(M) @ r / 2`."""
-    if isinstance(part, Comparison):
-        return f"{written(part.left)} {part.op} {written(part.right)}"
-    return _text(part, _SUM)
+    return f"{Part(part, _form)}"
 
 
-def _text(part: Tree, level: int) -> str:
-    """Write a part where only what binds as tightly as `level` goes without parentheses."""
-    text, own = _written(part)
-    return text if own >= level else f"({text})"
-
-
-def _written(part: Tree) -> tuple[str, int]:
+def _form(part: Tree) -> tuple[str, str]:
     match part:
         case Literal(value):
             return _number(value)
         case Name(name) | Constant(name):
-            return name, _ATOM
-        case Call("And" | "Or" | "Not" as name, args, language=True):
-            return _condition(name, args), _SUM
+            return name, "atom"
+        case Call("Not", _, language=True):
+            return "~({})", "sum"
+        case Call("And" | "Or" as name, args, language=True):
+            return (" & " if name == "And" else " | ").join(["({})"] * len(args)), "sum"
         case Call(name, args):
-            return f"{name}({', '.join(written(arg) for arg in args)})", _ATOM
-        case Negate(arg):
-            return f"-{_text(arg, _UNARY)}", _UNARY
+            return f"{name}({listed(args)})", "atom"
+        case Negate():
+            return "-{:unary}", "unary"
         case Sum(terms):
-            return _sum(terms), _SUM
+            signed = ((" - ", term.arg) if isinstance(term, Negate) else (" + ", term) for term in terms[1:])
+            return "".join(f"{sign}{Part(term, _form):product}" for sign, term in (("", terms[0]), *signed)), "sum"
         case Product(factors, operators):
-            return _product(factors, operators), _PRODUCT
-        case Power(base, exponent):
-            return f"{_text(base, _ATOM)}**{_text(exponent, _UNARY)}", _POWER
-        case Transposed(arg):
-            return f"{_text(arg, _ATOM)}.T", _ATOM
-        case Subscript(arg, positions):
-            return f"{_text(arg, _ATOM)}[{', '.join(map(str, positions))}]", _ATOM
+            return _product(factors, operators), "product"
+        case Power():
+            return "{:atom}**{:unary}", "power"
+        case Transposed():
+            return "{:atom}.T", "atom"
+        case Subscript(_, positions):
+            return f"{{:atom}}[{', '.join(map(str, positions))}]", "atom"
         case Group(items):
-            return f"({', '.join(map(written, items))})", _ATOM
+            return f"({listed(items)})", "atom"
         case Explicit(rows) if all(len(row) == 1 for row in rows):
-            return f"[{', '.join(written(entry) for (entry,) in rows)}]", _ATOM
+            return f"[{listed(rows)}]", "atom"
         case Explicit(rows):
-            lists = ", ".join(f"[{', '.join(map(written, row))}]" for row in rows)
-            return f"Matrix([{lists}])", _ATOM
-        case Comparison():
-            return written(part), _SUM
-
-
-def _condition(name: str, args: tuple[Tree, ...]) -> str:
-    """Write conditions that are joined, each in parentheses."""
-    sides = [f"({written(arg)})" for arg in args]
-    return f"~{sides[0]}" if name == "Not" else (" & " if name == "And" else " | ").join(sides)
-
-
-def _sum(terms: tuple[Tree, ...]) -> str:
-    """Write a sum; a sum within it keeps its parentheses, and so does a sign within a difference."""
-    text = [_text(terms[0], _PRODUCT)]
-    for term in terms[1:]:
-        minus = isinstance(term, Negate)
-        text.append(f"- {_text(term.arg, _PRODUCT)}" if minus else f"+ {_text(term, _PRODUCT)}")
-    return " ".join(text)
+            return f"Matrix([{', '.join(f'[{listed(row)}]' for row in rows)}])", "atom"
+        case Comparison(op):
+            return f"{{}} {op} {{}}", "sum"
 
 
 def _product(factors: tuple[Tree, ...], operators: tuple[str, ...]) -> str:
     """Write a product: `@` between spaces, and a division of what holds one."""
-    text = _text(factors[0], _UNARY)
+    text = f"{Part(factors[0], _form):unary}"
     for operator, factor in zip(operators, factors[1:], strict=True):
         apart = operator == "@" or (operator == "/" and "@" in text)
-        text += f" {operator} {_text(factor, _UNARY)}" if apart else f"{operator}{_text(factor, _UNARY)}"
+        text += f" {operator} {Part(factor, _form):unary}" if apart else f"{operator}{Part(factor, _form):unary}"
     return text
 
 
-def _number(value: Fraction) -> tuple[str, int]:
+def _number(value: Fraction) -> tuple[str, str]:
     """Write a number: as a decimal where that is exact and short, else as a ratio."""
     if value.denominator == 1:
-        return str(value), _ATOM
+        return str(value), "atom"
     rest, places = value.denominator, 0
     while rest % 10 == 0 or rest % 2 == 0 or rest % 5 == 0:
         rest //= 10 if rest % 10 == 0 else 2 if rest % 2 == 0 else 5
         places += 1
     digits = str(value.numerator * 10**places // value.denominator)
     if rest > 1 or len(digits) > MOST_DIGITS or places > MOST_DIGITS:
-        return f"{value.numerator}/{value.denominator}", _PRODUCT
+        return f"{value.numerator}/{value.denominator}", "product"
     digits = digits.rjust(places + 1, "0")
-    return f"{digits[:-places]}.{digits[-places:]}", _ATOM
+    return f"{digits[:-places]}.{digits[-places:]}", "atom"
