@@ -131,15 +131,11 @@ def check_gradient(module: Module, here: Names, *, every: bool) -> None:
             same(full, means, f"the mean over all {len(taken)} batches of the gradient", at)
 
 
-def turns(here: Names) -> tuple[Names, ...]:
-    """Return the names with several assignments of positions to index fields, and with either sign (`signs`)."""
-    places = range(TURNS) if here.positions else (here.turn,)
-    return tuple(one for turn in places for one in signs(replace(here, turn=turn)))
-
-
-def signs(here: Names) -> tuple[Names, ...]:
-    """Return the names, with either sign where they are read at a point alone, and nowhere in symbols."""
-    return (here, replace(here, mirrored=True)) if here.digits else (here,)
+def turns(here: Names) -> list[Names]:
+    """Return the names with several assignments of positions to index fields, and either sign if never in symbols."""
+    places = range(TURNS) if any(field.is_index for field in here.program.data) else (here.turn,)
+    signs = (False, True) if here.digits else (False,)
+    return [replace(here, turn=turn, mirrored=sign) for turn in places for sign in signs]
 
 
 def same_blocks(module: Module, sizes: Sizes) -> None:
@@ -150,19 +146,16 @@ def same_blocks(module: Module, sizes: Sizes) -> None:
     rows = module.kernel.block + BEYOND
     many = {str(datum.size): rows + 1 for datum in module.program.data if isinstance(datum.size, str)}
     here = Names(module.program, {**sizes, **many, "batch_size": rows}, at_point=True).for_gradients
-    batch = tuple((STRIDE * k + 2) % (rows + 1) for k in range(rows))
-    taken = batch if gradient.minibatch else tuple(range(rows + 1))
-    read = read_gradient(module, here, batch)
-    ends = sorted({0, len(read) // 2, len(read) - 1})  # all entries are one loop's; every one reads all rows
-    scale = sp.Rational(rows + 1, len(taken))
-    for k, stated in zip(ends, stated_gradient(gradient, here, taken, scale, ends), strict=True):
-        equal(read[k], stated, f"entry {k} of the gradient of {len(taken)} rows", here)
+    compare_batch(module, gradient, here, tuple((STRIDE * k + 2) % (rows + 1) for k in range(rows)), is_long=True)
 
 
 def compare_batch(
-    module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...], known: Stated | None = None
-) -> list[Scalar]:
-    """Return the gradient of one batch as read, after comparing it with its Program.
+    module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...], known: Stated | None = None, *,
+    is_long: bool = False,
+) -> list[Scalar]:  # fmt: skip
+    """Return the gradient of one batch as read, after comparing it with its Program; of a long one only some entries.
+
+    All entries are one loop's there, and every one reads all rows.
 
     Raises:
         CompilerError: they differ.
@@ -173,7 +166,7 @@ def compare_batch(
         rows = batch if gradient.minibatch else tuple(range(count))
         scale = sp.Rational(count, len(rows))
     read = read_gradient(module, here, batch)
-    stated_of_batch = stated_gradient(gradient, here, rows, scale, known=known)
-    for k, (entry, stated) in enumerate(zip(read, stated_of_batch, strict=True)):
-        equal(entry, stated, f"entry {k} of the gradient of batch {batch}", here)
+    places = sorted({0, len(read) // 2, len(read) - 1}) if is_long else range(len(read))
+    for k, stated in zip(places, stated_gradient(gradient, here, rows, scale, places, known), strict=True):
+        equal(read[k], stated, f"entry {k} of the gradient of {len(rows)} rows", here)
     return read

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback.branches import chosen
 from recipe_compiler.readback.equations import Equations
-from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.readback.oracle import CHOOSE
@@ -29,6 +29,8 @@ from recipe_compiler.tensor.scalars import Scalar, rational
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
 
+Fill = Callable[[list[Value]], Value]
+"""What is done with the arguments of a function that is not entered."""
 BETWEEN = "\n\n\n"
 """Stands between the functions of a text."""
 BUDGET = 20_000_000
@@ -108,16 +110,6 @@ GUARD = FUNCTIONS["reciprocal"].emitted
 """The function whose formula is not all that it means: 1/y is another where y is negative."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matrices:
-    """What the matrices are that a kernel computes from others: their entries, or symbols that stand for them."""
-
-    invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
-    """The inverse of a matrix."""
-    propagate: Callable[[np.ndarray, np.ndarray, Scalar], Value] | None = None
-    """Those of a linear flow, block by block, from F, 2D and its time."""
-
-
 @dataclass(slots=True)
 class Reader:
     """Executes the functions of one emitted text on symbols, exactly: an abstract interpreter of its small language.
@@ -127,11 +119,11 @@ class Reader:
     """
 
     text: str
-    matrices: Matrices = field(default_factory=lambda: Matrices())
-    """What matrices that are computed of others are."""
+    matrices: Mapping[str, Fill] = field(default_factory=dict[str, Fill])
+    """The functions that make matrices of others: give their entries, or symbols that stand for them."""
     known: Callable[[np.ndarray], np.ndarray] | None = None
     """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
-    fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
+    fills: dict[str, Fill] = field(default_factory=dict[str, Fill])
     """Functions that are not entered, with what is done with their arguments instead."""
     functions: Mapping[str, ast.FunctionDef] = field(init=False)
     numbers: Mapping[ast.Constant, Scalar] = field(init=False)
@@ -266,7 +258,7 @@ class Reader:
             case ast.Slice(lower=lower, upper=ast.expr() as upper, step=None):
                 return slice(0 if lower is None else self._value(lower, scope), self._value(upper, scope))
             case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=[shape], keywords=[]):
-                return reshaped(self._value(array, scope), self._value(shape, scope), node)
+                return _reshaped(self._value(array, scope), self._value(shape, scope), node)
             case ast.Call(func=function, args=arguments, keywords=[]):
                 return self._call(ast.unparse(function), [self._value(item, scope) for item in arguments], node)
             case _:
@@ -293,11 +285,6 @@ class Reader:
                 return self._value(value, scope).shape
             case ast.Attribute(value=value, attr="size"):
                 return self._value(value, scope).size
-            case ast.Subscript(
-                value=ast.Name(id=name),
-                slice=ast.Slice(lower=ast.Constant(value=int(start)), upper=ast.Constant(value=int(end)), step=None),
-            ):
-                return part_of(_known(name, scope), start, end, node)
             case ast.Subscript(value=value, slice=place):
                 return self._element(self._value(value, scope), self._value(place, scope), node)
             case _:
@@ -327,8 +314,8 @@ class Reader:
                 if name == GUARD:
                     self.guarded.append(arguments[0])
                 return SCALAR_CALLS[name](*arguments)
-            case _ if name in self.fills:
-                return self.fills[name](arguments)
+            case _ if fill := self.fills.get(name) or self.matrices.get(name):
+                return fill(arguments)
             case "range":
                 return range(*arguments)
             case "np.uint64":
@@ -337,13 +324,8 @@ class Reader:
                 return self._read_ahead(arguments[0], arguments[1], node)
             case "np.empty":
                 return np.full(arguments[0], None, object)
-            case "np.linalg.inv":
-                return self.matrices.invert(arguments[0])
             case "_noise_scale" | "_flow_scale" | "_noise_factor" | "_flow_factor" | "_noise_root" | "_noise_root_2":
                 return self._of_noise(name, arguments)
-            case "_propagator" if self.matrices.propagate is not None:
-                F, two_D, share, eps = arguments
-                return self.matrices.propagate(np.block(F), np.block(two_D), share * eps)
             case "_solve":
                 return self.equations.solve(arguments)
             case "_progress":
@@ -373,6 +355,16 @@ class Reader:
     def _factor(self, covariance: sp.Matrix) -> np.ndarray:
         self.factors.append(symbolic(len(self.factors), covariance))
         return self.factors[-1].entries
+
+
+def _reshaped(array: Value, shape: Value, node: ast.expr) -> np.ndarray:
+    """Return a vector as a matrix, row by row, or a matrix as a vector; again the entries themselves."""
+    if isinstance(array, np.ndarray) and array.ndim == 2 and array.flags.c_contiguous and shape == array.size:
+        return array.reshape(-1)
+    fits = isinstance(array, np.ndarray) and array.ndim == 1 and isinstance(shape, tuple)
+    if not fits or not all(isinstance(n, int) and n > 0 for n in shape) or prod(shape) != array.size:
+        raise CompilerError(f"the emitted kernel gives a vector a shape it does not have: {ast.unparse(node)}")
+    return array.reshape(shape)
 
 
 def _count(value: Value, node: ast.expr) -> int:

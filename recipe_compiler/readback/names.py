@@ -1,15 +1,12 @@
 """The values of a program's names while its emitted text is read: symbols, or one exact rational point.
 
-Inverses are exact; parts of vectors have names of their own, as the emitted gradient takes them:
-`W = theta[0:6].reshape((2, 3))`.
+Inverses are exact.
 """
 
-import ast
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from math import prod
 from typing import Any
 
 import mpmath
@@ -22,11 +19,11 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinate, label
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.extents import valued
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.program.atoms import matrix_name
-from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.atoms import everywhere
-from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
+from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Grid, Index, Inverse, Tensor
 
 Value = Any
@@ -42,11 +39,6 @@ TABLES, ENTRIES = 64, 2**16
 """Coordinates, gradients and inverses that are kept, and entries of parameters: a sum asks for every one many times."""
 
 
-def _position(row: int, length: int, turn: int) -> int:
-    """Return the position that a row has: 1, 1, 2, 2, 3, ..., turned, along an axis of some length."""
-    return (1 + row // 2 + turn) % length
-
-
 def exact_inverse(matrix: np.ndarray) -> np.ndarray:
     """Return the inverse of an n x n array of expressions, exactly; of decimals, to `PRECISION` digits."""
     flat = matrix.ravel()
@@ -55,23 +47,6 @@ def exact_inverse(matrix: np.ndarray) -> np.ndarray:
             found = mpmath.inverse(mpmath.matrix([[_number(entry) for entry in row] for row in matrix]))
             return np.array([[sp.Float(entry, PRECISION) for entry in row] for row in found.tolist()], object)
     return np.array(inverse(tuple(tuple(row) for row in matrix)), object)
-
-
-def part_of(array: Value, start: int, end: int, node: ast.expr) -> np.ndarray:
-    """Return entries start to end - 1 of a vector: the entries themselves, so that writing there writes them."""
-    if not isinstance(array, np.ndarray) or array.ndim != 1 or not 0 <= start < end <= array.shape[0]:
-        raise CompilerError(f"the emitted kernel takes something other than a part of a vector: {ast.unparse(node)}")
-    return array[start:end]
-
-
-def reshaped(array: Value, shape: Value, node: ast.expr) -> np.ndarray:
-    """Return a vector as a matrix, row by row, or a matrix as a vector; again the entries themselves."""
-    if isinstance(array, np.ndarray) and array.ndim == 2 and array.flags.c_contiguous and shape == array.size:
-        return array.reshape(-1)
-    fits = isinstance(array, np.ndarray) and array.ndim == 1 and isinstance(shape, tuple)
-    if not fits or not all(isinstance(n, int) and n > 0 for n in shape) or prod(shape) != array.size:
-        raise CompilerError(f"the emitted kernel gives a vector a shape it does not have: {ast.unparse(node)}")
-    return array.reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,12 +116,13 @@ class Names:
 
     @property
     def for_steps(self) -> "Names":
-        """The same at a point where a step inverts a large matrix; with many digits if of the state.
+        """The same at a point where a step inverts a large matrix; with many digits if one of the state, without noise.
 
         The inverse of a symbolic n x n matrix has n! terms; functions of one that depends on the state have no normal
         form.
         """
-        if step_inverts_state(self.program):
+        shifts = () if self.program.noises else self.program.shifts
+        if _invert_state(tuple(shift.rate for shift in shifts)):
             return replace(self, at_point=True, digits=PRECISION)
         matrices = (p.shape for p in self.program.parameters if p.shape.cols is not None and p.value is None)
         is_large = any(length(shape.sizes[0], self.sizes) > LARGEST_SYMBOLIC for shape in matrices)
@@ -159,7 +135,8 @@ class Names:
         if gradient is None:
             return self
         in_sets = any(part.block.constraint is not None for part in gradient.parts)
-        numeric = gradient.recursion or in_sets or _inverts_state(gradient)
+        tensors = tuple(t for part in gradient.parts for t in (part.prior, part.datum) if t is not None)
+        numeric = gradient.recursion or in_sets or _invert_state(tensors)
         return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
     def valued(self, value: Scalar) -> Scalar:
@@ -181,9 +158,7 @@ class Names:
         item = self.declarations.find(name)
         if not isinstance(item, Parameter):
             raise CompilerError(f"{name} is not a parameter of the program")
-        if not item.shape.sizes:
-            return self.component(name, ())
-        return self._array(item.shape, lambda at: self.component(name, at))
+        return self.array(item.shape.sizes, partial(self.component, name))[()]
 
     @property
     def propagators(self) -> Mapping[str, tuple[Block, Block]]:
@@ -200,36 +175,22 @@ class Names:
         symbol = sp.Symbol(label(name, at), real=True)
         return symbol if self.is_at_rest else self.valued(symbol)
 
-    @property
-    def positions(self) -> Mapping[str, Callable[[int], int]]:
-        """The position of each row by index field; some rows share one, others do not."""
-        fields = [datum for datum in self.program.data if datum.is_index]
-        lengths = {datum.name: length(datum.shape.cols or 1, self.sizes) for datum in fields}
-        return {
-            datum.name: partial(_position, length=lengths[datum.name], turn=self.turn + k)
-            for k, datum in enumerate(fields)
-        }
+    def position(self, field: Datum, row: int) -> int:
+        """Return the position of a row by an index field, 1, 1, 2, 2, 3, ..., turned: some rows share one."""
+        turn = self.turn + [own.name for own in self.program.data if own.is_index].index(field.name)
+        return (1 + row // 2 + turn) % length(field.shape.cols or 1, self.sizes)
 
-    def datum(self, name: str, at: tuple[int, ...]) -> Scalar:
+    def datum(self, field: Datum, at: tuple[int, ...]) -> Scalar:
         """Return one entry of a field of the data, the row first; of an index field 1 at its position, else 0."""
-        place = self.positions.get(name)
-        if place is not None:
-            return sp.Integer(at[1:] == (place(at[0]),))
-        datum = next((own for own in self.program.data if own.name == name), None)
-        here = self if datum is None or datum.known == (Kind.REAL,) else replace(self, mirrored=False)
-        return here.valued(sp.Symbol(label(name, at), real=True))
+        if field.is_index:
+            return sp.Integer(at[1:] == (self.position(field, at[0]),))
+        here = self if field.known == (Kind.REAL,) else replace(self, mirrored=False)
+        return here.valued(sp.Symbol(label(field.name, at), real=True))
 
-    def data(self, datum: Datum) -> np.ndarray:
+    def data(self, field: Datum) -> np.ndarray:
         """Return a field of the data as an array of symbols; positions are numbers."""
-        if datum.is_index:
-            place = self.positions[datum.name]
-            return np.array([place(row) for row in range(length(datum.size, self.sizes))], object)
-        shape = (length(datum.size, self.sizes), *(length(size, self.sizes) for size in datum.shape.sizes))
-        array = np.full(shape, None, object)
-        for row in range(shape[0]):
-            for at in positions(datum.shape, self.sizes):
-                array[(row, *at)] = self.datum(datum.name, (row, *at))
-        return array
+        entry = (lambda at: self.position(field, *at)) if field.is_index else partial(self.datum, field)
+        return self.array(field.axes, entry)
 
     def inverse(self, name: str) -> np.ndarray:
         """Return the inverse of a matrix parameter: symbols that stand for its entries, or numbers at a point."""
@@ -259,28 +220,29 @@ class Names:
                 found |= dict(pairs)
         return found
 
-    def _array(self, shape: Shape, entry: Callable[[tuple[int, ...]], Scalar]) -> np.ndarray:
-        array = np.full(tuple(length(size, self.sizes) for size in shape.sizes), None, object)
-        for at in positions(shape, self.sizes):
+    def array(self, sizes: Iterable[Size], entry: Callable[[tuple[int, ...]], Scalar]) -> np.ndarray:
+        """Return an array of some sizes by its entries."""
+        array = np.full(tuple(length(size, self.sizes) for size in sizes), None, object)
+        for at in np.ndindex(array.shape):
             array[at] = entry(at)
         return array
 
     def atom(self, atom: Atom) -> Scalar | None:
         """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
+        base = self.base or self
         match atom:
             case Coordinate(name, at) if name in self.known:
                 return self.known[name](integers(at))
             case Coordinate(name, at):
                 return _coordinates(self, name)[integers(at)]
             case Component(name, at, ()):
-                known = self.known.get(name) or _components(self.base or self).get(name)
-                return self.component(name, integers(at)) if known is None else known(integers(at))
+                return (self.known.get(name) or _components(base)[name])(integers(at))
             case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
-                return self.inverse(name)[row, col]
+                return base.inverse(name)[row, col]
             case Inverse(of, (int(row), int(col))) if self.at_point:
-                return _inverse_of(self if depends_on_state(of) else self.base or self, of)[row, col]
+                return _inverse_of(self if depends_on_state(of) else base, of)[row, col]
             case Determinant(of, log=True) if self.at_point:
-                return sp.log(_determinant_of(self if depends_on_state(of) else self.base or self, of))
+                return sp.log(_determinant_of(self if depends_on_state(of) else base, of))
             case _:
                 return None
 
@@ -292,33 +254,21 @@ def _entry(entries: Sequence[Scalar], at: tuple[int, ...]) -> Scalar:
 
 @lru_cache(maxsize=TABLES)
 def _components(names: Names) -> Mapping[str, Callable[[tuple[int, ...]], Scalar]]:
-    """Return what the names of a program mean that are neither blocks nor parameters, by position."""
+    """Return what the names of a program mean that are no blocks, by position."""
     program = names.program
     return {
+        **{parameter.name: partial(names.component, parameter.name) for parameter in program.parameters},
         "eps": lambda _: names.eps,
         **{name: partial(_entry, names.gradient(name)) for name in program.gradients},
         **{name: lambda _, name=name: names.potential(name) for name in names.potentials.values()},
         **{name: partial(names.propagated, name) for name in names.propagators},
-        **{datum.name: partial(names.datum, datum.name) for datum in program.data},
+        **{field.name: partial(names.datum, field) for field in program.data},
     }
 
 
 @lru_cache(maxsize=TABLES)
-def _inverts_state(gradient: Gradient) -> bool:
-    """Whether a gradient has inverses, or determinants, of matrices that depend on the state."""
-    return _invert([t for part in gradient.parts for t in (part.prior, part.datum) if t is not None])
-
-
-@lru_cache(maxsize=TABLES)
-def step_inverts_state(program: Program) -> bool:
-    """Whether the shifts of a step without noise have inverses, or determinants, of matrices that depend on the state.
-
-    As functions of symbols these are too long to be compared: such a step is read at a point.
-    """
-    return not program.noises and _invert([shift.rate for shift in program.shifts])
-
-
-def _invert(tensors: Iterable[Tensor]) -> bool:
+def _invert_state(tensors: tuple[Tensor, ...]) -> bool:
+    """Whether tensors have inverses, or determinants, of matrices that depend on the state."""
     atoms = (atom for tensor in tensors for atom in everywhere(tensor))
     return any(depends_on_state(atom.of) for atom in atoms if isinstance(atom, Inverse | Determinant))
 
@@ -370,9 +320,7 @@ def _component(names: Names, parameter: str, at: tuple[int, ...]) -> Scalar:
 @lru_cache(maxsize=TABLES)
 def _inverse(names: Names, parameter: str) -> np.ndarray:
     matrix = np.asarray(names.parameter(parameter))
-    if names.at_point:
-        return exact_inverse(matrix)
-    if all(entry.is_Rational for entry in matrix.ravel()):
+    if names.at_point or all(entry.is_Rational for entry in matrix.ravel()):
         return exact_inverse(matrix)
     symmetric = all(matrix[i, j] == matrix[j, i] for i in range(matrix.shape[0]) for j in range(i))
     diagonal = symmetric and all(matrix[i, j] == 0 for i in range(matrix.shape[0]) for j in range(i))
@@ -384,31 +332,25 @@ def _inverse(names: Names, parameter: str) -> np.ndarray:
     return found
 
 
-def matrix_at(names: Names, grid: Grid, leaf: Leaf) -> np.ndarray:
-    """Return a matrix at a point, entry by entry, of what its atoms are there."""
-    n = length(grid.row.size, names.sizes)
-    found = np.full((n, n), None, object)
-    for i, j in np.ndindex(n, n):
-        places = {grid.row: i, grid.col: j}
-        found[i, j] = scalarise(grid.entry, names.sizes, places, leaf, apart=True)
-    return found
-
-
 @lru_cache(maxsize=TABLES)
 def _inverse_of(names: Names, grid: Grid) -> np.ndarray:
     """Return the inverse of a matrix that is computed of others, at a point."""
-    return exact_inverse(matrix_at(names, grid, names.atom))
+    return exact_inverse(_matrix_at(names, grid))
 
 
 @lru_cache(maxsize=TABLES)
 def _determinant_of(names: Names, grid: Grid) -> Scalar:
-    return determinant_of(matrix_at(names, grid, names.atom))
-
-
-def determinant_of(matrix: np.ndarray) -> Scalar:
-    """Return the determinant of a matrix of numbers."""
     with mpmath.workdps(PRECISION):
-        return sp.Float(mpmath.det(mpmath.matrix([[_number(entry) for entry in row] for row in matrix])), PRECISION)
+        rows = [[_number(entry) for entry in row] for row in _matrix_at(names, grid)]
+        return sp.Float(mpmath.det(mpmath.matrix(rows)), PRECISION)
+
+
+def _matrix_at(names: Names, grid: Grid) -> np.ndarray:
+    def entry(at: tuple[int, ...]) -> Scalar:
+        places = dict(zip((grid.row, grid.col), at, strict=True))
+        return scalarise(grid.entry, names.sizes, places, names.atom, apart=True)
+
+    return names.array((grid.row.size, grid.col.size), entry)
 
 
 def known_numbers(matrix: np.ndarray) -> np.ndarray:
@@ -432,13 +374,3 @@ def rational_of(name: str) -> Scalar:
 def integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:
     """Return the slots of an atom whose slots all are positions."""
     return tuple(k for k in at if isinstance(k, int))
-
-
-def relabelled(value: Scalar, heads: Mapping[str, str]) -> Scalar:
-    """Return an expression with the heads of its symbols (`theta` of `theta[0]`) renamed."""
-    moves: dict[Scalar, Scalar] = {}
-    for symbol in value.free_symbols:
-        head, bracket, rest = symbol.name.partition("[")
-        if head in heads:
-            moves[symbol] = sp.Symbol(heads[head] + bracket + rest, **symbol.assumptions0)
-    return value.xreplace(moves)

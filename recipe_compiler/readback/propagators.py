@@ -4,7 +4,8 @@ What they are is a fact of linear equations, and how they are computed is suppor
 is asked for that the Program states, and what the step makes of its matrices.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Grid, Propagator
 from recipe_compiler.program.program import Names as Arrays
-from recipe_compiler.readback.interpreter import Matrices
+from recipe_compiler.readback.interpreter import Fill
 from recipe_compiler.readback.names import Names
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 
@@ -25,27 +26,23 @@ GUARD = 20
 """Digits of numbers at a point that roundings may have taken."""
 
 
-def matrices_of(names: Names) -> Matrices:
-    """Return the matrices of a program: inverses, and the matrices exp(-t F) etc. of linear flows as symbols."""
-    return Matrices(names.invert, _propagate(names) if names.program.propagators else None)
+def matrices_of(names: Names) -> dict[str, Fill]:
+    """Return the matrices of a program: inverses, and the matrices exp(-t F) etc. of linear flows as symbols.
 
-
-def _propagate(names: Names) -> Callable[[np.ndarray, np.ndarray, Scalar], Value]:
-    """Return what gives the matrices of a flow, block by block, from F, 2D and its time; each flow is computed once.
-
-    Raises:
-        CompilerError: the Program has no such flow, or none that was not asked for.
+    F, 2D and the time of a flow have to be those of one that the Program has, each asked for once.
     """
     left = list(names.program.propagators)
 
-    def found(F: np.ndarray, two_D: np.ndarray, t: Scalar) -> Value:
-        own = next((p for p in left if _same(names, p, F, two_D, t)), None)
+    def flow(arguments: list[Value]) -> Value:
+        F, two_D, share, eps = arguments
+        F, two_D = np.block(F), np.block(two_D)
+        own = next((p for p in left if _same(names, p, F, two_D, share * eps)), None)
         if own is None:
             raise CompilerError("the emitted prepare computes a linear flow that is not its Program's")
         left.remove(own)
         return tuple(_arrays(names, own.blocks, named) for named in (own.change, own.integral, own.covariance))
 
-    return found
+    return {"np.linalg.inv": lambda arguments: names.invert(*arguments), "_propagator": flow}
 
 
 def at_start(names: Names) -> dict[Scalar, Scalar]:
@@ -89,16 +86,9 @@ def _one(F: np.ndarray) -> np.ndarray:
 def _arrays(names: Names, blocks: tuple[Block, ...], named: Arrays) -> list[list[np.ndarray]]:
     sizes = [len(names.block(block)) for block in blocks]
     return [
-        [_array(names, name, n, m) for name, m in zip(row, sizes, strict=True)]
+        [names.array((n, m), partial(names.propagated, name)) for name, m in zip(row, sizes, strict=True)]
         for row, n in zip(named, sizes, strict=True)
     ]
-
-
-def _array(names: Names, name: str, rows: int, cols: int) -> np.ndarray:
-    array = np.full((rows, cols), None, object)
-    for at in np.ndindex(rows, cols):
-        array[at] = names.propagated(name, at)
-    return array
 
 
 def _same(names: Names, own: Propagator, F: np.ndarray, two_D: np.ndarray, t: Scalar) -> bool:

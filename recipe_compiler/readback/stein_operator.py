@@ -18,7 +18,7 @@ from recipe_compiler.program.lower_infinitesimal_generator import (
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.calls import results_of
-from recipe_compiler.readback.gradient import signs, stated_gradient
+from recipe_compiler.readback.gradient import stated_gradient, turns
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.second_engine import Engine, polynomial_means
@@ -47,7 +47,7 @@ def check_generator(module: Module, here: Names, engine: Engine | None = None) -
     else:
         stated = _stated(generator, here, attrgetter("value"))
         rows = range(length(generator.gradient.count or 0, here.sizes))
-        for at in signs(here.for_gradients):
+        for at in turns(here.for_gradients):
             own = stated_gradient(generator.gradient, at, rows, sp.Integer(1))
             same(own, read_full_gradient(module, at), "the gradient of all data", at)
     for place, value in stated.items():
