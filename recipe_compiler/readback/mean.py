@@ -45,12 +45,6 @@ class ReadStep:
     """Where the gradient is evaluated, one after the other."""
 
 
-def next_values(names: Names) -> list[sp.Symbol]:
-    """Return symbols for the entries of all new values, in the order of the shifts."""
-    count = sum(len(names.block(shift.block)) for shift in names.program.shifts)
-    return [sp.Symbol(f"next[{k}]", real=True) for k in range(count)]
-
-
 def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
     """Return the step that the Program states: T(new) = T(old) + eps rate + w, w ~ N(0, eps (2D - eps B_hat)) by group.
 

@@ -9,8 +9,6 @@ from running import shipped
 
 from recipe_compiler.pipeline import compile_build
 
-unread = pytest.mark.usefixtures("without_reading_back")
-
 
 def docstring(file: str) -> str:
     return ast.get_docstring(ast.parse(file)) or ""
@@ -34,7 +32,6 @@ def behind_the_docstring(title: str) -> str:
 
 
 @pytest.mark.slow
-@unread
 @pytest.mark.parametrize(
     "title",
     [
@@ -61,7 +58,6 @@ run: {step_size: 0.01}
 """
 
 
-@unread
 @pytest.mark.parametrize(
     ("parameter", "friction", "said"), [("C", "C_ = 2*I", "D[r,r] = 2 delta[i,j]"), ("c", "C = 2*I", "D[r,r] = C")]
 )

@@ -12,9 +12,10 @@ from read_back import read_back
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.build import add
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Move, Refresh, Trajectory
-from recipe_compiler.readback.readback import readings_of_build
+from recipe_compiler.readback.readback import equation_readings, readings_of_build
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.tensor.calculus import calculus
@@ -73,6 +74,18 @@ def test_a_wrong_derivation_is_found_by_the_second_engine(
     wrong = change(derived(name), factor)
     with pytest.raises(CompilerError, match=says):
         read(name, emitted(name, wrong), wrong)
+
+
+@pytest.mark.parametrize("name", ["sghmc_gaussian", "rhmc_funnel"])  # as functions, and at a point
+def test_a_step_and_an_energy_of_another_H_are_found(name: str) -> None:
+    right = derived(name)
+    H = right.dynamics.H
+    other = replace(right, dynamics=replace(right.dynamics, H=add((H, H), H.shape)))
+    module, pinned = emitted(name), pinned_sizes(build_of(name), emitted(name).program)
+    for reading in equation_readings(module, other, {}, pinned):
+        says = "the drift of z_" if reading.says.startswith("the equation") else "H - U beside H"
+        with pytest.raises(CompilerError, match=says):
+            reading.job()
 
 
 def test_a_compilation_compares_with_the_derived_equation_whatever_the_shapes() -> None:

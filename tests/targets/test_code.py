@@ -21,7 +21,6 @@ from recipe_compiler.run.sample import sample
 from recipe_compiler.verdict import Verdict
 
 SPECS = Path(__file__).parents[2] / "specs"
-unread = pytest.mark.usefixtures("without_reading_back")
 CODE = """
 import math
 
@@ -88,13 +87,11 @@ def draws(path: Path) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [CODE, THROUGH_PYTHON])
-@unread
 def test_the_same_gradient_gives_the_same_draws(coded: Path, code: str) -> None:
     (coded.parent / "my_gradient.py").write_text(code)
     np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-7, atol=1e-9)
 
 
-@unread
 def test_the_file_takes_the_jitted_function(coded: Path, tmp_path: Path) -> None:
     build = load_build(coded)
     module, code = file_of(build, tmp_path), build.target.gradient
@@ -112,7 +109,6 @@ def test_a_step_by_code_is_read_back(coded: Path, scheme: str) -> None:
     assert "gradient(" in compile_build(load_build(coded), allow_undecided=True).text
 
 
-@unread
 def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded: Path, tmp_path: Path) -> None:
     build = load_build(coded)
     module, code = compile_build(build), build.target.gradient
@@ -124,7 +120,6 @@ def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded:
 
 
 @pytest.mark.slow
-@unread
 def test_the_command_compiles_and_tries_the_code_once(coded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[object] = []
     monkeypatch.setattr(user_code, "load_function", lambda code: loaded.append(code) or load_function(code))
@@ -179,7 +174,6 @@ def test_code_that_does_not_run_is_said(coded: Path, text: str, said: str) -> No
         (CODE.replace("+= weight * x[row, i]", "+= weight * x[row, i] * (1 + i/99)"), "its Jacobian is not symmetric"),
     ],
 )
-@unread
 def test_faults_of_the_code_are_its_authors_before_a_chain_runs(coded: Path, text: str, said: str) -> None:
     (coded.parent / "my_gradient.py").write_text(text)
     with pytest.raises(RunError, match=rf"my_gradient\.py: grad_U.*{said}"):
