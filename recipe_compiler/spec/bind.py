@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
-from recipe_compiler.formula.declaration import Datum, Declarations, Entries, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
@@ -16,6 +16,18 @@ from recipe_compiler.spec.model import Build, Document, Dynamics, Formulas, Sour
 from recipe_compiler.spec.page import Page
 
 Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What becomes of the formulas and the shapes of a document."""
+
+    formula: Callable[[Formula], Formula]
+    shape: Callable[[Shape], Shape]
+    parameter: Callable[[Parameter], Parameter] = lambda found: found
+    """What becomes of a parameter in its new shape."""
+    name: Callable[[str], str] = lambda found: found
+    """What becomes of the names of blocks and parameters, and of those to which a claim belongs."""
 
 
 def unbound(dynamics: Dynamics, bound: tuple[str, ...], parameters: tuple[Parameter, ...]) -> Declarations:
@@ -122,9 +134,12 @@ def replaced(dynamics: Dynamics, replacements: Mapping[str, Formula]) -> Dynamic
     Raises:
         ModelError: a formula grows too large.
     """
-    by = replacing(replacements)
-    found = rewritten(replace(dynamics, called=()), by)
-    return replace(found, called=_called(dynamics, by.formula), units=())  # what is put in has no unit of its own
+    return replace(put_in(dynamics, replacing(replacements)), units=())  # what is put in has no unit of its own
+
+
+def put_in(dynamics: Dynamics, by: Rewriting) -> Dynamics:
+    """Return dynamics with everything rewritten, and what their summands were called by before."""
+    return replace(rewritten(replace(dynamics, called=()), by), called=_called(dynamics, by.formula))
 
 
 def _called(dynamics: Dynamics, bound: Callable[[Formula], Formula]) -> tuple[tuple[Formula, tuple[str, ...]], ...]:
@@ -135,16 +150,6 @@ def _called(dynamics: Dynamics, bound: Callable[[Formula], Formula]) -> tuple[tu
         for part in terms_of(bound(summand)) if names else ():
             found[part] = tuple(dict.fromkeys((*found.get(part, ()), *names)))
     return tuple(found.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """What becomes of the formulas and the shapes of a document."""
-
-    formula: Callable[[Formula], Formula]
-    shape: Callable[[Shape], Shape]
-    parameter: Callable[[Parameter], Parameter] = lambda found: found
-    """What becomes of a parameter in its new shape."""
 
 
 def replacing(replacements: Mapping[str, Formula]) -> Rewriting:
@@ -163,14 +168,20 @@ def _rewritten(part: Any, by: Rewriting) -> Any:
             return part
         case Shape():
             return by.shape(part)
+        case (str(name), stated) if not isinstance(stated, str):
+            return by.name(name), _rewritten(stated, by)
         case tuple():
             return tuple(_rewritten(item, by) for item in part)
+        case Function():
+            value = by.formula(part.value)
+            return part.named(value) if isinstance(value, FunctionAt) else replace(part, shape=by.shape(part.shape))
         case Datum(size=size, shape=shape):
             return replace(part, shape=by.shape(shape), size=by.shape(Shape(size)).rows or size)
         case _ if isinstance(part, Formula):
             return by.formula(part)
         case _ if is_dataclass(part) and not isinstance(part, type):
             made = replace(part, **{own.name: _rewritten(getattr(part, own.name), by) for own in fields(part)})
+            made = replace(made, name=by.name(part.name)) if isinstance(part, Block | Parameter) else made
             return by.parameter(made) if isinstance(made, Parameter) else made
         case _:
             return part

@@ -14,9 +14,9 @@ from dataclasses import replace
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
-from recipe_compiler.spec.bind import replaced
+from recipe_compiler.spec.bind import put_in, replacing
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
-from recipe_compiler.spec.model import Claims, Dynamics, Formulas, Target
+from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, rewritten
 
 NOT_OF_BLOCKS = ("name", "use", "split", "keep", "draw", "slice", "left", "cir", "code", "keeps", "steps", "every")
@@ -81,29 +81,10 @@ def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] | No
     replacements |= numbers or {}
     for role, items in ((Role.PARAMETER, declared.parameters), (Role.BLOCK, declared.blocks)):
         replacements |= {x.name: Symbol(names[x.name], x.shape, role) for x in items if x.name in names}
-    functions = {f.name: f.value.called(names) for f in declared.functions}
-    replacements |= {f.name: functions[f.name] for f in declared.functions if functions[f.name] != f.value}
-    made = replaced(dynamics, replacements)
-    own = made.declarations
-    own = replace(
-        own,
-        blocks=tuple(replace(item, name=names.get(item.name, item.name)) for item in own.blocks),
-        parameters=tuple(replace(item, name=names.get(item.name, item.name)) for item in own.parameters),
-        functions=tuple(replace(f.named(functions[f.name]), shape=f.shape) for f in own.functions),
-    )
+    replacements |= {f.name: new for f in declared.functions if (new := f.value.called(names)) != f.value}
     units = tuple((names.get(name, name), unit) for name, unit in dynamics.units)
-    return replace(made, declarations=own, claims=_claims(made.claims, names), units=units)
-
-
-def _claims(claims: Claims, names: Renamed) -> Claims:
-    """Return claims that name blocks as they are called."""
-
-    def by_block(stated: Formulas | None) -> Formulas | None:
-        return None if stated is None else tuple((names.get(block, block), formula) for block, formula in stated)
-
-    return replace(
-        claims, drift=by_block(claims.drift), marginal=by_block(claims.marginal), update=by_block(claims.update)
-    )
+    by = replace(replacing(replacements), name=lambda name: names.get(name, name))
+    return put_in(replace(dynamics, units=units), by)
 
 
 def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target) -> Mapping:

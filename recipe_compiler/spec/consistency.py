@@ -49,7 +49,7 @@ def check_consistency(page: Page, declarations: Declarations) -> None:
             problem = f"found `{text(compare)}`, an equality of the state: exp(-H) has no density on a surface"
             hint = "express one coordinate by the others in all formulas, or declare the domain `simplex`"
             page["assume", number].fault(problem, hint)
-    guilty = _contradiction(_tied([*_facts(declarations)]))
+    guilty = _contradiction([*_facts(declarations)])
     if not guilty:
         return
     last = max(guilty, key=lambda one: (one.path[0] == "assume", entry_name(one.path)))
@@ -138,17 +138,6 @@ def _combined(left: Sum, a: Fraction, right: Sum, b: Fraction) -> Sum:
     """Return a left + b right; the constant is kept where it is 0, so that `0 > 0` is not empty."""
     found = {key: a * left.get(key, Fraction(0)) + b * right.get(key, Fraction(0)) for key in {**left, **right}}
     return {None: Fraction(0), **{key: value for key, value in found.items() if value or key is None}}
-
-
-def _tied(facts: Sequence[_Fact]) -> Sequence[_Fact]:
-    """Return the facts that may exclude each other.
-
-    An atom that all facts bound from one side can be taken so large, or small, that those with it hold.
-    """
-    sides = {(atom, share > 0) for fact in facts for atom, share in fact.value.items() if atom is not None}
-    free = {atom for atom, above in sides if (atom, not above) not in sides}
-    kept = [fact for fact in facts if free.isdisjoint(fact.value) and not _is_true(fact)]
-    return kept if len(kept) == len(facts) else _tied(kept)
 
 
 def _is_true(fact: _Fact) -> bool:

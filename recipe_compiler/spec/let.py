@@ -9,6 +9,7 @@ it, and no claim is about it.
 from collections.abc import Iterable
 from collections.abc import Mapping as Table
 from dataclasses import replace
+from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
 from recipe_compiler.formula import tree
@@ -24,7 +25,7 @@ SECTION = "let"
 
 
 def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> Page:
-    """Return the page whose formulas know the names under `let`, a fault added for each that means nothing."""
+    """Return the page whose formulas know the names under `let`, a fault added for each that means nothing: 0 then."""
     found: dict[str, Tree] = {}
     for name in names:
         at = page[SECTION, name]
@@ -32,14 +33,13 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
             at.fault(f"found the name `{name}`, which is declared already; expected another")
         elif (parsed := at.read(Entry.tree)) is not None:
             found[name] = parsed
-    wide = page
+    wide = replace(page, let={name: tree.Literal(Fraction(0)) for name in names if name not in declarations.names})
     for name in in_order(page[SECTION], found):
         at = wide[SECTION, name]
         made = at.read(Entry.tree)
-        if made is None:
-            return page
-        at.formula(Scope(declarations, densities=True), None)
-        wide = replace(wide, let={**wide.let, name: tree.unplaced(made)})
+        if made is not None:
+            at.formula(Scope(declarations, densities=True), None)
+            wide = replace(wide, let={**wide.let, name: tree.unplaced(made)})
     return wide
 
 

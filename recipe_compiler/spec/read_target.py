@@ -27,7 +27,7 @@ from recipe_compiler.spec.laws import families_of, read_laws
 from recipe_compiler.spec.let import read_derived, with_let
 from recipe_compiler.spec.model import Stated, Target
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.places import source_of
+from recipe_compiler.spec.places import placed, source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
 from recipe_compiler.spec.target_densities import demand_increasing, demand_sets, read_stated, with_data_of
@@ -88,7 +88,8 @@ def read_target(root: Mapping, file: str) -> Target:
     formulas = potential, log_prior, log_likelihood
     target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
     target = replace(target, assumes_integral=assumes_integral(page), recursion=recursion)
-    return unbounded(target, transforms)
+    with placed(source, "state"):
+        return unbounded(target, transforms)
 
 
 def _refuse_laws(page: Page, document: TargetDocument, sets: dict[str, Constrained]) -> None:

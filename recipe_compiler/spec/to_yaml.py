@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from recipe_compiler.errors import CompilerError
+from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.spec.build_parts import Stated
 from recipe_compiler.spec.fields import plain_name_problem
 from recipe_compiler.spec.load import around, reader_of
@@ -44,8 +44,13 @@ def to_yaml(document: Document) -> str:
         SpecError, ModelError: what is stated cannot stand in a file.
         CompilerError: the text would mean something else.
     """
-    text = text_of(document.source)
-    again = read_again(text, document, in_memory=isinstance(document, Build) and document.data is None)
+    text, in_memory = text_of(document.source), isinstance(document, Build) and document.data is None
+    if in_memory and "data" in dict(document.source.places):
+        problem = "found a table that is given in Python, expected the name of a file"
+        raise ModelError(
+            [Fault(document.source.place("data"), "data", problem, "write it to a .csv file, and name that")]
+        )
+    again = read_again(text, document, in_memory=in_memory)
     if again != document or digest(again) != digest(document):
         raise CompilerError(f"the YAML of {document.name} does not read back as its document")
     return text

@@ -261,6 +261,8 @@ def test_a_table_takes_the_place_of_the_file_of_a_build(tmp_path: Path) -> None:
     own = {"name": "own", "dynamics": SGLD, "target": target, "step_size": 0.001, "draws": 10, "warmup": 0}
     with_file, with_table = (rc.Build(**own, data=data) for data in (stated, stated | {"file": FRAME}))
     held = [rc.compile(with_file).build, rc.compile(with_file, data={"file": FRAME}).build, with_table]
+    with pytest.raises(rc.ModelError, match="found a table that is given in Python, expected the name of a file"):
+        with_table.to_yaml()
     for build in held:
         x, y = build.document.observed.fields
         np.testing.assert_array_equal(x.values, ROWS)
