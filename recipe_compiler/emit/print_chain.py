@@ -18,16 +18,8 @@ from recipe_compiler.program.loops import STREAM_WORDS, Array, Invoke, Ref
 from recipe_compiler.program.lower import GRADIENT, block_array
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
-from recipe_compiler.program.step_stats import (
-    ACCEPTANCE,
-    INVOLUTION_ACCEPTANCE,
-    INVOLUTIONS_TRIED,
-    TOLD,
-    TRIED,
-    of_kind,
-)
+from recipe_compiler.program.step_stats import TOLD, TRIES
 from recipe_compiler.program.traverse import with_refs
-from recipe_compiler.spec.model import MOST_MOVES
 
 CHUNK = 512
 """Entries of a chunk: their noise stays in the first cache, beside the state."""
@@ -183,9 +175,7 @@ def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
 def mean_of(kernel: Kernel, told: str, sums: Callable[[str], str]) -> str:
     """Return the mean of a statistic over moves or steps, its sum where it is a count; `sums` says where sums are."""
     names = tuple(name for name, _ in told_by(kernel))
-    counted = {ACCEPTANCE: TRIED, INVOLUTION_ACCEPTANCE: INVOLUTIONS_TRIED}
-    counted |= {of_kind(ACCEPTANCE, k): of_kind(TRIED, k) for k in range(MOST_MOVES)}
-    count = counted.get(told)
+    count = TRIES.get(told)
     number = sums(count) if count in names else "thin"
     return f"{sums(told)} / {number}" if count else sums(told)
 

@@ -26,3 +26,10 @@ TOLD = (
     *(of_kind(name, k) for k in range(MOST_MOVES) for name in (ACCEPTANCE, TRIED)),
 )
 """What a step may leave besides the state of the chain."""
+
+TRIES = {
+    ACCEPTANCE: TRIED,
+    INVOLUTION_ACCEPTANCE: INVOLUTIONS_TRIED,
+    **{of_kind(ACCEPTANCE, k): of_kind(TRIED, k) for k in range(MOST_MOVES)},
+}
+"""Mean probabilities, to how many were tried: reported where that is not one count in each cycle."""

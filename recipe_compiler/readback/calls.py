@@ -1,8 +1,10 @@
 """Procedures of an emitted text, executed on what a chain has for them; those they call are requests to an oracle."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,30 @@ import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.program.program import symbolic_sizes
-from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.program.loops import Array
+from recipe_compiler.program.lower_cycle import OWN_STREAM
+from recipe_compiler.program.lower_draw import CATEGORICAL, CATEGORICAL_ABOVE, REACHES, STREAM, TOLD_BELOW
+from recipe_compiler.program.program import CodeMove, Cycle, Program, symbolic_sizes
+from recipe_compiler.readback.interpreter import Reader, parsed
 from recipe_compiler.readback.names import BATCH, Names, Sizes
-from recipe_compiler.readback.oracle import Entries, Oracle, require
+from recipe_compiler.readback.oracle import PLACE, PLACE_ABOVE, UNSET, Entries, Oracle, require
 from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any
+VARIATES = {
+    "_next_gamma": "Gamma",
+    "_next_log_gamma": "log Gamma",
+    "_next_beta": "Beta",
+    "_next_exponential": "Exponential",
+    "_next_uniform": "Uniform",
+    "_next_normal": "N",
+    "_next_poisson": "Poisson",
+    "_next_binomial": "Binomial",
+    "_next_gamma_of_count": "Gamma of count",
+    "_next_log_gamma_of_count": "log Gamma of count",
+}
+"""The laws that support functions draw from, of rate 1 or on (0, 1), of some the logarithm of the draw."""
 ROOM = 2
 """Entries of a chunk while it is read: of three there is a full chunk and a remainder."""
 Found = Mapping[str, Value]
@@ -25,14 +43,15 @@ Found = Mapping[str, Value]
 
 
 def chain_values(
-    module: Module, here: Names, reader: Reader, procedure: Procedure | None = None, prepare: Procedure | None = None
-) -> dict[str, Value]:
+    module: Module, here: Names, reader: Reader | None, procedure: Procedure | None = None,
+    prepare: Procedure | None = None,
+) -> dict[str, Value]:  # fmt: skip
     """Return all that a chain has for its procedures: what `prepare` computes, the rest symbols or numbers at a point.
 
     Args:
         module: whose text is read.
         here: the values of its names.
-        reader: what executes `prepare`.
+        reader: what executes `prepare`; where there is none, its constants are symbols too.
         procedure: the one that is to be executed: `prepare` is left out where it takes nothing of it.
         prepare: what computes constants; that of the chain if none is given.
     """
@@ -41,7 +60,7 @@ def chain_values(
     found |= {"eps": here.eps} | {size: here.sizes[size] for size in symbolic_sizes(program)}
     prepare = prepare or kernel.prepare
     made = [array.name for array in prepare.outputs]
-    if procedure is None or any(array.name in made for array in procedure.inputs):
+    if reader is not None and (procedure is None or any(array.name in made for array in procedure.inputs)):
         found |= dict(zip(made, reader.call(prepare.name, found), strict=True))
     found |= {block.name: np.array(here.block(block), object) for block in program.blocks}
     found |= {datum.name: here.data(datum) for datum in program.data}
@@ -50,17 +69,19 @@ def chain_values(
         found[program.gradient.name] = np.array(here.gradient(), object)
     cycle = program.cycle
     carried = [cycle.counter, *([cycle.potential.name] if cycle.potential else ())] if cycle else []
-    found |= {name: _symbols(name, (1,)) for name in carried if name}
-    found["batch"] = _symbols("batch", (BATCH,))
+    found |= {name: symbols_of(name, (1,)) for name in carried if name}
+    found["batch"] = symbols_of("batch", (BATCH,))
     arrays = (*kernel.noises, *(kernel.sums.outputs if kernel.sums else ()), STREAM)
-    found |= {array.name: _symbols(array.name, joined_shape(array.sizes, here.sizes)) for array in arrays}
+    arrays += prepare.outputs if reader is None else ()
+    found |= {array.name: symbols_of(array.name, joined_shape(array.sizes, here.sizes)) for array in arrays}
     held = ((name, scalars) for name, scalars in kernel.registers if name in found)
     return found | {scalar: x for name, own in held for scalar, x in zip(own, np.ravel(found[name]), strict=True)}
 
 
-def _symbols(name: str, shape: tuple[int, ...]) -> np.ndarray:
+def symbols_of(name: str, shape: tuple[int, ...]) -> Value:
+    """Return an array of symbols, or one for a number."""
     entries = [sp.Symbol(f"{name}[{', '.join(map(str, at))}]", real=True) for at in np.ndindex(shape)]
-    return np.array(entries, object).reshape(shape)
+    return np.array(entries, object).reshape(shape)[()]
 
 
 def execute(module: Module, here: Names, reader: Reader, procedure: Procedure, given: Found) -> Found:
@@ -116,44 +137,112 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
     )
 
 
+def rows_read(program: Program) -> dict[str, int]:
+    """Return the number of data of the small data set that is read, and of its minibatches.
+
+    It is another one than of the entries of a row: an axis for another is seen.
+    """
+    widths = {size for datum in program.data for size in datum.shape.sizes}
+    rows = BATCH + 1 + (BATCH + 1 in widths)
+    return {datum.size: rows for datum in program.data if isinstance(datum.size, str)} | {"batch_size": BATCH}
+
+
+def size_of(arrays: Iterable[Array], known: Sizes) -> int:
+    """Return the number of entries of arrays together."""
+    return sum(prod(joined_shape(array.sizes, known)) for array in arrays)
+
+
+def gradient_procedure(module: Module) -> Procedure:
+    """Return the procedure of the gradient; that of a function of the user's writes into its first argument."""
+    gradient = module.program.gradient
+    if module.kernel.gradient is not None or gradient is None:
+        return module.kernel.gradient or Procedure("gradient", (), (), (), (), ())
+    out = Array(gradient.name, gradient.block.shape.sizes or (1,))
+    held = {array.name: array for array in module.kernel.step.inputs}
+    return Procedure("gradient", (), (out,), tuple(held[name] for name in gradient.given), (), ())
+
+
 @dataclass(slots=True)
 class Calls:
-    """Calls of procedures that are not entered: requests to an oracle, of the state that they are given."""
+    """Calls that a reading does not enter: requests to an oracle, each by the name that its Program's has."""
 
     module: Module
     here: Names
     given: dict[str, Value]
     """What the chain has: all that a call is given beside the state must be of it."""
     oracle: Oracle = field(default_factory=Oracle)
+    drawn: Collection[str] = ()
+    """What else than the state a procedure's request says: normals and rows, where the text that is read draws them."""
+    before: int = 0
+    """The cycles of the chain before this one."""
     normals: list[str] = field(default_factory=list[str])
     """The arrays of normals that calls took, one after the other: each is to be taken once."""
+    moved: int = 0
+    """How often the chain's stream moved on."""
 
-    def procedure(self, own: Procedure, arguments: list[Value], what: str = "", varied: Iterable[str] = ()) -> Value:
+    @property
+    def cycle(self) -> Cycle:
+        """The cycle of the Program; one without moves where there is none."""
+        return self.module.program.cycle or Cycle(())
+
+    @property
+    def words(self) -> list[sp.Symbol]:
+        """The words of the stream at this point: all that is drawn takes the last ones."""
+        return [
+            sp.Symbol(f"{STREAM.name}[{k}]" if not self.moved else f"word[{k}, {self.moved}]", real=True)
+            for k in range(4)
+        ]
+
+    @property
+    def fills(self) -> dict[str, Callable[[list[Value]], Value]]:
+        """What stands for each function that is not entered."""
+        kernel, own = self.module.kernel, gradient_procedure(self.module)
+        procedures = {procedure.name: procedure for procedure in (*kernel.procedures, own)}
+        return {
+            **{name: partial(self.procedure, procedure) for name, procedure in procedures.items()},
+            **{name: partial(self._variate, law) for name, law in VARIATES.items()},
+            **{move.argument: partial(self._code, move) for move in self.cycle.codes},
+            **dict.fromkeys(("_fill_normals", "_fill_normals_lanes"), self._fill),
+            **dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), self._rows),
+            "_wide_vectors": lambda _: None,
+            "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
+            "sweep": self._sweep,
+            **dict.fromkeys((CATEGORICAL, CATEGORICAL_ABOVE), lambda arguments: self._take(arguments, self._place)),
+            REACHES: lambda arguments: self.oracle.reaches(*arguments),
+            TOLD_BELOW: lambda arguments: self.oracle.below(*arguments),
+            **{name: partial(self._vector, name) for name in ("_normal_by_precision", "_normal_by_covariance")},
+            "_accepted": self._accepted,
+            "_returned": self._returned,
+            "_guards": lambda given: tuple(self.oracle.ask("the guards", {"ratios": given}, 2)),
+            "_uniform_integer": self._length,
+            "_is_due": self._is_due,
+            OWN_STREAM: self._own_stream,
+        }
+
+    def procedure(self, own: Procedure, arguments: list[Value]) -> Value:
         """Ask for what a procedure makes of the state, and write or return the answer.
 
         Args:
             own: the procedure.
             arguments: what it is given: outputs it writes into, inputs, work.
-            what: the name of the request; that of the procedure if none is given.
-            varied: constants that differ from call to call, and belong to the request.
 
         Raises:
             CompilerError: it is given something that is not the chain's own.
         """
-        what = what or own.name
-        arrays = (*(() if own.returns else own.outputs), *own.inputs, *own.work)
-        require(len(arguments) == len(arrays), f"gives {what} {len(arguments)} arguments, expected {len(arrays)}")
-        named = {array.name: value for array, value in zip(arrays, arguments, strict=True)}
-        for array in arrays:
+        program, kernel = self.module.program, self.module.kernel
+        what = f"draw {kernel.draws.index(own) + 1}" if own in kernel.draws else own.name
+        require(len(arguments) == len(own.taken), f"gives {what} {len(arguments)} arguments, expected {len(own.taken)}")
+        named = dict(zip(own.arguments, arguments, strict=True))
+        for array in own.taken:
             value, shape = named[array.name], joined_shape(array.sizes, self.here.sizes)
             right = not isinstance(value, np.ndarray) or value.shape == shape
             require(right, f"passes {what} another array than {array.name}, which has the shape {shape}")
         written = [id(named[array.name]) for array in (*own.outputs, *own.work) if array.name in named]
         passed = [id(value) for value in arguments if isinstance(value, np.ndarray)]
         require(all(passed.count(room) < 2 for room in written), f"passes {what} one array twice")
-        program, kernel = self.module.program, self.module.kernel
         places = {scalar: name for name, scalars in kernel.registers for scalar in scalars}
-        state, given = {*program.left, *program.passed_on, *varied}, dict[str, Entries]()
+        varied = self.cycle.varied if own is kernel.step else ()
+        state, given = {*program.left, *program.passed_on, *varied, *self.drawn}, dict[str, Entries]()
         for array in own.inputs:
             name = places.get(array.name, array.name)
             if name in state:
@@ -162,16 +251,123 @@ class Calls:
                 self.check_own(array.name, named[array.name], what)
         used = {places.get(array.name, array.name) for array in own.inputs}
         self.normals += [array.name for array in kernel.noises if array.name in used]
-        rooms = [named[array.name] for array in own.outputs] if not own.returns else []
-        answer = self.oracle.ask(what, given, sum(room.size for room in rooms) if rooms else len(own.outputs))
-        if not rooms:
+        if STREAM in own.inputs and own is kernel.chain_step:
+            self.moved += 1
+            named[STREAM.name][:] = self.words
+        answer = self.oracle.ask(what, given, size_of(own.outputs, self.here.sizes))
+        if own.returns:
             return answer[0] if len(answer) == 1 else tuple(answer)
         left = iter(answer)
-        for room in rooms:
+        for array in own.outputs:
+            room = named[array.name]
             room[...] = np.array([next(left) for _ in range(room.size)], object).reshape(room.shape)
+        self.given |= {array.name: named[array.name] for array in own.outputs if own is kernel.sums}
         return None
 
     def check_own(self, name: str, value: Value, what: str) -> None:
         """Require that a call is given what the chain has under a name."""
-        known = name in self.given and np.array_equal(np.asarray(value), np.asarray(self.given[name]))
+        own = self.given.get(name)
+        known = own is not None and (value is own or np.array_equal(np.asarray(value), np.asarray(own)))
         require(known, f"gives {what} another {name} than its own")
+
+    def _sweep(self, arguments: list[Value]) -> None:
+        """Take a step chunk by chunk, which works in place; its normals are drawn within."""
+        kernel, program = self.module.kernel, self.module.program
+        names = [name.arg for name in parsed(self.module.text).functions["sweep"].args.args]
+        named = dict(zip(names, arguments, strict=True))
+        for name in names:
+            if name not in program.left and name not in self.drawn:
+                self.check_own(name, named[name], "sweep")
+        rooms = [named[block.name] for block in program.blocks]
+        state = {block.name: list(named[block.name]) for block in program.blocks}
+        answer = iter(self.oracle.ask(kernel.step.name, state, sum(map(len, rooms))))
+        for room in rooms:
+            room[:] = [next(answer) for _ in room]
+
+    def _variate(self, law: str, arguments: list[Value]) -> Value:
+        """Draw a variate from the words of the stream, which moves on."""
+        return self._take(arguments, lambda given: self.oracle.variate(law, [sp.Integer(0) + value for value in given]))
+
+    def _take(self, arguments: list[Value], draw: Callable[[list[Value]], Value]) -> Value:
+        """Return what a function draws by its arguments before the words of the stream, with the next words."""
+        require(arguments[-4:] == self.words, "uses words for a draw that are not the last of the stream")
+        self.moved += 1
+        return (draw(arguments[:-4]), *self.words)
+
+    def _place(self, arguments: list[Value]) -> int:
+        """Draw a place by logits; the sums of them that are left are not to be read, nor are logits above a level."""
+        logits, *above, sums = arguments
+        given: dict[str, Sequence[Scalar]] = {"logits": list(logits)}
+        if above:
+            given = {"logits": [UNSET if x is None else x for x in logits], "log weights": above[0], "level": above[1:]}
+            logits[:] = [None] * len(logits)
+        sums[:] = [None] * len(sums)
+        return self.oracle.place(PLACE_ABOVE if above else PLACE, given)
+
+    def _vector(self, name: str, arguments: list[Value]) -> None:
+        vector, matrix, normals, out = arguments
+        require(len(vector) == len(normals) == len(out), "makes a normal vector of other sizes")
+        lower = [matrix[i, j] for i in range(len(vector)) for j in range(i + 1)]
+        out[:] = self.oracle.vector(name, vector, lower, normals)
+
+    def _fill(self, arguments: list[Value]) -> None:
+        state, out = arguments
+        require(state is self.given[STREAM.name], "draws its noise from a state other than the given one")
+        out[:] = [self.oracle.variate("N") for _ in out]
+        self.moved += 1
+        state[:] = self.words
+
+    def _rows(self, arguments: list[Value]) -> None:
+        """Draw a minibatch, from the stream for minibatches."""
+        wanted = [self.given[name] for name in ("batch_state", "permutation") if name in self.given]
+        count = [] if "permutation" in self.given else [len(self.given[self.module.program.data[0].name])]
+        *streams, batch = arguments
+        right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
+        require(right, "draws its minibatch from rows or a state other than the given ones")
+        batch[:] = self.oracle.ask("rows", {}, len(batch))
+
+    def _code(self, move: CodeMove, arguments: list[Value]) -> None:
+        """Call the user's function, which may change any block that it is handed."""
+        require(len(arguments) == len(move.arguments), f"gives {move.argument} {len(arguments)} arguments")
+        count = len(move.handed)
+        given = dict(zip(move.arguments, arguments, strict=True))
+        for name in move.given:
+            self.check_own(name, given.pop(name), move.argument)
+        entries = {name: list(np.ravel(np.asarray(value))) for name, value in given.items()}
+        answer = iter(self.oracle.ask(move.argument, entries, sum(map(len, arguments[:count]))))
+        for array in arguments[:count]:
+            array[:] = [next(answer) for _ in array]
+
+    def _own_stream(self, arguments: list[Value]) -> Value:
+        """Return the words of a stream that is made of the chain's own."""
+        (stream,) = arguments
+        require(stream is self.given[STREAM.name], "seeds the stream of a move from a stream that is not the chain's")
+        return np.array(self.oracle.ask("a stream", {}, 4), object)
+
+    def _accepted(self, arguments: list[Value]) -> Value:
+        ratio, *normals = arguments
+        self._two_normals(normals)
+        return tuple(self.oracle.ask("a decision", {"log acceptance ratio": [ratio]}, 2))
+
+    def _returned(self, arguments: list[Value]) -> Value:
+        given = {name: [value] for name, value in zip(("ratio", "gap", "size"), arguments, strict=True)}
+        return self.oracle.ask("the way back", given, 1)[0]
+
+    def _length(self, arguments: list[Value]) -> int:
+        least, most, *normals = arguments
+        self._two_normals(normals)
+        self.oracle.ask("a length", {"bounds": [least, most]})
+        return least + 1
+
+    def _two_normals(self, normals: Sequence[Scalar]) -> None:
+        """Take the array of normals whose entries these are."""
+        own = [a.name for a in self.module.kernel.noises if list(self.given[a.name]) == list(normals)]
+        require(len(own) == 1, "decides by something other than two normals of its own")
+        self.normals += own
+
+    def _is_due(self, arguments: list[Value]) -> bool:
+        """Return whether a move is due, of the count that the cycle is given."""
+        count, every = arguments
+        require(count == self.given[self.cycle.counter][0], "uses a wrong counter to decide which moves are due")
+        require(every in self.cycle.schedules, f"does a move every {every} cycles, which no move of it asks for")
+        return self.before % every == 0

@@ -3,20 +3,16 @@
 Other readings check the procedures that a cycle calls: here a call is a request to an oracle, with its arguments.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from math import lcm
 
-import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_chain import told_by
-from recipe_compiler.program.lower_cycle import OWN_STREAM
-from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.program.program import CodeMove, Cycle
-from recipe_compiler.readback.calls import Calls, Value, chain_values, entries_of, execute
+from recipe_compiler.program.program import Cycle
+from recipe_compiler.readback.calls import Calls, chain_values, entries_of, execute
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.moves import Gaussian, MovesMean
 from recipe_compiler.readback.names import Names
@@ -55,7 +51,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, before: int) -> None:
     names = (*module.program.left, *(block.name for block in module.program.blocks))
     stated = MovesMean(here, cycle, before, {name: list(given[name]) for name in names})
     stated.make()
-    calls = CycleCalls(module, here, given, before=before)
+    calls = Calls(module, here, given, before=before)
     reader.fills = calls.fills
     reader.watched = frozenset((*cycle.names, *module.program.left.values()))
     made = execute(module, here, reader, module.kernel.chain_step, given)
@@ -75,7 +71,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, before: int) -> None:
 
 
 def _same_gaussian(
-    stated: Gaussian, read: Entries, known: Mapping[Scalar, Scalar], calls: "CycleCalls", reader: Reader, here: Names
+    stated: Gaussian, read: Entries, known: Mapping[Scalar, Scalar], calls: Calls, reader: Reader, here: Names
 ) -> None:
     """Check the mean and the covariance of a value that is drawn, of normals that no value before it has."""
     require(all(entry is not None for entry in read), f"does not draw {stated.name}")
@@ -94,81 +90,3 @@ def _same_gaussian(
     for at in sorted({*covariance, *stated.covariance}):
         own, other = (found.get(at, sp.Integer(0)) for found in (stated.covariance, covariance))
         same(replaced([own], known), [other], f"entry {at} of the covariance of {stated.name}", here)
-
-
-@dataclass(slots=True)
-class CycleCalls(Calls):
-    """What an emitted cycle calls, each request by the name that its Program's has."""
-
-    before: int = 0
-    """The cycles of the chain before this one."""
-
-    @property
-    def cycle(self) -> Cycle:
-        """The cycle that is read."""
-        return self.module.program.cycle or Cycle(())
-
-    @property
-    def fills(self) -> dict[str, Callable[[list[Value]], Value]]:
-        """What stands for each function that a cycle calls."""
-        kernel = self.module.kernel
-        procedures = (own for own in (kernel.potential, kernel.rest, kernel.gradient) if own)
-        return {
-            **{own.name: partial(self.procedure, own) for own in procedures},
-            kernel.step.name: partial(self.procedure, kernel.step, varied=self.cycle.varied),
-            **{own.name: partial(self.procedure, own, what=f"draw {k}") for k, own in enumerate(kernel.draws, 1)},
-            **{move.argument: partial(self._code, move) for move in self.cycle.codes},
-            "_accepted": self._accepted,
-            "_returned": lambda given: self._ask(
-                "the way back", dict(zip(("ratio", "gap", "size"), given, strict=True))
-            ),
-            "_guards": lambda given: tuple(self.oracle.ask("the guards", {"ratios": given}, 2)),
-            "_uniform_integer": self._length,
-            "_is_due": self._is_due,
-            OWN_STREAM: self._own_stream,
-        }
-
-    def _ask(self, what: str, given: Mapping[str, Scalar]) -> Scalar:
-        return self.oracle.ask(what, {name: [value] for name, value in given.items()}, 1)[0]
-
-    def _code(self, move: CodeMove, arguments: list[Value]) -> None:
-        """Call the user's function, which may change any block that it is handed."""
-        require(len(arguments) == len(move.arguments), f"gives {move.argument} {len(arguments)} arguments")
-        count = len(move.handed)
-        given = dict(zip(move.arguments, arguments, strict=True))
-        for name in move.given:
-            self.check_own(name, given.pop(name), move.argument)
-        entries = {name: list(np.ravel(np.asarray(value))) for name, value in given.items()}
-        answer = iter(self.oracle.ask(move.argument, entries, sum(map(len, arguments[:count]))))
-        for array in arguments[:count]:
-            array[:] = [next(answer) for _ in array]
-
-    def _own_stream(self, arguments: list[Value]) -> Value:
-        """Return the words of a stream that is made of the chain's own."""
-        (stream,) = arguments
-        require(stream is self.given[STREAM.name], "seeds the stream of a move from a stream that is not the chain's")
-        return np.array(self.oracle.ask("a stream", {}, 4), object)
-
-    def _accepted(self, arguments: list[Value]) -> Value:
-        ratio, *normals = arguments
-        self._two_normals(normals)
-        return tuple(self.oracle.ask("a decision", {"log acceptance ratio": [ratio]}, 2))
-
-    def _length(self, arguments: list[Value]) -> int:
-        least, most, *normals = arguments
-        self._two_normals(normals)
-        self.oracle.ask("a length", {"bounds": [least, most]})
-        return least + 1
-
-    def _two_normals(self, normals: Sequence[Scalar]) -> None:
-        """Take the array of normals whose entries these are."""
-        own = [a.name for a in self.module.kernel.noises if list(self.given[a.name]) == list(normals)]
-        require(len(own) == 1, "decides by something other than two normals of its own")
-        self.normals += own
-
-    def _is_due(self, arguments: list[Value]) -> bool:
-        """Return whether a move is due, of the count that the cycle is given."""
-        count, every = arguments
-        require(count == self.given[self.cycle.counter][0], "uses a wrong counter to decide which moves are due")
-        require(every in self.cycle.schedules, f"does a move every {every} cycles, which no move of it asks for")
-        return self.before % every == 0

@@ -4,10 +4,6 @@ Each draw must take the last words of its stream, and leave the next. The functi
 normal vector are read by themselves, at rational numbers.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 import sympy as sp
 
@@ -15,34 +11,20 @@ from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_draw import CATEGORICAL, CATEGORICAL_ABOVE, REACHES, STREAM, TOLD_BELOW
+from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import SLICES, Draw
-from recipe_compiler.readback.calls import Value, chain_values, execute
+from recipe_compiler.readback.calls import Calls, chain_values, execute
 from recipe_compiler.readback.gradient import batches
 from recipe_compiler.readback.interpreter import Reader
-from recipe_compiler.readback.laws import PLACE, PLACE_ABOVE, UNSET, DrawMean, DrawOracle, solver_of
+from recipe_compiler.readback.laws import DrawMean, solver_of
 from recipe_compiler.readback.names import BATCH, Names, rational_of
 from recipe_compiler.readback.noise import covariance_of, without_noise
-from recipe_compiler.readback.oracle import require, same, same_trace
+from recipe_compiler.readback.oracle import Oracle, require, same, same_trace
 from recipe_compiler.readback.point import equal, vanishes
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.tensor.scalars import Scalar
 
 MOST_PLACES = 3
 """Places of a row, from the first on, with which a draw of a discrete block is read."""
-VARIATES = {
-    "_next_gamma": "Gamma",
-    "_next_log_gamma": "log Gamma",
-    "_next_beta": "Beta",
-    "_next_exponential": "Exponential",
-    "_next_uniform": "Uniform",
-    "_next_normal": "N",
-    "_next_poisson": "Poisson",
-    "_next_binomial": "Binomial",
-    "_next_gamma_of_count": "Gamma of count",
-    "_next_log_gamma_of_count": "log Gamma of count",
-}
-"""The laws that support functions draw from, of rate 1 or on (0, 1), of some the logarithm of the draw."""
 
 
 def check_draws(module: Module, here: Names) -> None:
@@ -84,14 +66,16 @@ def _check_batches(module: Module, here: Names, procedure: Procedure, move: Draw
         equal(sp.Add(*shapes) / len(every), whole, says, here)
 
 
-def _check_draw(module: Module, procedure: Procedure, mean: DrawMean, first: int = 0) -> DrawOracle:
+def _check_draw(module: Module, procedure: Procedure, mean: DrawMean, first: int = 0) -> Oracle:
     """Check one draw, with the requests that it makes of its stream; return these."""
     move, here = mean.move, mean.here
-    stated, read = DrawOracle(here=here, drawn=move.name, first=first), _Stream(here=here, drawn=move.name, first=first)
-    reader = Reader(module.text, matrices=matrices_of(here), fills=read.fills)
+    stated, read = (Oracle(here=here, drawn=move.name, first=first) for _ in range(2))
+    reader = Reader(module.text, matrices=matrices_of(here))
     given = chain_values(module, here, reader)
     given |= execute(module, here, reader, module.kernel.sums, given) if module.kernel.sums else {}
-    given |= {"batch": np.array(mean.batch, object), STREAM.name: np.array(read.words, object)}
+    given["batch"] = np.array(mean.batch, object)
+    calls = Calls(module, here, given, read)
+    reader.fills = calls.fills
     normals = [n for array in procedure.inputs if array in module.kernel.noises for n in given[array.name]]
     before = {name: np.array(value, copy=True) for name, value in given.items() if isinstance(value, np.ndarray)}
     found = execute(module, here, reader, procedure, given)
@@ -104,57 +88,8 @@ def _check_draw(module: Module, procedure: Procedure, mean: DrawMean, first: int
     for k, (entry, other) in enumerate(zip(new, own, strict=True)):
         same([entry], [other], f"entry {k} of {move.block.name} once {move.name} is drawn", here)
     same(told, [entry for entries in beside for entry in entries], f"what the draw of {move.name} reports", here)
-    require(list(given[STREAM.name]) == read.words, f"does not leave the last words of its stream after {move.name}")
+    require(list(given[STREAM.name]) == calls.words, f"does not leave the last words of its stream after {move.name}")
     return read
-
-
-@dataclass(slots=True)
-class _Stream(DrawOracle):
-    """The stream of a draw that is read: each variate must take its last words, and returns the next."""
-
-    taken: int = 0
-
-    @property
-    def words(self) -> list[sp.Symbol]:
-        """The words of the stream at this point."""
-        return [sp.Symbol(f"word[{k}, {self.taken}]") for k in range(4)]
-
-    @property
-    def fills(self) -> dict[str, Callable[[list[Value]], Value]]:
-        """What stands for each support function that a draw calls."""
-        variates = {name: partial(self._drawn, partial(self._variate, law)) for name, law in VARIATES.items()}
-        return variates | {
-            CATEGORICAL: partial(self._drawn, self._place),
-            CATEGORICAL_ABOVE: partial(self._drawn, self._place),
-            REACHES: lambda arguments: self.reaches(*arguments),
-            TOLD_BELOW: lambda arguments: self.below(*arguments),
-            **{name: partial(self._vector, name) for name in ("_normal_by_precision", "_normal_by_covariance")},
-        }
-
-    def _drawn(self, draw: Callable[[list[Value]], Value], arguments: list[Value]) -> Value:
-        require(arguments[-4:] == self.words, "uses words for a draw that are not the last of the stream")
-        self.taken += 1
-        return (draw(arguments[:-4]), *self.words)
-
-    def _variate(self, law: str, parameters: list[Value]) -> Scalar:
-        draw = self.variate(law.removeprefix("log "), [sp.Integer(0) + value for value in parameters])
-        return sp.log(draw) if law.startswith("log ") else draw
-
-    def _place(self, arguments: list[Value]) -> int:
-        """Draw a place by logits; the sums of them that are left are not to be read, nor are logits above a level."""
-        logits, *above, sums = arguments
-        given: dict[str, Sequence[Scalar]] = {"logits": list(logits)}
-        if above:
-            given = {"logits": [UNSET if x is None else x for x in logits], "log weights": above[0], "level": above[1:]}
-            logits[:] = [None] * len(logits)
-        sums[:] = [None] * len(sums)
-        return self.place(PLACE_ABOVE if above else PLACE, given)
-
-    def _vector(self, name: str, arguments: list[Value]) -> None:
-        vector, matrix, normals, out = arguments
-        require(len(vector) == len(normals) == len(out), "makes a normal vector of other sizes")
-        lower = [matrix[i, j] for i in range(len(vector)) for j in range(i + 1)]
-        out[:] = self.vector(name, vector, lower, normals)
 
 
 def _check_solver(module: Module, name: str, size: int) -> None:

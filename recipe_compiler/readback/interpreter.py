@@ -6,6 +6,7 @@ parsed once for all the sizes at which it is read.
 """
 
 import ast
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -134,6 +135,8 @@ class Reader:
     """What was written to the next state, where it is read with symbols of its own."""
     guarded: list[Scalar] = field(default_factory=list[Scalar])
     """What was required to be positive, or the chain ends: arguments of `GUARD`, which means a quotient else."""
+    finite: list[Scalar] = field(default_factory=list[Scalar])
+    """What was looked at, and is: a text is read where all its numbers are finite."""
     watched: frozenset[str] = frozenset()
     """Scalars whose values are kept in `seen`."""
     seen: dict[str, Value] = field(default_factory=dict)
@@ -190,17 +193,18 @@ class Reader:
                 test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
             ):
                 self._clip(statement, name)
-            case ast.If(test=ast.Name() as flag, body=body, orelse=otherwise):
-                self.execute(body if self._flag(flag, scope) else otherwise, scope)
+            case ast.If(test=flag, body=body, orelse=otherwise):
+                if self.execute(body if self._flag(flag, scope) else otherwise, scope) is not None:
+                    raise _unreadable(statement)
             case _:
                 raise _unreadable(statement)
 
-    def _flag(self, node: ast.Name, scope: dict[str, Value]) -> bool:
+    def _flag(self, node: ast.expr, scope: dict[str, Value]) -> bool:
         """Return what decides whether something is done: known where a text is read, not a symbol."""
         flag = self._value(node, scope)
-        if not isinstance(flag, bool):
+        if not isinstance(flag, int):
             raise _unreadable(node)
-        return flag
+        return bool(flag)
 
     def _clip(self, statement: ast.If, name: str) -> None:
         """A covariance clipped where it is negative is read where it is not: check that nothing else happens."""
@@ -251,6 +255,17 @@ class Reader:
                 return self._branches(op, [self._value(side, scope) for side in (left, right)], (yes, no), scope)
             case ast.IfExp(test=ast.Name() as flag, body=yes, orelse=no):
                 return CHOOSE(self._value(flag, scope), self._value(yes, scope), self._value(no, scope))
+            case ast.BoolOp(op=ast.And(), values=flags):
+                return all(self._flag(flag, scope) for flag in flags)
+            case ast.UnaryOp(op=ast.Not(), operand=flag):
+                return not self._flag(flag, scope)
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="abs"), args=[value]),
+                ops=[ast.LtE()],
+                comparators=[ast.Constant(value=sys.float_info.max)],
+            ):
+                self.finite.append(self._value(value, scope))
+                return True
             case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
                 return below(self._value(left, scope), self._value(right, scope), node)
             case ast.Attribute() | ast.Subscript():

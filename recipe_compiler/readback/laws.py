@@ -9,12 +9,8 @@ from recipe_compiler.algebra.scalars.symbols import length, positions
 from recipe_compiler.program.program import SLICES, Draw
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import Names
-from recipe_compiler.readback.oracle import Entries, Oracle
+from recipe_compiler.readback.oracle import PLACE, PLACE_ABOVE, UNSET, Entries, Oracle
 from recipe_compiler.tensor.scalars import Scalar, Sums
-
-PLACE, PLACE_ABOVE = "a place by logits", "a place above a level"
-UNSET = sp.Symbol("not set")
-"""Stands for the logit of a place that does not reach a level: it is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,51 +48,6 @@ LAWS: Mapping[tuple[str, str], Law] = {
 """What an entry of every law is: X of Beta(a, b) is G/(G + F), so that its logit is log G - log F."""
 
 
-@dataclass(slots=True)
-class DrawOracle(Oracle):
-    """Answers requests for variates: symbols, numbers below 1 at a point, and places so that each is drawn."""
-
-    here: Names = field(kw_only=True)
-    drawn: str = field(kw_only=True)
-    """What the variates are for."""
-    first: int = 0
-    """Which place the first category is: that of the next is one further."""
-
-    def ask(self, what: str, given: Mapping[str, Sequence[Scalar]], count: int = 0) -> Entries:
-        """Record a request, whose name says what it is for."""
-        return Oracle.ask(self, f"{what} for {self.drawn}", given, count)
-
-    def asked(self, what: str) -> int:
-        """Return the number of requests of a name so far."""
-        return len(self.trace.get(f"{what} for {self.drawn}", ()))
-
-    def variate(self, law: str, parameters: Sequence[Scalar] = ()) -> Scalar:
-        """Return a variate of a law of rate 1, or on (0, 1)."""
-        (symbol,) = self.ask(law, {"parameters": parameters}, 1)
-        draw = self.here.valued(sp.Symbol(symbol.name, positive=True))
-        return draw / 2 if self.here.at_point else draw
-
-    def place(self, what: str, given: Mapping[str, Sequence[Scalar]]) -> int:
-        """Return a place, whatever its logits: it is of what else is given that a text may err."""
-        self.ask(what, given)
-        return (self.first + self.asked(what) - 1) % len(given["logits"])
-
-    def reaches(self, height: Scalar, level: Scalar) -> bool:
-        """Return whether a place reaches a level: of any two in a row one does."""
-        self.ask("a comparison", {"place": [height], "level": [level]})
-        return (self.first + self.asked("a comparison")) % 2 == 1
-
-    def below(self, before: Scalar, level: Scalar, left: Scalar) -> Scalar:
-        """Return the report of a level after its comparison with the weight that no place has."""
-        return self.ask("the report of a level", {"before": [before], "level": [level], "rest": [left]}, 1)[0]
-
-    def vector(
-        self, what: str, vector: Sequence[Scalar], lower: Sequence[Scalar], normals: Sequence[Scalar]
-    ) -> Entries:
-        """Return a normal vector; of its matrix the lower triangle counts."""
-        return self.ask(what, {"vector": vector, "matrix": lower, "normals": normals}, len(vector))
-
-
 def solver_of(move: Draw) -> str:
     """Return the support function that makes a normal vector from standard normals; empty where a draw takes none."""
     if move.law != "N" or not move.drawn.shape.sizes:
@@ -115,7 +66,7 @@ class DrawMean:
     stated: dict[tuple[int, ...], Scalar] = field(default_factory=dict[tuple[int, ...], Scalar])
     sums: Sums = field(default_factory=Sums)
 
-    def make(self, oracle: DrawOracle, normals: Sequence[Scalar]) -> tuple[Entries, Entries]:
+    def make(self, oracle: Oracle, normals: Sequence[Scalar]) -> tuple[Entries, Entries]:
         """Return the entries of the potential's block after the draw, and its report."""
         move, told = self.move, list[Scalar]()
         new = self.here.block(move.block)
@@ -151,7 +102,7 @@ class DrawMean:
         new[move.start : move.start + count] = drawn
         return new, told
 
-    def _each(self, oracle: DrawOracle, normals: Sequence[Scalar], count: int) -> Iterator[Scalar]:
+    def _each(self, oracle: Oracle, normals: Sequence[Scalar], count: int) -> Iterator[Scalar]:
         """Yield entry by entry what is made of its variates, or of its normal."""
         law = LAWS[self.move.law, self.move.via]
         for k in range(count):
@@ -161,7 +112,7 @@ class DrawMean:
             yield law.value(parameters, variates or [normals[k]])
 
     def _above(
-        self, oracle: DrawOracle, logits: Entries, weights: Entries, held: Sequence[Scalar], report: Scalar
+        self, oracle: Oracle, logits: Entries, weights: Entries, held: Sequence[Scalar], report: Scalar
     ) -> tuple[int, Scalar]:
         """Return a place among those whose weight reaches the level of a row, and the report of levels so far.
 

@@ -21,6 +21,10 @@ Entries = list[Any]
 CHOOSE = UndefinedFunction("choose")
 """One of two values by a flag: `taken if flag else refused`."""
 
+PLACE, PLACE_ABOVE = "a place by logits", "a place above a level"
+UNSET = sp.Symbol("not set")
+"""Stands for the logit of a place that does not reach a level: it is not read."""
+
 
 @dataclass(slots=True)
 class Oracle:
@@ -31,14 +35,53 @@ class Oracle:
     known: Mapping[str, Sequence[Entries]] = field(default_factory=dict[str, Sequence[Entries]])
     """The answers to requests of some names, one after the other."""
 
+    here: Names | None = None
+    """The values of names where variates are numbers at a point, below 1."""
+    drawn: str = ""
+    """What requests are for: a part of their names."""
+    first: int = 0
+    """Which place the first category is: that of the next is one further."""
+
     def ask(self, what: str, given: Mapping[str, Sequence[Scalar]], count: int = 0) -> Entries:
         """Record a request, and return so many symbols, which are the same for the n-th request of this name."""
+        what = f"{what} for {self.drawn}" if self.drawn else what
         asked = self.trace.setdefault(what, [])
         asked.append({name: list(entries) for name, entries in given.items()})
         if what in self.known:
             require(len(asked) <= len(self.known[what]), f"takes {what} more than {len(self.known[what])} times")
             return list(self.known[what][len(asked) - 1])
         return [sp.Symbol(f"{what} {len(asked)}[{k}]") for k in range(count)]
+
+    def _turn(self, what: str, given: Mapping[str, Sequence[Scalar]]) -> int:
+        """Record a request, and return how many of its name there were before it, from the first place on."""
+        self.ask(what, given)
+        return self.first + len(self.trace[f"{what} for {self.drawn}"]) - 1
+
+    def variate(self, law: str, parameters: Sequence[Scalar] = ()) -> Scalar:
+        """Return a variate of a law of rate 1, or on (0, 1); of some laws its logarithm is asked for."""
+        name = law.removeprefix("log ")
+        (draw,) = self.ask(name, {"parameters": parameters}, 1)
+        if self.here is not None:
+            draw = self.here.valued(sp.Symbol(draw.name, positive=True)) / (2 if self.here.at_point else 1)
+        return draw if law == name else sp.log(draw)
+
+    def place(self, what: str, given: Mapping[str, Sequence[Scalar]]) -> int:
+        """Return a place, whatever its logits: it is of what else is given that a text may err."""
+        return self._turn(what, given) % len(given["logits"])
+
+    def reaches(self, height: Scalar, level: Scalar) -> bool:
+        """Return whether a place reaches a level: of any two in a row one does."""
+        return self._turn("a comparison", {"place": [height], "level": [level]}) % 2 == 0
+
+    def below(self, before: Scalar, level: Scalar, left: Scalar) -> Scalar:
+        """Return the report of a level after its comparison with the weight that no place has."""
+        return self.ask("the report of a level", {"before": [before], "level": [level], "rest": [left]}, 1)[0]
+
+    def vector(
+        self, what: str, vector: Sequence[Scalar], lower: Sequence[Scalar], normals: Sequence[Scalar]
+    ) -> Entries:
+        """Return a normal vector; of its matrix the lower triangle counts."""
+        return self.ask(what, {"vector": vector, "matrix": lower, "normals": normals}, len(vector))
 
 
 def require(right: bool, what: str) -> None:

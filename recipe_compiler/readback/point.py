@@ -56,6 +56,8 @@ def equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
 @lru_cache(maxsize=COMPARED)
 def _agree(read: Scalar, stated: Scalar, *, at_point: bool) -> bool | None:
     """Whether two expressions are the same, as `equal` has it; None where that is not decided."""
+    if read.is_Symbol and stated.is_Symbol:
+        return read == stated
     difference = read - stated
     at_point = at_point and not difference.free_symbols  # what calls of a cycle give stays a symbol there
     if at_point:

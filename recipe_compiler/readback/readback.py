@@ -21,21 +21,21 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import Program
+from recipe_compiler.readback.calls import rows_read
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import check_sweep
 from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
 from recipe_compiler.readback.energy import check_energies
 from recipe_compiler.readback.gradient import check_gradient, same_blocks
-from recipe_compiler.readback.names import BATCH, Names, Sizes
+from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import at_sizes
-from recipe_compiler.readback.run_loop import check_first_values, check_iteration, check_lanes
+from recipe_compiler.readback.run_loop import check_first_values, check_lanes, check_run
 from recipe_compiler.readback.second_engine import Engine, check_step, second_engine
 from recipe_compiler.readback.stein_operator import check_generator
 from recipe_compiler.readback.step import read_step, same_step
 from recipe_compiler.readback.text import check_names
 
-BATCHES = "batch_size"
 ROWS = (1, 2, 3)
 """Numbers of rows at which the loops of a recursion are read."""
 BLOCKS = "the gradient of a whole block of rows"
@@ -145,19 +145,19 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     """
     program = module.program
     free = {name: max(2, smallest_sizes(program).get(name, 1)) for name in _symbolic(program)}
-    known = dict(sizes) | free | _fixed(program) | _count(program)
+    known = dict(sizes) | free | _fixed(program) | rows_read(program)
     here = Names(program, known, at_point=True).for_steps
     beyond = Names(program, {name: size + 1 for name, size in free.items()})  # a remainder after the last full chunk
     checks: dict[str, Callable[[], Any]] = {
         f"the shipped step{at_sizes(known)}": partial(_check_step, module, beyond if module.kernel.chunked else here),
         BLOCKS: partial(same_blocks, module, known),
         "the moves": partial(_check_moves, module, here),
-        "an iteration of the loop": partial(check_iteration, module, known),
+        "an iteration of the loop": partial(check_run, module, known),
         "the generator": partial(check_generator, module, here),
         "the energies at a point": partial(check_energies, module, here),
     }
     checks |= {"the first values": partial(check_first_values, module, known)} if carried(program) else {}
-    checks |= {"the lanes": partial(check_lanes, module, here)} if has_lanes(program, module.kernel) else {}
+    checks |= {"the lanes": partial(check_lanes, module, known)} if has_lanes(program, module.kernel) else {}
     return [Reading(what, check) for what, check in checks.items()]
 
 
@@ -171,8 +171,8 @@ def sizes_to_read(program: Program) -> Iterator[Sizes]:
     names = tuple(name for name in _symbolic(program) if name not in fixed)
     least = smallest_sizes(program)
     ranges = [range(least.get(name, 1), max(3, least.get(name, 1) + 1) + 1) for name in names]
-    counts = _count(program)
-    rows = [{name: count for name in counts if name != BATCHES} for count in ROWS] if _has_recursion(program) else [{}]
+    counts = rows_read(program)
+    rows = [dict.fromkeys(counts.keys() - {"batch_size"}, n) for n in ROWS] if _has_recursion(program) else [{}]
     for numbers in product(*ranges):
         yield from (fixed | dict(zip(names, numbers, strict=True)) | counts | few for few in rows)
 
@@ -205,12 +205,6 @@ def _symbolic(program: Program) -> tuple[str, ...]:
     """Return the symbolic sizes of state and parameters."""
     shapes = [item.shape for item in (*program.blocks, *program.parameters)]
     return tuple(dict.fromkeys(size for shape in shapes for size in shape.sizes if isinstance(size, str)))
-
-
-def _count(program: Program) -> dict[str, int]:
-    """Return the number of data of the small data set that gradients are read on."""
-    counts = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
-    return counts | {BATCHES: BATCH}
 
 
 def _has_recursion(program: Program) -> bool:

@@ -1,169 +1,81 @@
-"""The loops of `run` around a step: what they give it, what they keep of it, and what a chain begins with.
+"""The functions around a step: what they give it, what they keep of it, and what a chain begins with.
 
-The step itself is read elsewhere: here it is a request to an oracle. Every normal that goes into it must be a draw of
-this iteration, no two the same; everything else must be what `run` was given; what comes out must be the state of the
-next iteration; and the streams must have moved on, by what was drawn.
+The step itself is read elsewhere: here it is a request to an oracle, of the state, normals and rows that are drawn for
+it; everything else must be what the function was given.
 """
 
-import ast
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import carried, run_arguments, summed, told_by
+from recipe_compiler.emit.print_chain import carried, run_arguments, told_by
 from recipe_compiler.emit.print_lanes import LANES, lanes_state
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.program.program import Program
-from recipe_compiler.program.step_stats import TOLD
-from recipe_compiler.readback.calls import Calls, Value, chain_values, entries_of, joined_shape
-from recipe_compiler.readback.interpreter import Reader, parsed
+from recipe_compiler.program.step_stats import TOLD, TRIES
+from recipe_compiler.readback.calls import (
+    Calls,
+    chain_values,
+    entries_of,
+    rows_read,
+    size_of,
+    symbols_of,
+)
+from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import BATCH, Names, Sizes
-from recipe_compiler.readback.oracle import Oracle, require, same_trace
-from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import gradient_procedure
+from recipe_compiler.readback.oracle import Entries, Oracle, require, same, same_trace
 from recipe_compiler.tensor.scalars import Scalar
 
 
-@dataclass(slots=True)
-class Loop(Calls):
-    """What `run` calls: its streams, which advance with every draw, and the step."""
+def check_run(module: Module, sizes: Sizes) -> None:
+    """Check `run`, at sizes that are numbers, on a few draws of a few steps each, which stay finite.
 
-    moved: int = 0
-    """How often the state of the noise moved on."""
-    drawn: int = 0
-    """Normals drawn so far; one is never drawn twice."""
-    passed: list[Scalar] = field(default_factory=list[Scalar])
-    """Those that the step was given."""
-    batches: int = 0
-    """Minibatches drawn so far: the rows of one are those of no other."""
-    made: dict[str, Value] = field(default_factory=dict[str, Value])
-    """What the step made, by the names that it has for it."""
-
-    @property
-    def fills(self) -> dict[str, Callable[[list[Value]], Value]]:
-        """What stands for each function that the loops call."""
-        return {
-            "_next_normal": self._next_normal,
-            **dict.fromkeys(("_fill_normals", "_fill_normals_lanes"), self._fill),
-            **dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), self._rows),
-            "_wide_vectors": lambda _: None,
-            "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
-            "sums": self._sums,
-            "sweep" if self.module.kernel.chunked else self.module.kernel.chain_step.name: self._step,
-        }
-
-    @property
-    def words(self) -> list[sp.Symbol]:
-        """The words of the noise's state at this point."""
-        return [sp.Symbol(f"word[{k}, {self.moved}]") for k in range(4)]
-
-    def _normals(self, count: int) -> list[sp.Symbol]:
-        """Return normals that have not been drawn before, and advance the stream."""
-        self.moved, self.drawn = self.moved + 1, self.drawn + count
-        return [sp.Symbol(f"normal[{k}]") for k in range(self.drawn - count, self.drawn)]
-
-    def _next_normal(self, words: list[Value]) -> Value:
-        require(words == self.words, "draws from a state that is not the last one")
-        return (*self._normals(1), *self.words)
-
-    def _fill(self, arguments: list[Value]) -> None:
-        state, out = arguments
-        require(state is self.given[STREAM.name], "draws its noise from a state other than the given one")
-        out[:] = self._normals(out.size)
-        state[:] = self.words
-
-    def _rows(self, arguments: list[Value]) -> None:
-        """Draw a minibatch, from the stream for minibatches."""
-        wanted = [self.given[name] for name in ("batch_state", "permutation") if name in self.given]
-        count = [] if "permutation" in self.given else [len(self.given[self.module.program.data[0].name])]
-        *streams, batch = arguments
-        right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
-        require(right, "draws its minibatch from rows or a state other than the given ones")
-        self.batches += 1
-        batch[:] = [sp.Symbol(f"row[{k}, {self.batches}]") for k in range(BATCH)]
-
-    def check_own(self, name: str, value: Value, what: str) -> None:
-        """Require of constants that they are the chain's, of normals that they are drawn, of rows the first batch's."""
-        kernel = self.module.kernel
-        if any(name in (array.name, *kernel.scalars(array.name)) for array in kernel.noises):
-            self.passed += [] if kernel.chunked else np.ravel(np.asarray(value, object)).tolist()
-        elif name == "batch":
-            stated = [sp.Symbol(f"row[{k}, 1]") for k in range(BATCH)]
-            require(list(value) == stated, f"passes {what} no minibatch, or draws more than one")
-        else:
-            Calls.check_own(self, name, value, what)
-
-    def _sums(self, arguments: list[Value]) -> None:
-        """Compute what draws take of data and constants, before the loops."""
-        own = self.module.kernel.sums
-        if own is not None:
-            self.procedure(own, arguments)
-            self.given |= {array.name: value for array, value in zip(own.outputs, arguments, strict=False)}
-
-    def _step(self, arguments: list[Value]) -> Value:
-        """Take one step, which may move the stream on; a sweep works in place."""
-        own, program = self.module.kernel.chain_step, self.module.program
-        if not self.module.kernel.chunked:
-            answer = self.procedure(own, arguments)
-            values = (answer if isinstance(answer, tuple) else (answer,)) if own.returns else map(list, arguments)
-            self.made |= {array.name: value for array, value in zip(own.outputs, values, strict=False)}
-        else:
-            names = parsed(self.module.text).functions["sweep"].args.args
-            answer, named = None, {name.arg: value for name, value in zip(names, arguments, strict=True)}
-            state = {block.name: named.pop(block.name) for block in program.blocks}
-            for name, value in named.items():
-                self.check_own(name, value, "sweep")
-            new = iter(self.oracle.ask(own.name, state, sum(map(len, state.values()))))
-            for name, value in state.items():
-                value[:] = self.made[program.left[name]] = [next(new) for _ in value]
-        if STREAM in own.inputs:
-            self.moved += 1
-            self.given[STREAM.name][:] = self.words
-        return answer
-
-
-def check_iteration(module: Module, sizes: Sizes) -> None:
-    """Check one iteration of the loop of `run`, at sizes that are numbers.
-
-    Every normal that a step gets is drawn in this iteration, none twice; everything else is what `run` was given; the
-    state of the next iteration is what the step returned; all streams have advanced by what was drawn.
+    Every normal and row that a step gets is drawn for it; everything else is what `run` was given; the state of the
+    next step is what the step returned; every draw is the state after as many steps as `thin` says, with the means of
+    what its steps report; all streams have advanced by what was drawn.
 
     Raises:
         CompilerError: one of these does not hold; says which.
     """
-    program, kernel, here = module.program, module.kernel, _names(module.program, sizes)
-    given, reader = _given(module, here), Reader(module.text)
-    loop = Loop(module, here, given)
-    given[STREAM.name][:] = loop.words
-    state = {name: given[name] for name in (*(b.name for b in program.blocks), *(a.name for a in carried(program)))}
-    stated = Oracle()
-    stated.ask(kernel.chain_step.name, state)
-    reader.fills = loop.fills
-    scope: dict[str, Value] = dict(given)
-    before, turn, after = _one_turn(reader.functions["run"])
-    reader.execute(before, scope)
+    program, kernel = module.program, module.kernel
+    here, calls, reader = _opened(module, sizes)
+    given, stated = calls.given, Oracle()
+    entries = len(given[program.blocks[0].name])
+    rows, thin, *_ = (count for count in (2, 3, 4) if count != entries)  # one for another is seen
+    given["thin"] = thin
+    reported, bounded = [name for name, _ in told_by(kernel)], [block.name for block in program.blocks]
+    lengths = {name: len(given[name]) for name in bounded} | dict.fromkeys(reported, 1)
+    given |= {f"{name}_draws": np.full((rows, count), None, object) for name, count in lengths.items()}
+    potential = program.cycle.potential if program.cycle else None
+    bounded += [potential.name] if potential is not None and potential.name in _carried(module) else []
+    state = {name: list(given[name]) for name in _carried(module)}
     if kernel.sums is not None:
         stated.ask(kernel.sums.name, {})
-    for name, _ in told_by(kernel):
-        require(scope.get(summed(name)) == 0, f"does not start the sum of {name} at zero")
-        scope[summed(name)] = sp.Symbol(summed(name))
-    reader.execute(turn, scope)
-    reader.execute(after, scope)
-    same_trace(stated, loop.oracle, {}, here)
-    right = all(str(normal).startswith("normal[") for normal in loop.passed) and len({*loop.passed}) == len(loop.passed)
-    require(right, "passes a step a normal twice, or one that was not drawn")
-    for name, _ in told_by(kernel):
-        added = sp.Symbol(summed(name)) + entries_of(module, loop.made, name)[0]
-        require(scope[summed(name)] == added, f"does not add up its {name}")
-    for name in state:
-        new = entries_of(module, loop.made, program.left[name])
-        require(list(given[name]) == new, f"does not keep the {name} that a step returns")
-    require(list(given[STREAM.name]) == loop.words, "does not keep the state of its noise")
+    draws, finite = dict[str, list[Entries]](), set[Scalar]()
+    for _ in range(rows):
+        sums = dict.fromkeys(reported, sp.Integer(0))
+        for _ in range(thin):
+            drawn = _batch(module, stated)
+            for array in () if kernel.chunked else kernel.noises:
+                drawn[array.name] = [stated.variate("N") for _ in range(size_of((array,), here.sizes))]
+            state = _step(module, stated, {**{name: state[name] for name in _carried(module)}, **drawn}, here)
+            sums = {name: total + state[name][0] for name, total in sums.items()}
+        kept = {name: [total / sums.get(TRIES[name], thin) if name in TRIES else total] for name, total in sums.items()}
+        kept |= {block.name: state[block.name] for block in program.blocks}
+        for name, entries in kept.items():
+            draws.setdefault(name, []).append(entries)
+        finite |= {entry for name in bounded for entry in state[name]}
+    returned = reader.call("run", given)
+    same_trace(stated, calls.oracle, {}, here)
+    for name, wanted in draws.items():
+        for own, read in zip(wanted, given[f"{name}_draws"], strict=True):
+            same(own, list(read), f"the draws of {name}", here)
+    require(returned == rows, "does not return the number of draws")
+    require(finite <= {*reader.finite}, "keeps a draw without a look at whether it is finite")
+    for name in _carried(module):
+        same(state[name], list(given[name]), f"the {name} that is left for the next call", here)
+    require(list(given[STREAM.name]) == calls.words, "does not keep the state of its noise")
 
 
 def check_first_values(module: Module, sizes: Sizes) -> None:
@@ -172,96 +84,76 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
     Raises:
         CompilerError: it does not.
     """
-    program, kernel, here = module.program, module.kernel, _names(module.program, sizes)
-    given, reader, stated = _given(module, here), Reader(module.text), Oracle()
-    loop = Loop(module, here, given)
-    own = {"gradient": gradient_procedure(module), **({"potential": kernel.potential} if kernel.potential else {})}
-    reader.fills = loop.fills | {name: partial(loop.procedure, procedure) for name, procedure in own.items()}
-    state = {block.name: given[block.name] for block in program.blocks}
-    counter = program.cycle.counter if program.cycle else ""
-    wanted: dict[str, list[Scalar]] = {}
+    program = module.program
+    here, calls, reader = _opened(module, sizes)
+    stated, given = Oracle(), calls.given
+    at = {block.name: given[block.name] for block in program.blocks}
+    at |= _batch(module, stated) if program.carries else {}
+    wanted: dict[str, Entries] = {}
     for name in (array.name for array in carried(program)):
         what = "gradient" if program.gradient and name == program.gradient.name else "potential"
-        wanted[name] = [sp.Integer(0)] if name == counter else stated.ask(what, state, len(given[name]))
+        is_count = program.cycle is not None and name == program.cycle.counter
+        wanted[name] = [0] if is_count else stated.ask(what, at, len(given[name]))
     reader.call("first_values", given)
-    same_trace(stated, loop.oracle, {}, here)
+    same_trace(stated, calls.oracle, {}, here)
     for name, values in wanted.items():
         require(list(given[name]) == values, f"does not write the first {name}")
 
 
-def check_lanes(module: Module, names: Names) -> None:
+def check_lanes(module: Module, sizes: Sizes) -> None:
     """Check that `step_lanes` passes each lane's state and normals to the step, and keeps the result in that lane.
-
-    All numbers differ, so that mixed-up lanes are seen. The step itself is not entered: it is read back separately.
 
     Raises:
         CompilerError: a lane computes something else, or a lane is missing.
     """
-    kernel, step = module.kernel, module.kernel.chain_step.name
-    state = lanes_state(module.program, kernel)
-    normals = [name for array in kernel.noises for name in kernel.scalars(array.name)]
-    told = [name for name, _ in told_by(kernel)]
-    counts = (len(state), len(normals), len(told), len(state) + len(told))
-    lanes, noise, sums, made = (_numbers(sum(counts[:k]), count) for k, count in enumerate(counts))
-    reader, asked = Reader(module.text, matrices=matrices_of(names)), list[list[Value]]()
-
-    def stepped(arguments: list[Value]) -> Value:
-        asked.append(arguments)
-        require(len(asked) <= LANES, f"calls {step} more often than there are lanes")
-        answer = tuple(made[len(asked) - 1 :: LANES])
-        return answer if len(answer) > 1 else answer[0]
-
-    given = chain_values(module, names, reader)
-    reader.fills[step] = stepped
-    before = lanes.copy()
-    wanted = np.concatenate((made[: lanes.size], sums + made[lanes.size :]))
-    reader.call("step_lanes", {**given, "lanes": lanes, "lanes_told": sums, "lanes_noise": noise})
-    inputs = [argument.arg for argument in reader.functions[step].args.args]
-    found = np.concatenate((lanes, sums))
+    kernel = module.kernel
+    here, calls, reader = _opened(module, sizes)
+    told = told_by(kernel)
+    rows = {"lanes": lanes_state(module.program, kernel), "lanes_told": [x for _, x in told]}
+    rows["lanes_noise"] = [x for array in kernel.noises for x in kernel.scalars(array.name)]
+    arrays = {name: symbols_of(name, (LANES * len(own),)) for name, own in rows.items()}
+    lanes, sums, _ = (array.copy() for array in arrays.values())
+    stated = Oracle()
     for lane in range(LANES):
-        own = dict(zip(state, before[lane::LANES], strict=True)) | dict(zip(normals, noise[lane::LANES], strict=True))
-        stated: list[Value] = [(given | own).get(name) for name in inputs]
-        right = lane < len(asked) and len(asked[lane]) == len(stated) and all(map(np.array_equal, asked[lane], stated))
-        right = right and np.array_equal(found[lane::LANES], wanted[lane::LANES])
-        require(right, f"differs from {step} in lane {lane} of step_lanes")
+        own = {x: arrays[name][LANES * k + lane] for name, scalars in rows.items() for k, x in enumerate(scalars)}
+        names = (*_carried(module), *(array.name for array in kernel.noises))
+        made = _step(module, stated, {name: [own[x] for x in kernel.scalars(name)] for name in names}, here)
+        lanes[lane::LANES] = [x for name in _carried(module) for x in made[name]]
+        sums[lane::LANES] += np.array([made[name][0] for name, _ in told], object)
+    reader.call("step_lanes", calls.given | arrays)
+    same_trace(stated, calls.oracle, {}, here)
+    for name, wanted in {"lanes": lanes, "lanes_told": sums}.items():
+        for k, (one, other) in enumerate(zip(wanted, arrays[name], strict=True)):
+            require(one == other, f"differs from {kernel.chain_step.name} in lane {k % LANES} of step_lanes")
 
 
-def _numbers(first: int, rows: int) -> np.ndarray:
-    """Return rows of 64 rational numbers in (0, 2) of which no two, and none of other rows, are the same."""
-    return np.array([sp.Rational(1 + LANES * first + k, 1024) for k in range(LANES * rows)], object)
-
-
-def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
-    """Return what `run` does before its loops, in the innermost, and after them, but for what it returns."""
-    place = next((k for k, statement in enumerate(run.body) if isinstance(statement, ast.For)), len(run.body))
-    match run.body[place:]:
-        case [ast.For(body=[ast.For(body=iteration), *_]), *after]:
-            return run.body[:place], iteration, [one for one in after if not isinstance(one, ast.Return)]
-        case _:
-            raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
-
-
-def _names(program: Program, sizes: Sizes) -> Names:
-    """Return names at the sizes of a build, with few rows of data."""
-    rows = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
-    return Names(program, {**sizes, **rows, "batch_size": BATCH})
-
-
-def _given(module: Module, here: Names) -> dict[str, Value]:
-    """Return the arguments of `run`, each a symbol of its own or an array of them."""
+def _opened(module: Module, sizes: Sizes) -> tuple[Names, Calls, Reader]:
+    """Return names at the sizes of a build with few rows, calls on symbols for all that a chain has, and a reader."""
     program, kernel = module.program, module.kernel
-    shapes: dict[str, tuple[int | str, ...]] = {block.name: block.shape.sizes or (1,) for block in program.blocks}
-    shapes |= {parameter.name: parameter.shape.sizes for parameter in program.parameters}
-    shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
-    shapes |= {datum.name: datum.axes for datum in program.data}
-    shapes |= {array.name: array.sizes for array in carried(program)}
-    shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
-    shapes |= {f"{name}_draws": (1, 1) for name in TOLD}
-    shapes |= {"noise_state": (4,), "batch_state": (4,), "permutation": (program.data[0].size,) if program.data else ()}
-    shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": ()} | dict.fromkeys(program.functions, ())
-    found: dict[str, Value] = {}
-    for name in run_arguments(program, kernel):
-        shape = joined_shape(shapes[name], here.sizes)
-        entries = [sp.Symbol(f"{name}[{k}]") for k in range(int(np.prod(shape)))]
-        found[name] = np.array(entries, object).reshape(shape) if shape else sp.Symbol(name)
-    return found | ({"batch_size": BATCH} if "batch_size" in found else {})
+    here = Names(program, {**sizes, **rows_read(program)})
+    given = chain_values(module, here, None) | {"batch_size": BATCH, "clipped": symbols_of("clipped", (1,))}
+    for name in {"batch_state", "permutation"}.intersection(run_arguments(program, kernel)):
+        given[name] = symbols_of(name, (4,))
+    calls = Calls(module, here, given, drawn=("batch", *(array.name for array in kernel.noises)))
+    return here, calls, Reader(module.text, fills=calls.fills)
+
+
+def _carried(module: Module) -> list[str]:
+    """Return the names of what a step is given by the one before, and the chain by the call before."""
+    return [block.name for block in module.program.blocks] + [array.name for array in carried(module.program)]
+
+
+def _step(module: Module, stated: Oracle, given: Mapping[str, Entries], here: Names) -> dict[str, Entries]:
+    """Return what one step makes of what it is given, by the names that the next one has for it, and its reports."""
+    program, kernel, own = module.program, module.kernel, module.kernel.chain_step
+    counts = {array.name: size_of((array,), here.sizes) for array in own.outputs}
+    counts = {name: len(given[name]) for name in counts} if kernel.chunked else counts  # of all chunks, in place
+    answer = iter(stated.ask(own.name, given, sum(counts.values())))
+    made = {name: [next(answer) for _ in range(count)] for name, count in counts.items()}
+    reported = {name: name for name in TOLD if name in made or kernel.scalars(name)}
+    left = {**program.left, **reported}
+    return made if kernel.chunked else {name: entries_of(module, made, new) for name, new in left.items()}
+
+
+def _batch(module: Module, stated: Oracle) -> dict[str, Entries]:
+    return {"batch": stated.ask("rows", {}, BATCH)} if module.program.variant == "minibatch" else {}

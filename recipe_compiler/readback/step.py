@@ -7,8 +7,6 @@ import sympy as sp
 from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_cycle import HEAT, REST
 from recipe_compiler.readback.calls import Calls, Found, Value, chain_values, entries_of, execute
 from recipe_compiler.readback.equations import Equations, ImplicitEquation
@@ -50,9 +48,8 @@ def read_step(module: Module, names: Names) -> ReadStep:
     calls = Calls(
         module, names, given, Oracle(known={"gradient": [names.gradient(e.new) for e in program.evaluations]})
     )
-    procedure = gradient_procedure(module)
     reader.fills = {
-        "gradient": lambda arguments: calls.procedure(procedure, arguments),
+        "gradient": calls.fills["gradient"],
         REST: lambda arguments: ENERGY(*_flat(arguments[: len(kernel.rest.inputs) if kernel.rest else 0])),
     }
     reader.watched = frozenset(shift.new for shift in program.shifts)
@@ -65,16 +62,6 @@ def read_step(module: Module, names: Names) -> ReadStep:
     block = program.gradient.block.name if program.gradient else ""
     evaluated = [asked[block] for asked in calls.oracle.trace.get("gradient", [])]
     return step_of(new, cuts, reader, [n for array in kernel.noises for n in given[array.name]], names, evaluated)
-
-
-def gradient_procedure(module: Module) -> Procedure:
-    """Return the procedure of the gradient; that of a function of the user's writes into its first argument."""
-    gradient = module.program.gradient
-    if module.kernel.gradient is not None or gradient is None:
-        return module.kernel.gradient or Procedure("gradient", (), (), (), (), ())
-    out = Array(gradient.name, gradient.block.shape.sizes or (1,))
-    held = {array.name: array for array in module.kernel.step.inputs}
-    return Procedure("gradient", (), (out,), tuple(held[name] for name in gradient.given), (), ())
 
 
 def step_of(

@@ -16,10 +16,10 @@ from loaders import load_build
 from recipe_compiler.emit.module import Module
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.readback import shipped_readings
-from recipe_compiler.readback.run_loop import check_first_values, check_iteration
+from recipe_compiler.readback.run_loop import check_first_values, check_run
 from recipe_compiler.spec.model import Build
 
-FIRST, ITERATION = check_first_values, check_iteration
+FIRST, ITERATION = check_first_values, check_run
 """Parts of a reading that are asked alone, of whatever text."""
 
 WELLS = """
