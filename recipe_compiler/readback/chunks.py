@@ -1,7 +1,5 @@
 """One step of a module that takes its entries chunk by chunk: `sweep`, as it is emitted, with all that it calls."""
 
-from functools import partial
-
 import numpy as np
 import sympy as sp
 
@@ -13,7 +11,7 @@ from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.next_state import Cuts
-from recipe_compiler.readback.oracle import replaced, require, same
+from recipe_compiler.readback.oracle import Oracle, replaced, require, same
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import same_step, step_of
 from recipe_compiler.tensor.scalars import Scalar
@@ -48,14 +46,12 @@ def check_sweep(module: Module, here: Names) -> None:
     reader.call("sweep", given)
     moved = {block.name: list(given[block.name]) for block in program.blocks}
     new = [entry for shift in program.shifts for entry in moved[shift.block.name]]
-    step = partial(step_of, new, cuts, reader, normals, here)
-    if program.gradient is None:
-        same_step(step(), here)
-        return
-    own, start = program.gradient, here.block(program.gradient.block)
-    points = dict.fromkeys(evaluation.at for evaluation in program.evaluations)
-    evaluated = [start if name == own.block.name else moved[own.block.name] for name in points]
-    same_step(step(evaluated), here)
-    for point in evaluated:  # where it is the new value, that is what the sweep leaves behind
-        known = dict(zip(start, point, strict=True))
-        same(replaced(stated_gradient(own, here, (), sp.Integer(1)), known), found, "the gradient", here)
+    oracle = Oracle()
+    if (own := program.gradient) is not None:
+        start = here.block(own.block)
+        for at in (evaluation.at for evaluation in program.evaluations):
+            point = start if at == own.block.name else moved[own.block.name]  # new: what the sweep leaves behind
+            oracle.ask("gradient", {own.block.name: point})
+            known = dict(zip(start, point, strict=True))
+            same(replaced(stated_gradient(own, here, (), sp.Integer(1)), known), found, "the gradient", here)
+    same_step(step_of(new, cuts, reader, normals, here, oracle), here)

@@ -19,7 +19,6 @@ from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import covariance_of, without_noise
 from recipe_compiler.readback.oracle import Entries, replaced, require, same, same_trace
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import used
 from recipe_compiler.tensor.scalars import Scalar
 
 
@@ -86,7 +85,7 @@ def _same_gaussian(
     mean = without_noise(read, normals)
     same(replaced(stated.mean, known), mean, f"the mean of {stated.name}", here)
     noise = [a - b for a, b in zip(read, mean, strict=True)]
-    covariance = covariance_of(noise, normals, used(reader.factors, noise))
+    covariance = covariance_of(noise, normals, reader.factors)
     for at in sorted({*covariance, *stated.covariance}):
         own, other = (found.get(at, sp.Integer(0)) for found in (stated.covariance, covariance))
         same(replaced([own], known), [other], f"entry {at} of the covariance of {stated.name}", here)

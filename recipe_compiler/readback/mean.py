@@ -4,7 +4,7 @@ Nothing here knows how a Program is lowered: a fault of the lowering is a differ
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, product
 
 import sympy as sp
@@ -12,11 +12,12 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.symbols import positions
 from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, Shift
+from recipe_compiler.program.program import Evaluate, Heat, Noise, Shift
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.names import (
     Names,
 )
+from recipe_compiler.readback.oracle import Oracle
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums
 from recipe_compiler.tensor.terms import (
@@ -41,8 +42,12 @@ class ReadStep:
     """Where all normals are zero; T of the new value where a shift is of a transform."""
     covariance: Mapping[tuple[int, int], Scalar]
     """Of what the normals add, given the values that stand before, by row and column; 0 where there is none."""
-    evaluated: tuple[list[Scalar], ...]
-    """Where the gradient is evaluated, one after the other."""
+    oracle: Oracle = field(default_factory=Oracle)
+    """Of which the gradient is asked, and H - U before and after letters with noise."""
+    heat: Sequence[Scalar] = ()
+    """What letters with noise do to H, one by one or together."""
+    positive: tuple[Scalar, ...] = ()
+    """At a point: what must be positive, since the step divides by it."""
 
 
 def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
@@ -58,7 +63,7 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
     found: list[Scalar] = []
     left = list(new)
     joint: dict[tuple[int, int], Scalar] = {}
-    places, evaluated = _places(names), list[list[Scalar]]()
+    places, oracle, heat, positive = _places(names), gradients_of(names), list[Scalar](), list[Scalar]()
     for statement in names.program.statements:
         match statement:
             case Noise(name, blocks):
@@ -67,14 +72,24 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
             case Shift(block, old, value, rate):
                 start = [transformed(statement.transform, x) for x in moved[old]]
                 own, left = left[: len(start)], left[len(start) :]
+                positive += _divisors(statement, names, moved) if names.at_point and not statement.implicit else ()
                 drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
                 found += drift if statement.image else [z + names.eps * f for z, f in zip(start, drift, strict=True)]
                 moved[value] = own
-            case Evaluate(at):
-                evaluated.append(moved[at])
-            case Propagator() | Heat():
+            case Evaluate(at) if names.program.gradient is not None:
+                oracle.ask("gradient", {names.program.gradient.block.name: moved[at]})
+            case Heat(before, after):
+                for sign, at in ((-1, before), (1, after)):
+                    state = {block.name: moved[v] for block, v in zip(names.program.blocks, at, strict=True)}
+                    heat.append(sign * oracle.ask("rest", state, 1)[0])
+            case _:
                 pass
-    return ReadStep(tuple(new), tuple(found), joint, tuple(evaluated))
+    return ReadStep(tuple(new), tuple(found), joint, oracle, heat, tuple(positive))
+
+
+def gradients_of(names: Names) -> Oracle:
+    """Return an oracle that answers with the gradients of a step, one after the other."""
+    return Oracle(known={"gradient": [names.gradient(own.new) for own in names.program.evaluations]})
 
 
 def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
@@ -97,7 +112,7 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
     return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point, sums=sums) for place in places]
 
 
-def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
+def _divisors(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
     """Yield y for every `reciprocal(y)` in the rate of a shift, entry by entry: each y has to be positive."""
     leaf, index = names.given(moved).atom, next(iter(shift.rate.free), None)
     for atom in everywhere(shift.rate):

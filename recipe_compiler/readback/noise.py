@@ -78,7 +78,7 @@ def covariance_of(
     Args:
         values: in terms of the old state, normals, and each other.
         normals: independent standard normals n.
-        factors: those that the kernel asked for.
+        factors: those that the kernel asked for; of some, other moves of a cycle make use.
 
     Raises:
         CompilerError: a value is not linear in the normals, or a factor is used in another way than as L n.
@@ -104,7 +104,7 @@ def covariance_of(
         else:
             raise CompilerError("the emitted step uses two factors of its noise with one normal")
     for factor, own in zip(factors, used, strict=True):
-        P = _before(factor, own)
+        P = _before(factor, own) if own else []
         for i, left in enumerate(P):
             for j, right in enumerate(P):
                 _add(found, left, right, factor.covariance[i, j])

@@ -529,6 +529,11 @@ PLANTED = (
         "the place asked for beyond the data": ("_read_ahead(y, ahead)", "_read_ahead(x_theta, ahead)"),
         "the row asked for in place of its own": ("row = batch[start + k]\n            total", "row = ahead\n            total"),
     }, each=2),
+    Planted("baoab_path_double_well", ("shipped",), {
+        "heat of the other sign": ("heat_0 = -rest_before + rest_after", "heat_0 = rest_before - rest_after", "the heat"),
+        "heat that is lost": ("heat_0 = -rest_before + rest_after", "heat_0 = 0.0 * rest_after", "the heat"),
+        "heat since the start of the step": ("rest_before = rest(r_v1_0", "rest_before = rest(r_0", "the r that rest is given"),
+    }),
     Planted("guarded_funnel", ("shipped",), {
         "the way back of one coordinate": ("gap += abs(theta_1 - theta_back_1)", "gap += 0.0", "the gap that the way back is given"),
         "a momentum that is not turned": ("abs(r_drawn_0 + r_back_0)", "abs(r_drawn_0 - r_back_0)", "the gap that the way back is given"),

@@ -41,7 +41,6 @@ MISUSES = {
     "squared": [L[0, 0] ** 2 * n + L[0, 1] * m, L[1, 0] * n + L[1, 1] * m],
     "an entry scaled": [2 * L[0, 0] * n + L[0, 1] * m, L[1, 0] * n + L[1, 1] * m],
     "mixed with another normal": [L[0, 0] * n + L[0, 1] * m + n, L[1, 0] * n + L[1, 1] * m],
-    "not used": [n, m],
 }
 
 
