@@ -19,42 +19,31 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.loops import CHANGE, SIZE
 from recipe_compiler.program.program import ITERATIONS, TOLERANCE
 from recipe_compiler.readback.names import rational_of
+from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any
+Kept = tuple[str, ...]
+"""The scalars that a value is kept in, or the name of its array."""
 Execute = Callable[[list[ast.stmt], dict[str, Value]], Value]
 _FIRST = (f"{CHANGE} = 0.0", f"{SIZE} = 0.0")
 _END = f"if {CHANGE} <= {float(TOLERANCE)!r} * {SIZE}:\n    break"
 
 
-@dataclass(frozen=True, slots=True)
-class ImplicitEquation:
-    """One implicit shift, new = old + eps rate(new): where its values are kept, and the symbols of its unknowns."""
-
-    old: tuple[str, ...]
-    """The scalars that the old value is kept in, or the name of its array."""
-    new: tuple[str, ...]
-    unknown: Callable[[], Scalar]
-    """What stands for an entry of the new value."""
-    solve: Callable[[Scalar, Value], Scalar]
-    """A function that receives an unknown and its right-hand side, as written, and returns what is recorded of it."""
-    said: Callable[[Value], Scalar]
-    """What a value is that a symbol stands for since it was written; others are themselves."""
-
-
 @dataclass(slots=True)
 class Equations:
-    """The implicit shifts of a step, in order, and what has been read of them so far."""
+    """The implicit shifts of a step, new = old + eps rate(new), in order, and what is read of the one at hand."""
 
-    stated: Sequence[ImplicitEquation] = ()
-    solved: list[list[Scalar]] = field(default_factory=list[list[Scalar]])
-    """The right-hand sides that were read, entry by entry."""
+    stated: list[tuple[Kept, ...]] = field(default_factory=list[tuple[Kept, ...]])
+    """Where the old and the new value of those left to read are kept."""
+    cuts: Cuts = field(default_factory=Cuts)
+    """Where unknowns and their right-hand sides are recorded."""
     compared: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
     """The entries that the loop which is being read compares: start, unknown, other side."""
     differences: list[Value] | None = None
     """What the loop which is being read gives `_solve`; None where it calls none."""
 
-    def read(self, loop: ast.For, scope: dict[str, Value], execute: Execute) -> tuple[str, ...]:
+    def read(self, loop: ast.For, scope: dict[str, Value], execute: Execute) -> Kept:
         """Read a loop that solves an equation, and return the names of what it solves for: unknowns after it.
 
         Args:
@@ -65,39 +54,43 @@ class Equations:
         Raises:
             CompilerError: the Program has no equation there, or the loop does not solve one as is laid down.
         """
-        if len(self.solved) == len(self.stated):
+        if not self.stated:
             raise CompilerError("the emitted step solves more equations than its Program has")
-        own = self.stated[len(self.solved)]
-        body, advance = _parts(loop, own)
-        starts = _entries(scope, own.old)
-        if not _are_same(_entries(scope, own.new), starts, own):
+        old, new = self.stated.pop(0)
+        body, advance = _parts(loop, new)
+        starts = _entries(scope, old)
+        if not self._are_same(_entries(scope, new), starts):
             raise CompilerError("the emitted step does not start solving an equation at the previous value")
-        unknowns = [own.unknown() for _ in starts]
-        _set(scope, own.new, unknowns)
+        unknowns = [self.cuts.unknown() for _ in starts]
+        _set(scope, new, unknowns)
         scope |= {CHANGE: CHANGE, SIZE: SIZE}
         self.compared, self.differences = [], None
         execute(body, scope)
         if [entry[:2] for entry in self.compared] != list(zip(starts, unknowns, strict=True)):
             raise CompilerError("the emitted step compares values other than those it solves for")
         others = [other for _, _, other in self.compared]
-        self.solved.append([own.solve(x, other) for x, other in zip(unknowns, others, strict=True)])
+        for x, other in zip(unknowns, others, strict=True):
+            self.cuts.solve(x, other)
         execute(advance, scope)
-        self._check_next(own, _entries(scope, own.new), unknowns, others)
-        _set(scope, own.new, unknowns)
-        return own.new
+        self._check_next(_entries(scope, new), unknowns, others)
+        _set(scope, new, unknowns)
+        return new
 
-    def _check_next(
-        self, own: ImplicitEquation, found: Sequence[Value], unknowns: Sequence[Scalar], others: Sequence[Value]
-    ) -> None:
+    def _check_next(self, found: Sequence[Value], unknowns: Sequence[Scalar], others: Sequence[Value]) -> None:
         """Check that an iteration goes on to the other sides, or by what `_solve` makes of how far they are."""
         wanted = list(others)
         if self.differences is not None:
             wanted = [x + _guess(k) for k, x in enumerate(unknowns)]
             apart = [other - x for x, other in zip(unknowns, others, strict=True)]
-            if not _are_same(self.differences, apart, own):
+            if not self._are_same(self.differences, apart):
                 raise CompilerError("the emitted step does not solve for the difference of the two sides")
-        if not _are_same(found, wanted, own):
+        if not self._are_same(found, wanted):
             raise CompilerError("the emitted step does not continue with the result of an iteration")
+
+    def _are_same(self, found: Sequence[Value], wanted: Sequence[Value]) -> bool:
+        said = self.cuts.said
+        pairs = zip(found, wanted, strict=True)
+        return len(found) == len(wanted) and all(a == b or sp.expand(said(a) - said(b)) == 0 for a, b in pairs)
 
     def solve(self, arguments: list[Value]) -> None:
         """Read a call of `_solve`: its result may be used for the next guess only."""
@@ -119,14 +112,9 @@ def _guess(k: int) -> Scalar:
     return rational_of(f"guess[{k}]")
 
 
-def _are_same(found: Sequence[Value], wanted: Sequence[Value], own: ImplicitEquation) -> bool:
-    pairs = zip(found, wanted, strict=True)
-    return len(found) == len(wanted) and all(a == b or sp.expand(own.said(a) - own.said(b)) == 0 for a, b in pairs)
-
-
-def _parts(loop: ast.For, own: ImplicitEquation) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def _parts(loop: ast.For, new: Kept) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """Return what an iteration does up to where it may end, and from there on; the end itself is checked here."""
-    unsolved = {f"{own.new[0]} = np.nan", f"{own.new[0]}[0] = np.nan"}
+    unsolved = {f"{new[0]} = np.nan", f"{new[0]}[0] = np.nan"}
     ends = [k for k, statement in enumerate(loop.body) if isinstance(statement, ast.If)]
     if (
         len(ends) != 1
@@ -140,12 +128,12 @@ def _parts(loop: ast.For, own: ImplicitEquation) -> tuple[list[ast.stmt], list[a
     return loop.body[2 : ends[0]], loop.body[ends[0] + 1 :]
 
 
-def _entries(scope: Mapping[str, Value], names: tuple[str, ...]) -> list[Scalar]:
+def _entries(scope: Mapping[str, Value], names: Kept) -> list[Scalar]:
     whole = scope.get(names[0])
     return list(np.asarray(whole).ravel()) if isinstance(whole, np.ndarray) else [scope[name] for name in names]
 
 
-def _set(scope: dict[str, Value], names: tuple[str, ...], values: Sequence[Scalar]) -> None:
+def _set(scope: dict[str, Value], names: Kept, values: Sequence[Scalar]) -> None:
     whole = scope.get(names[0])
     if not isinstance(whole, np.ndarray):
         scope.update(zip(names, values, strict=True))

@@ -24,28 +24,25 @@ class Law:
     """Whether it is a flow, with b before it, e = exp(-rate eps), c = (1 - e)/rate and b e/c behind the parameters."""
 
 
-_COUNTED = (("Gamma of count", (0, 5)),)
-_GAMMA, _OF_ONE, _OF_UNIT = (("Gamma", (0,)),), (("Exponential", ()),), (("Uniform", ()),)
+_GAMMA, _OF_UNIT = (("Gamma", (0,)),), (("Uniform", ()),)
 LAWS: Mapping[tuple[str, str], Law] = {
     ("N", ""): Law((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
-    ("LogNormal", "log"): Law((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
     ("LogNormal", ""): Law((), lambda p, n: sp.exp(p[0] + sp.sqrt(p[1]) * n[0])),
     ("Gamma", ""): Law(_GAMMA, lambda p, v: v[0] / p[1]),
-    ("Gamma", "log"): Law(_GAMMA, lambda p, v: sp.log(v[0]) - sp.log(p[1])),
     ("InverseGamma", ""): Law(_GAMMA, lambda p, v: p[1] / v[0]),
-    ("InverseGamma", "log"): Law(_GAMMA, lambda p, v: sp.log(p[1]) - sp.log(v[0])),
-    ("Exponential", ""): Law(_OF_ONE, lambda p, v: v[0] / p[0]),
-    ("Exponential", "log"): Law(_OF_ONE, lambda p, v: sp.log(v[0]) - sp.log(p[0])),
+    ("Exponential", ""): Law((("Exponential", ()),), lambda p, v: v[0] / p[0]),
     ("Beta", ""): Law((("Beta", (0, 1)),), lambda _, v: v[0]),
     ("Beta", "logit"): Law((("Gamma", (0,)), ("Gamma", (1,))), lambda _, v: sp.log(v[0]) - sp.log(v[1])),
     ("Uniform", ""): Law(_OF_UNIT, lambda p, v: p[0] + (p[1] - p[0]) * v[0]),
     ("Uniform", "logit"): Law(_OF_UNIT, lambda _, v: sp.log(v[0]) - sp.log(1 - v[0])),
     ("Poisson", ""): Law((("Poisson", (0,)),), lambda _, v: v[0]),
     ("Binomial", ""): Law((("Binomial", (0, 1)),), lambda _, v: v[0]),
-    ("CIR", ""): Law(_COUNTED, lambda p, v: p[4] * v[0], moves=True),
-    ("CIR", "log"): Law(_COUNTED, lambda p, v: sp.log(v[0]) + sp.log(p[4]), moves=True),
+    ("CIR", ""): Law((("Gamma of count", (0, 5)),), lambda p, v: p[4] * v[0], moves=True),
 }
-"""What an entry of every law is: X of Beta(a, b) is G/(G + F), so that its logit is log G - log F."""
+"""What an entry of every law is: X of Beta(a, b) is G/(G + F), so that its logit is log G - log F.
+
+Of a block that is drawn via its logarithm, it is that of what stands here.
+"""
 
 
 def solver_of(move: Draw) -> str:
@@ -104,12 +101,14 @@ class DrawMean:
 
     def _each(self, oracle: Oracle, normals: Sequence[Scalar], count: int) -> Iterator[Scalar]:
         """Yield entry by entry what is made of its variates, or of its normal."""
-        law = LAWS[self.move.law, self.move.via]
+        is_log = self.move.via == "log"
+        law = LAWS[self.move.law, "" if is_log else self.move.via]
         for k in range(count):
             parameters = [self.parameter(p, k) for p in range(len(self.move.parameters))]
             parameters += self._moved(k, parameters[1]) if law.moves else ()
             variates = [oracle.variate(name, [parameters[p] for p in places]) for name, places in law.variates]
-            yield law.value(parameters, variates or [normals[k]])
+            value = law.value(parameters, variates or [normals[k]])
+            yield sp.log(value) if is_log else value
 
     def _above(
         self, oracle: Oracle, logits: Entries, weights: Entries, held: Sequence[Scalar], report: Scalar

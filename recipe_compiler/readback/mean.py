@@ -153,7 +153,7 @@ def covariance(
         diagonal, alike = all(map(_is_diagonal, both)), {at: [(col, at)] for col, at in every}
         for row, at in enumerate(rows, first[a]):
             for col, to in alike.get(at, []) if diagonal else every:
-                two_D, B_hat = (_entry(tensor, at, to, names, leaf) for tensor in both)
+                two_D, B_hat = (entry_of(tensor, at, to, names, leaf) for tensor in both)
                 found[row, col] = time * (two_D - time * B_hat)
     return found
 
@@ -172,6 +172,7 @@ def _is_diagonal(tensor: Tensor) -> bool:
     )
 
 
-def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names, leaf: Leaf) -> Scalar:
+def entry_of(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names, leaf: Leaf) -> Scalar:
+    """Return an entry of a matrix over two blocks, with free indices `i` of the row and others of the column."""
     places = {index: (row if index.label == "i" else col)[0] for index in tensor.free}
     return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)

@@ -28,10 +28,9 @@ from recipe_compiler.program.program import (
 from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
-    INVOLUTIONS_TRIED,
     IRREVERSIBLE,
     TOO_FEW,
-    TRIED,
+    TRIES,
     UNSOLVED,
     of_kind,
 )
@@ -117,17 +116,14 @@ class MovesMean:
     def _report(self, taken: Sequence[tuple[Move, Scalar]]) -> None:
         """Report mean probabilities of acceptance; sums and counts where moves are not due in each cycle."""
         cycle = self.cycle
-        kinds = cycle.kinds if len(cycle.kinds) > 1 else ()
-        every = (
-            (ACCEPTANCE, TRIED, cycle.accepted),
-            (INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, cycle.involutions),
-            *((of_kind(ACCEPTANCE, k), of_kind(TRIED, k), own) for k, own in enumerate(kinds)),
-        )
-        for acceptance, tried, moves in (row for row in every if row[2]):
+        groups = {ACCEPTANCE: cycle.accepted, INVOLUTION_ACCEPTANCE: cycle.involutions}
+        groups |= {of_kind(ACCEPTANCE, k): own for k, own in enumerate(cycle.kinds) if len(cycle.kinds) > 1}
+        for acceptance, moves in groups.items():
             own = [probability for move, probability in taken if move in moves]
             counted = any(move.every > 1 for move in moves)
-            self.stats[acceptance] = sp.Add(*own) / (1 if counted else len(own))
-            self.stats |= {tried: sp.Integer(len(own))} if counted else {}
+            if moves:
+                self.stats[acceptance] = sp.Add(*own) / (1 if counted else len(own))
+                self.stats |= {TRIES[acceptance]: sp.Integer(len(own))} if counted else {}
 
     @property
     def _blocks(self) -> Sequence[Block]:

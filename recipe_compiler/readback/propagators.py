@@ -4,7 +4,6 @@ What they are is a fact of linear equations, and how they are computed is suppor
 is asked for that the Program states, and what the step makes of its matrices.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,34 +11,32 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.scalars.symbols import positions
-from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Grid, Propagator
 from recipe_compiler.program.program import Names as Arrays
 from recipe_compiler.readback.interpreter import Fill
+from recipe_compiler.readback.mean import entry_of
 from recipe_compiler.readback.names import Names
-from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.readback.oracle import require, same
+from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any
-GUARD = 20
-"""Digits of numbers at a point that roundings may have taken."""
 
 
 def matrices_of(names: Names) -> dict[str, Fill]:
     """Return the matrices of a program: inverses, and the matrices exp(-t F) etc. of linear flows as symbols.
 
-    F, 2D and the time of a flow have to be those of one that the Program has, each asked for once.
+    F, 2D and the time of each have to be those of the Program's, in their order.
     """
     left = list(names.program.propagators)
 
     def flow(arguments: list[Value]) -> Value:
         F, two_D, share, eps = arguments
-        F, two_D = np.block(F), np.block(two_D)
-        own = next((p for p in left if _same(names, p, F, two_D, share * eps)), None)
-        if own is None:
-            raise CompilerError("the emitted prepare computes a linear flow that is not its Program's")
-        left.remove(own)
+        require(bool(left), "computes more linear flows than its Program has")
+        own = left.pop(0)
+        stated = [x for grid in (own.F, own.two_D) for x in np.ravel(matrix(names, own.blocks, grid))]
+        read = [*np.ravel(np.block(F)), *np.ravel(np.block(two_D)), share * eps]
+        same([*stated, _share(own) * names.eps], read, "a linear flow", names)
         return tuple(_arrays(names, own.blocks, named) for named in (own.change, own.integral, own.covariance))
 
     return {"np.linalg.inv": lambda arguments: names.invert(*arguments), "_propagator": flow}
@@ -52,9 +49,8 @@ def at_start(names: Names) -> dict[Scalar, Scalar]:
     """
     found: dict[Scalar, Scalar] = {}
     for own in names.program.propagators:
-        share = sp.Rational(own.share.numerator, own.share.denominator)
-        F, two_D = (matrix(names, own.blocks, grid) for grid in (own.F, own.two_D))
-        at_rest = (-share * F, share * _one(F), share * two_D)
+        share, F, two_D = _share(own), *(matrix(names, own.blocks, grid) for grid in (own.F, own.two_D))
+        at_rest = (-share * F, share * np.eye(len(F), dtype=int), share * two_D)
         for entries, value in zip(symbols_of(names, own), at_rest, strict=True):
             found |= dict(zip(entries.ravel(), np.asarray(value, object).ravel(), strict=True))
     return found
@@ -68,19 +64,8 @@ def symbols_of(names: Names, own: Propagator) -> tuple[np.ndarray, ...]:
 def matrix(names: Names, blocks: tuple[Block, ...], grid: Grid) -> np.ndarray:
     """Return a matrix over some blocks, n x n over all their coordinates."""
     rows = [(a, at) for a, block in enumerate(blocks) for at in positions(block.shape, names.sizes)]
-    entries = [[_entry(names, grid, row, col) for col in rows] for row in rows]
+    entries = [[entry_of(grid[a][b], at, to, names, names.atom) for b, to in rows] for a, at in rows]
     return np.array(entries, object).reshape(len(rows), len(rows))
-
-
-def _entry(names: Names, grid: Grid, row: tuple[int, tuple[int, ...]], col: tuple[int, tuple[int, ...]]) -> Scalar:
-    (a, at), (b, to) = row, col
-    tensor = grid[a][b]
-    places = {index: (at if index.label == "i" else to)[0] for index in tensor.free}
-    return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point)
-
-
-def _one(F: np.ndarray) -> np.ndarray:
-    return np.array(sp.eye(len(F)).tolist(), object).reshape(F.shape)
 
 
 def _arrays(names: Names, blocks: tuple[Block, ...], named: Arrays) -> list[list[np.ndarray]]:
@@ -91,20 +76,5 @@ def _arrays(names: Names, blocks: tuple[Block, ...], named: Arrays) -> list[list
     ]
 
 
-def _same(names: Names, own: Propagator, F: np.ndarray, two_D: np.ndarray, t: Scalar) -> bool:
-    share = sp.Rational(own.share.numerator, own.share.denominator)
-    pairs = ((F, matrix(names, own.blocks, own.F)), (two_D, matrix(names, own.blocks, own.two_D)))
-    if t != share * names.eps or any(read.shape != stated.shape for read, stated in pairs):
-        return False
-    return all(_equal(x, y, names) for read, stated in pairs for x, y in _entries(read, stated))
-
-
-def _entries(read: np.ndarray, stated: np.ndarray) -> Iterator[tuple[Scalar, Scalar]]:
-    yield from zip(read.ravel(), stated.ravel(), strict=True)
-
-
-def _equal(read: Scalar, stated: Scalar, names: Names) -> bool:
-    difference = sp.expand(read - stated)
-    if names.digits and difference.is_number:
-        return bool(abs(difference) < sp.Rational(1, 10 ** (names.digits - GUARD)))
-    return difference == 0 or (not names.at_point and bool(is_zero(difference)))
+def _share(own: Propagator) -> Scalar:
+    return sp.Rational(own.share.numerator, own.share.denominator)

@@ -7,7 +7,7 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.program.lower_cycle import HEAT
 from recipe_compiler.readback.calls import Calls, chain_values, entries_of, execute
-from recipe_compiler.readback.equations import Equations, ImplicitEquation
+from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.mean import ReadStep, gradients_of, stated_step
 from recipe_compiler.readback.names import Names, known_numbers, rational_of
@@ -97,11 +97,5 @@ def same_step(read: ReadStep, here: Names) -> None:
 
 def _equations(module: Module, cuts: Cuts) -> Equations:
     """Return the implicit shifts of a module's program; their unknowns are symbols of the cuts."""
-
-    def kept_in(value: str) -> tuple[str, ...]:
-        return module.kernel.scalars(value) or (value,)
-
     own = (shift for shift in module.program.shifts if shift.implicit)
-    return Equations(
-        [ImplicitEquation(kept_in(shift.old), kept_in(shift.new), cuts.unknown, cuts.solve, cuts.said) for shift in own]
-    )
+    return Equations([tuple(module.kernel.scalars(x) or (x,) for x in (shift.old, shift.new)) for shift in own], cuts)

@@ -534,6 +534,11 @@ PLANTED = (
         "heat that is lost": ("heat_0 = -rest_before + rest_after", "heat_0 = 0.0 * rest_after", "the heat"),
         "heat since the start of the step": ("rest_before = rest(r_v1_0", "rest_before = rest(r_0", "the r that rest is given"),
     }),
+    Planted("generalised_langevin_gaussian_baoab", ("shipped",), {
+        "the drift of another flow": ("F_r_w[i, j] = -Lambda[i, j]", "F_r_w[i, j] = Lambda[i, j]", "a linear flow"),
+        "half of the noise of a flow": ("two_D_w_w[i, j] = 2.0 * A[i, j]", "two_D_w_w[i, j] = A[i, j]", "a linear flow"),
+        "half of the time of a flow": ("[two_D_w_r, two_D_w_w]], 1.0, eps)", "[two_D_w_r, two_D_w_w]], 0.5, eps)", "a linear flow"),
+    }),
     Planted("guarded_funnel", ("shipped",), {
         "the way back of one coordinate": ("gap += abs(theta_1 - theta_back_1)", "gap += 0.0", "the gap that the way back is given"),
         "a momentum that is not turned": ("abs(r_drawn_0 + r_back_0)", "abs(r_drawn_0 - r_back_0)", "the gap that the way back is given"),
