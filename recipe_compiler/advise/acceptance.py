@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
-from recipe_compiler.advise.measure import LEAST, WANTED
-from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats, shrunk
+from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, least_share, r_hats, shrunk
 from recipe_compiler.advise.pilots import Moved, Moving, Pilots
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.search import matched
@@ -353,10 +352,10 @@ def measured(
         if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
             eps, shortened = float(f"{SHORTER * eps:.3g}"), shortened + 1
             continue
-        counts = float(np.min(np.nan_to_num(effective_shares(found.theta), nan=0.0)))
+        counts = least_share(found.theta)
         if counts >= LEAST or thin >= most:
             break
-        thin = min(most, thin * 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / MOST))))
+        thin = apart(thin, counts, MOST, most)
         draws = min(DRAWS, max(FEWER, int(SOME / (pilots.entries * steps * thin * len(pilots.chains)))))
     flat = found.theta.reshape(-1, pilots.width)
     covariance = _covariance(flat)
@@ -415,9 +414,9 @@ def _stuck(found: Moved, thin: int) -> Iterator[str]:
 
 
 def _apart(found: Moved) -> Iterator[str]:
-    apart = float(np.max(r_hats(found.theta)))
-    if not apart <= AGREE:
-        yield (f"warm-up chains do not mix: their R-hat is {apart:.3g}. {CURE}")
+    r_hat = float(np.max(r_hats(found.theta)))
+    if not r_hat <= AGREE:
+        yield f"warm-up chains do not mix: their R-hat is {r_hat:.3g}. {CURE}"
 
 
 def _uneven(

@@ -164,12 +164,6 @@ def free_name(name: str, build: Build) -> str:
 OWN = 1_000
 """Nodes of a document that are not numbers of a plan."""
 
-NAMES = {
-    ParameterRole.MASS: "mass",
-    ParameterRole.FRICTION: "friction",
-    ParameterRole.PRECONDITIONER: "preconditioner",
-}
-
 
 def with_diagonals(build: Build, width: int) -> Build:
     """Return a build whose open matrices are bound to diagonals, `M: diag(mass)`, where it has many coordinates.
@@ -182,7 +176,7 @@ def with_diagonals(build: Build, width: int) -> Build:
     bound: dict[str, Entry | None] = {}
     declared: dict[str, Entry | None] = {}
     for one in matrices:
-        name = free_name(NAMES[one.role], build)
+        name = free_name(one.role.value, build)
         bound[one.name] = f"diag({name})"
         declared[name] = {"shape": str(one.parameter.shape.sizes[0]), "is": "positive"}
     return restated(build, {"bind": bound, "parameters": declared}) if matrices else build

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import tuned
 from recipe_compiler.advise.budget import Budget
-from recipe_compiler.advise.moments import AGREE, Moments, effective_shares, moments_of, r_hats
+from recipe_compiler.advise.moments import AGREE, Moments, least_share, moments_of, r_hats
 from recipe_compiler.advise.pilots import CHAINS, Moved
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.errors import RunError
@@ -187,7 +187,7 @@ def exact_draws(
         budget.say(f"warm-up: {draws} draws of {CHAINS} chains")
         parts.append(moves.moved(values, eps, 1, draws))
         found = np.concatenate([part.theta for part in parts], axis=1)
-        counts = float(np.min(np.nan_to_num(effective_shares(found), nan=0.0))) * CHAINS * found.shape[1]
+        counts = least_share(found) * CHAINS * found.shape[1]
         draws = int(min(most - found.shape[1], found.shape[1] * min(8.0, 1.1 * WANTED / max(counts, 1.0) - 1.0)))
         if counts >= WANTED or draws < 1:
             break

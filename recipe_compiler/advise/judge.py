@@ -13,10 +13,9 @@ from recipe_compiler.advise.missed_modes import missed_mode_of_run
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.tails import powers
-from recipe_compiler.run.energies import DrawEnergies
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.sizes import potential_block
-from recipe_compiler.run.stages import Ready
+from recipe_compiler.run.stages import Ready, conclude
 from recipe_compiler.spec.code import on_trust
 from recipe_compiler.verdict import Proved, Report, Verdict
 
@@ -33,19 +32,16 @@ def forecast_run(ready: Ready, plan: Plan) -> Forecast:
     return forecast(Sampler.of_run(ready))
 
 
-def judge_run(
-    ready: Ready, plan: Plan, ahead: Forecast, draws: Draws, tree: "DataTree", known: DrawEnergies
-) -> Summary:
-    """Return the summary of a run with every reason to doubt it; the attributes of its tree then say so, too.
+def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summary:
+    """Return the summary of a run with every reason to doubt it; the attributes of its tree say so, too.
 
     Args:
         ready: the run.
         plan: that it follows.
         ahead: what was forecast.
         draws: what was drawn.
-        tree: the same, as `conclude` stored it.
-        known: what the target and H say of the draws.
     """
+    tree, known = conclude(ready, draws)
     report, sampler = ready.run.report, Sampler.of_run(ready)
     diagnostics = Diagnostics(
         ahead,

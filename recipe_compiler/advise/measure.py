@@ -21,16 +21,23 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import Bulk, settings_of
 from recipe_compiler.advise.chosen import PilotFigures
-from recipe_compiler.advise.moments import AGREE, Difference, Moments, effective_shares, moments_of, r_hats
+from recipe_compiler.advise.moments import (
+    AGREE,
+    LEAST,
+    WANTED,
+    Difference,
+    Moments,
+    apart,
+    effective_shares,
+    moments_of,
+    r_hats,
+)
 from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.errors import RunError
 
 Array = NDArray[np.float64]
-
-WANTED, LEAST = 0.5, 0.25
-"""Effective draws a draw: what a plan is made for, and what is taken for it without another word."""
 
 DRAWS = 250
 """Draws of a chain, in walks that measure the pace."""
@@ -182,12 +189,11 @@ def _paced(walker: Pilots, bulk: Bulk, settings: Settings, names: tuple[str, ...
         counts = float(np.nan_to_num(shares[slowest], nan=0.0))
         if counts >= LEAST or settings.thin >= most:
             break
-        factor = 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / MOST)))
-        settings, seed = replace(settings, thin=min(most, factor * settings.thin)), seed + 1
-    apart = float(np.max(r_hats(kept)))
-    if not apart <= AGREE:
+        settings, seed = replace(settings, thin=apart(settings.thin, counts, MOST, most)), seed + 1
+    r_hat = float(np.max(r_hats(kept)))
+    if not r_hat <= AGREE:
         raise RunError(
-            f"{CHAINS} chains of {DRAWS} draws of {settings.thin} steps each do not mix (R-hat {apart:.3g}; the "
+            f"{CHAINS} chains of {DRAWS} draws of {settings.thin} steps each do not mix (R-hat {r_hat:.3g}; the "
             f"effective sample size of {names[slowest]} is {100.0 * counts:.2g} % of its draws)"
         )
     return _Pace(settings, spread, max(counts, 1.0 / DRAWS), moments_of(kept))

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.infinitesimal_means import chosen_draws
-from recipe_compiler.advise.moments import effective_shares
+from recipe_compiler.advise.moments import least_share
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.steepness import NotGaussianError
 from recipe_compiler.errors import RunError
@@ -301,7 +301,7 @@ def missed_mode(
     if energies is None:
         energies = np.array([potential(one) for one in draws[:: max(1, math.ceil(len(draws) * entries / ENERGIES))]])
     with np.errstate(all="ignore"):
-        effective = max(1.0, len(draws) * float(np.nan_to_num(effective_shares(theta)).min()))
+        effective = max(1.0, len(draws) * least_share(theta))
     log_most = log_visited(draws, energies, effective)
     for k, at in enumerate(minima(slope, mode.theta, K, sampler.starts, SEARCHES / (entries + CALL), potential)):
         says = "far away from another" if k else mode.says

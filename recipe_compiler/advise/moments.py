@@ -1,5 +1,6 @@
 """What draws of several chains tell of each coordinate: moments with their errors, effective draws, R-hat."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,6 +14,9 @@ Array = NDArray[np.float64]
 
 TAILS = 0.9
 """The part of the draws between the quantiles that tell the tails."""
+
+WANTED, LEAST = 0.5, 0.25
+"""Effective draws a draw: what a plan is made for, and what is taken for it without another word."""
 
 AGREE = 1.05
 """The largest R-hat of walks that pass from one end of the bulk to the other."""
@@ -78,6 +82,23 @@ def effective_shares(draws: Array) -> Array:
     tails = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="tail", prob=TAILS))
     spread = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="sd"))
     return np.minimum(np.minimum(bulk, tails), spread) / (draws.shape[0] * draws.shape[1])
+
+
+def least_share(draws: Array) -> float:
+    """Return effective draws per draw of the coordinate that has fewest, 0 where that is no number."""
+    return float(np.nan_to_num(effective_shares(draws), nan=0.0).min())
+
+
+def apart(thin: int, counts: float, most: int, longest: int) -> int:
+    """Return how far apart draws shall lie of which a part counts, for `WANTED` of them to: times a power of two.
+
+    Args:
+        thin: steps or moves between two of them.
+        counts: the part.
+        most: times as far at most.
+        longest: steps or moves at most.
+    """
+    return min(longest, thin * 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / most))))
 
 
 def r_hats(draws: Array) -> Array:

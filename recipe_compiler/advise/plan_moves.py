@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.entries import ChosenEntries, states
-from recipe_compiler.advise.measure import LEAST, WANTED
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
-from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats
+from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, r_hats
 from recipe_compiler.advise.pilots import CHAINS, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
@@ -187,7 +186,7 @@ def plan_of_draws(stated: Build, pilots: Pilots) -> Plan:
         counts = max(float(shares.min()), 1.0 / DRAWS)
         if counts >= LEAST or thin >= most:
             break
-        thin = min(most, thin * 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / MOST))))
+        thin = apart(thin, counts, MOST, most)
     doubts = tuple(_doubts(theta[:, :, moving], thin))
     own = stated.run.thin if states(stated, "thin") else thin
     warmup = math.ceil(WARMUP / counts * thin / own)
@@ -206,9 +205,9 @@ def plan_of_draws(stated: Build, pilots: Pilots) -> Plan:
 
 def _doubts(theta: Array, thin: int) -> Iterator[str]:
     with np.errstate(all="ignore"):
-        apart = float(np.max(np.nan_to_num(r_hats(theta), nan=np.inf), initial=1.0))
-    if not apart <= AGREE:
+        r_hat = float(np.max(np.nan_to_num(r_hats(theta), nan=np.inf), initial=1.0))
+    if not r_hat <= AGREE:
         yield (
-            f"chains of {DRAWS} draws, {thin} cycles apart, do not mix: R-hat is {apart:.3g}. Draw strongly correlated "
+            f"chains of {DRAWS} draws, {thin} cycles apart, do not mix: R-hat is {r_hat:.3g}. Draw strongly correlated "
             "blocks together, or break the symmetry of exchangeable components (`constraint: ordered`)."
         )

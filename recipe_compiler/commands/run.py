@@ -36,7 +36,6 @@ from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stages import (
     Ready,
     Run,
-    conclude,
     demand_log_likelihood,
     demand_no_code,
     demand_predictive,
@@ -296,8 +295,8 @@ def _conclude(
     """Store the draws with what they are worth, then say it; pictures come last, so that they can keep nothing back."""
     path = _stored(results, ready.run.build)
     stages("summarising the draws")
-    tree, known = conclude(ready, draws)
-    summary = judge_run(ready, plan, ahead, draws, tree, known)
+    summary = judge_run(ready, plan, ahead, draws)
+    tree = summary.tree
     aside = None if results.overwrite else set_aside(path)
     save(tree, path)
     stages("")

@@ -26,7 +26,6 @@ from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
 from recipe_compiler.pipeline import (
     compile_build,
-    conclude,
     draw,
     make_ready,
     prepare_run,
@@ -319,15 +318,14 @@ def _concluded(ready: Ready, plan: Plan, ahead: Forecast, drawn: Draws, kept: Ch
     """Return the tree of draws with all that is said of them, the doubts and warnings said aloud."""
     from recipe_compiler.front.fit import Fit  # with xarray, which no other verb needs
 
-    tree, known = conclude(ready, drawn)
-    summary = judge_run(ready, plan, ahead, drawn, tree, known)
+    summary = judge_run(ready, plan, ahead, drawn)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
     rough = (*notes, *summary.warnings)
-    tree.attrs["warnings"] = "\n".join(rough)
+    summary.tree.attrs["warnings"] = "\n".join(rough)
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:
             warnings.warn(sentence, category, stacklevel=4)
-    return Fit.of(tree)
+    return Fit.of(summary.tree)
 
 
 OWN = {"dynamics", "target", "name", "data", "allow_undecided", "cache"}

@@ -7,7 +7,7 @@ from answers import document
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.judge import forecast_run, judge_run
 from recipe_compiler.advise.tails import power, powers_along
-from recipe_compiler.pipeline import conclude, draw, make_ready, prepare_run
+from recipe_compiler.pipeline import draw, make_ready, prepare_run
 from recipe_compiler.report.check import check
 
 BUILD = """
@@ -63,9 +63,8 @@ def test_a_run_whose_draws_look_lighter_is_told_by_the_slope() -> None:
     ready = make_ready(prepare_run(build, check(build), build.run))
     drawn = draw(ready)
     plan = Plan(build, ())
-    tree, known = conclude(ready, drawn)
-    told = judge_run(ready, plan, forecast_run(ready, plan), drawn, tree, known)
-    assert tree["posterior"]["theta"].shape == (4, 500, 2)
+    told = judge_run(ready, plan, forecast_run(ready, plan), drawn)
+    assert told.tree["posterior"]["theta"].shape == (4, 500, 2)
     assert [round(shape, 3) for shape in told.known.powers] == [0.333, 0.333]
     assert len(told.tails) == 2
     assert all(tail.shape >= 0.333 for tail in told.tails)
