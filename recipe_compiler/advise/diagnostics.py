@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.advise.forecast import Forecast
-from recipe_compiler.advise.infinitesimal_means import InfinitesimalMeans
 from recipe_compiler.advise.missed_modes import LEAST, MISSED
 from recipe_compiler.advise.stein import BLOWN_UP, SMALL, Departures
 from recipe_compiler.advise.stuck import STUCK, least_accepted
@@ -73,8 +72,6 @@ class Diagnostics:
     """What was said before the run; None for one with the full gradient."""
     departures: Departures | None = None
     """How far the draws are from the target."""
-    generator: InfinitesimalMeans | None = None
-    """What a finite step makes of momenta and other auxiliary blocks."""
     powers: tuple[float, ...] = ()
     """What U says of the tails of each coordinate that is sampled (`advise/tails.py`)."""
     kernel: str = ""
@@ -158,7 +155,7 @@ class Summary:
             *(f"assumed, not proved: {one}" for one in known.assumed),
             *_notes(draws),
             *ahead,
-            *(one.says for one in (known.departures, known.generator) if one is not None),
+            *(() if known.departures is None else (known.departures.says,)),
         )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast, forecast
-from recipe_compiler.advise.infinitesimal_means import infinitesimal_means
 from recipe_compiler.advise.missed_modes import missed_mode_of_run
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.stein import departures
@@ -46,7 +45,6 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
     diagnostics = Diagnostics(
         ahead,
         departures(sampler, draws),
-        infinitesimal_means(sampler, draws),
         powers(sampler, draws),
         _kernel(report),
         on_trust(sampler.build, _given(report)),
@@ -57,7 +55,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
     tree.attrs.update({"assumed": "\n".join(diagnostics.assumed)} if diagnostics.assumed else {})
     tree.attrs.update({"plan": "\n".join(plan.says)} if plan.says else {})
     tree.attrs["forecast_lines"] = "\n".join(ahead.says)
-    for one in (ahead, diagnostics.departures, diagnostics.generator):
+    for one in (ahead, diagnostics.departures):
         tree.attrs.update({} if one is None else one.attributes)
     tree.attrs.update(summary.attributes)
     return summary

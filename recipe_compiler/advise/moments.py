@@ -7,10 +7,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.advise.infinitesimal_means import errors_of
 from recipe_compiler.run.differences import is_definite
 
 Array = NDArray[np.float64]
+
+BATCHES = 20
+"""Stretches of a chain whose means give one of the two estimates of the error."""
 
 TAILS = 0.9
 """The part of the draws between the quantiles that tell the tails."""
@@ -57,6 +59,19 @@ class Moments:
             np.log(self.sd / other.sd),
             np.hypot(self.sd_error / self.sd, other.sd_error / other.sd),
         )
+
+
+def errors_of(values: Array) -> Array:
+    """Return standard errors of means over all draws `[chain, draw, value]`: the larger of two estimates.
+
+    sd/sqrt(ESS), and the error from the means of stretches of the chains (batch means).
+    """
+    from arviz_stats.base.array import array_stats
+
+    length = values.shape[1] // BATCHES
+    stretches = values[:, : length * BATCHES].reshape(values.shape[0] * BATCHES, length, -1).mean(axis=1)
+    by_stretches = stretches.std(axis=0, ddof=1) / np.sqrt(len(stretches))
+    return np.maximum(cast("Any", array_stats).mcse(values, chain_axis=0, draw_axis=1, method="mean"), by_stretches)
 
 
 def moments_of(draws: Array) -> Moments:

@@ -15,13 +15,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recipe_compiler.advise.infinitesimal_means import FALSE_ALARM, chosen_draws, errors_of
+from recipe_compiler.advise.moments import BATCHES, errors_of
 from recipe_compiler.advise.sampler import Sampler
-from recipe_compiler.run.chain import Array
+from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
 from recipe_compiler.spec.discrete import discrete_blocks
+
+Places = NDArray[np.intp]
+
+FALSE_ALARM = 1e-3
+"""How often a limit is passed by a run whose draws are those of exp(-U), all its means together (Bonferroni)."""
+
+MOST_DRAWS, LEAST_DRAWS = 20_000, 200
+"""Draws of all chains together that are looked at, evenly spaced."""
+
+WORK = 2e9
+"""Entries of the data that may be read for all of them, before there are fewer."""
 
 SMALL = 0.1
 """The largest error of a mean (in sds) and of a mean square (of itself) that leaves a summary what it is."""
@@ -138,6 +150,18 @@ def departures(sampler: Sampler, draws: Draws) -> Departures | None:
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
     return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real])
+
+
+def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
+    """Return the chains that did not diverge, and evenly spaced draws of them; None where there are too few."""
+    whole = [k for k, diverging in enumerate(draws.diverging) if not diverging]
+    length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
+    if length < 2 * BATCHES:
+        return None
+    width = sum(array.shape[2] for array in draws.arrays)
+    most = min(max(WORK / (1 + inputs.rows * width), LEAST_DRAWS), MOST_DRAWS)
+    stride = max(1, int(np.ceil(length * len(whole) / most)))
+    return np.array(whole), np.arange(draws.warmup, draws.warmup + length, stride)
 
 
 def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:

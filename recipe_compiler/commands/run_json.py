@@ -44,7 +44,6 @@ def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequ
             "constant": dict(summary.numbers.constants),
             "forecast": None if diagnostics.forecast is None else _of_forecast(diagnostics.forecast),
             "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),
-            "generator": None if diagnostics.generator is None else asdict(diagnostics.generator),
             "assumed": diagnostics.assumed,
             "trust": summary.trust,
             "doubts": summary.doubts,

@@ -84,8 +84,6 @@ class Emitted:
     run_lanes: Callable[..., None] | None = None
     """Advances 64 chains side by side; None where the state is too large for it, or the chains have data."""
 
-    moments: tuple[str, ...] = ()
-    """Polynomials phi of the state, family by family, of which `generator` gives L phi."""
     generator: Callable[..., Any] | None = None
     full_gradient: Callable[..., Any] | None = None
     """grad U of all data, whatever the steps take."""

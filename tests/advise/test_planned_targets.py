@@ -21,8 +21,8 @@ from recipe_compiler.advise import forecast
 from recipe_compiler.advise import plan as planner
 from recipe_compiler.advise.bulk import Bulk
 from recipe_compiler.advise.chosen import Plan
-from recipe_compiler.advise.infinitesimal_means import errors_of
 from recipe_compiler.advise.metric import Pace, metric_of
+from recipe_compiler.advise.moments import errors_of
 from recipe_compiler.advise.plan import Bent, plan_of_bulk
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import load
