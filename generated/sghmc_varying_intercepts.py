@@ -397,39 +397,33 @@ _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_at_edge(layer, x, u, v):
-    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
-
-    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
-    (Marsaglia 1964); what is refused stays in the tail.
-    """
-    if layer > 0:
-        heights = _HEIGHTS
-        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
-        return x if height < math.exp(-0.5 * x * x) else math.nan
-    beyond = -math.log1p(-u) / _TAIL
-    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
-    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
     """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
 
-    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    Below the tail two uniforms decide: under the density, or a new draw. In the tail: an exponential beyond its start,
+    accepted by another (Marsaglia 1964); what is refused stays in the tail. Rare, and therefore not inlined, which has
+    to be said: what a function inlined by force calls would be so too.
     """
     while True:
         layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        draw = x if place < _BOUNDS[layer] else math.inf
-        while draw == math.inf:
+        if place < _BOUNDS[layer]:
+            return x, s0, s1, s2, s3
+        layer &= np.uint64(255)
+        while True:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
-        if draw == draw:
-            return draw, s0, s1, s2, s3
+            v = np.float64(bits >> 11) * 2.0**-53
+            if layer > 0:
+                break
+            beyond = -math.log1p(-u) / _TAIL
+            if -2.0 * math.log1p(-v) >= beyond * beyond:
+                return math.copysign(_TAIL + beyond, x), s0, s1, s2, s3
+        height = _HEIGHTS[layer] + u * (_HEIGHTS[layer + np.uint64(1)] - _HEIGHTS[layer])
+        if height < math.exp(-0.5 * x * x):
+            return x, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
 
 
