@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.emit.print_body import call, print_body
+from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_chain import (
     carried,
     first_values_arguments,
     print_first_values,
     print_run,
+    print_seed_streams,
     print_sweep,
     run_arguments,
 )
@@ -20,21 +21,15 @@ from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_r
 from recipe_compiler.emit.print_procedure import (
     INLINED,
     LOOP,
-    REDUCTION,
-    docstring,
     print_prepare,
     print_procedure,
-    returned,
-    shape_text,
-    size_lines,
-    used_sizes,
+    print_whole,
 )
 from recipe_compiler.emit.print_sample import print_sample
 from recipe_compiler.emit.print_start import print_start, spelling
-from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
-from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.program import Program, symbolic_sizes
@@ -92,21 +87,6 @@ def renames(program: Program) -> dict[str, str]:
         if new != name:
             found[name] = new
     return found
-
-
-def print_whole(procedure: Procedure) -> Iterator[str]:
-    """Yield the lines of a jitted procedure that returns its outputs, arrays too."""
-    arrays = (*procedure.outputs, *procedure.work)
-    first, *others = procedure.says
-    yield REDUCTION
-    yield from call(f"def {procedure.name}", tuple(array.name for array in procedure.inputs), 0, ":")
-    yield from docstring((f"Return {first}", *others))
-    wanted = used_sizes(procedure) | frozenset(str(size) for array in arrays for size in array.sizes)
-    yield from size_lines((array for array in procedure.inputs if array.sizes), wanted)
-    for array in (array for array in arrays if array.sizes):
-        yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
-    yield from print_body(procedure.body, 4)
-    yield from returned(tuple(array.name for array in procedure.outputs))
 
 
 @dataclass(frozen=True, slots=True)

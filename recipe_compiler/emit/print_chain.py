@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from textwrap import wrap
 
-from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, assigned, call, print_body
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.errors import CompilerError
@@ -21,8 +20,17 @@ from recipe_compiler.program.program import Program
 from recipe_compiler.program.step_stats import TOLD, TRIES
 from recipe_compiler.program.traverse import with_refs
 
+RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
+"""What the function around the loop is compiled with."""
+
+LARGEST = "1.7976931348623157e308"
+"""The largest finite number: above it is what is infinite, and what is no number compares as false."""
+
 CHUNK = 512
 """Entries of a chunk: their noise stays in the first cache, beside the state."""
+
+
+Lines = tuple[str, ...]
 
 
 def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -32,11 +40,13 @@ def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     for energy in _energy(program):
         if kernel.potential is None:
             raise CompilerError(f"{energy.name} is carried on, and there is nothing that computes it")
-        (target,) = kernel.scalars(energy.name) or (f"{energy.name}[0]",)
-        yield from call(f"    {target} = potential", kernel.potential.arguments, 4)
-    for array in _count(program):
-        (target,) = kernel.scalars(array.name) or (f"{array.name}[0]",)
-        yield f"    {target} = 0.0"
+        yield from call(f"    {_number(kernel, energy.name)} = potential", kernel.potential.arguments, 4)
+    yield from (f"    {_number(kernel, array.name)} = 0.0" for array in _count(program))
+
+
+def _number(kernel: Kernel, name: str) -> str:
+    """Return what holds a number: a scalar, or the first entry of an array."""
+    return next(iter(kernel.scalars(name)), f"{name}[0]")
 
 
 def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -79,15 +89,33 @@ def _of_sweep(kernel: Kernel) -> tuple[str, ...]:
     return (*others, *(("noise_state", *noises) if noises else ()), "eps")
 
 
-def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
-    """Return the loop of a chain whose step is taken a chunk of entries at a time, in place."""
+def print_loop(
+    begin: Lines, step: Lines, keep: Lines, end: Lines = (), *, rows: str, draw: str = "kept", turn: str = "_"
+) -> Iterator[str]:
+    """Yield the body of the function that advances a chain, or chains side by side; parts have their indentation.
+
+    Args:
+        begin: room for what a step works with, and the state where the loop holds it.
+        step: what is drawn for a step, and the step.
+        keep: the state written down, and what is done where it is not finite.
+        end: what the caller is given back.
+        rows: how many draws there are to make.
+        draw: the number of a draw.
+        turn: the number of a step since the draw before.
+    """
+    yield from (*begin, f"    for {draw} in range({rows}):", f"        for {turn} in range(thin):")
+    yield from (*step, *keep, *end)
+
+
+def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
+    """Yield the loop of a chain whose step is taken a chunk of entries at a time, in place."""
     length = f"{program.blocks[0].name}.shape[0]"
     keep = ["        finite = 0", f"        for entry in range({length}):"]
     for block in program.blocks:
         keep.append(f"            {block.name}_draws[kept, entry] = {block.name}[entry]")
         keep.append(f"            finite += abs({block.name}[entry]) <= {LARGEST}")
     total = f"{len(program.blocks)} * {length}" if len(program.blocks) > 1 else length
-    return ChainLoop(
+    return print_loop(
         begin=tuple(f"    {array.name} = _empty_rows({CHUNK // 64})" for array in kernel.noises),
         rows=rows,
         step=tuple(call("            sweep", _of_sweep(kernel), 12)),
@@ -96,17 +124,15 @@ def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     )
 
 
-def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
-    """Return the loop of a chain of scalars: state and random state are read once, and written back at the end."""
+def _registers_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
+    """Yield the loop of a chain of scalars: state and random state are read once, and written back at the end."""
     step, told = kernel.chain_step, told_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
-    blocks = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
-    state = (*blocks, *carried_entries(program, kernel))
+    blocks, state = (entries(kernel, of) for of in (program.blocks, (*program.blocks, *carried(program))))
     words = tuple((k, word.name) for k, word in enumerate(STREAM_WORDS))
     drawn = ", ".join(name for _, name in words)
-    normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
     targets = (*(name for _, _, name in state), *(value for _, value in told))
-    return ChainLoop(
+    return print_loop(
         begin=(
             *_indented(4, rooms),
             *(f"    {name} = {array}[{k}]" for array, k, name in state),
@@ -116,7 +142,7 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         ),
         rows=rows,
         step=(
-            *(f"            {name}, {drawn} = _next_normal({drawn})" for name in normals),
+            *(f"            {name}, {drawn} = _next_normal({drawn})" for *_, name in entries(kernel, kernel.noises)),
             *assigned(targets, step.name, step.arguments, 12),
             *(f"            {summed(name)} += {value}" for name, value in told),
         ),
@@ -168,22 +194,19 @@ def summed(name: str) -> str:
 def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
     """Return what a step reports of its moves (acceptance, refusals), by name, and the scalar that holds it."""
     given = {array.name for array in kernel.chain_step.outputs}
-    held = ((name, kernel.scalars(name) or ((f"{name}[0]",) if name in given else ())) for name in TOLD)
-    return tuple((name, scalar) for name, scalars in held for scalar in scalars)
+    return tuple((name, _number(kernel, name)) for name in TOLD if kernel.scalars(name) or name in given)
 
 
 def mean_of(kernel: Kernel, told: str, sums: Callable[[str], str]) -> str:
     """Return the mean of a statistic over moves or steps, its sum where it is a count; `sums` says where sums are."""
-    names = tuple(name for name, _ in told_by(kernel))
-    count = TRIES.get(told)
-    number = sums(count) if count in names else "thin"
-    return f"{sums(told)} / {number}" if count else sums(told)
+    if (count := TRIES.get(told)) is None:
+        return sums(told)
+    return f"{sums(told)} / {sums(count) if count in dict(told_by(kernel)) else 'thin'}"
 
 
 def finite_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the scalars without which a state is none: the blocks, and U where it is carried on."""
-    blocks = (name for block in program.blocks for name in kernel.scalars(block.name))
-    return (*blocks, *(name for array in _energy(program) for name in kernel.scalars(array.name)))
+    return tuple(name for *_, name in entries(kernel, (*program.blocks, *_energy(program))))
 
 
 def _kept_told(kernel: Kernel) -> Iterator[str]:
@@ -207,13 +230,13 @@ def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
     of_batch = program.variant == "minibatch" and program.carries
     batch = ", of a minibatch that is drawn for it" if of_batch else ""
     says = f"Write {names} at the state{batch}: what the first step of a chain begins with."
-    yield from (f"    {line}" for line in wrap(f'"""{says}"""', WIDTH - 4))
+    yield from _indented(4, wrap(f'"""{says}"""', WIDTH - 4))
     yield from _rooms(program, _work_at_start(program, kernel))
-    yield from (f"    {line}" for line in (_draw_batch(program) if of_batch else ()))
-    for block in (program.gradient.block,) if program.gradient else program.blocks:
-        yield from (f"    {name} = {block.name}[{k}]" for k, name in enumerate(kernel.scalars(block.name)))
+    yield from _indented(4, _draw_batch(program) if of_batch else ())
+    read = entries(kernel, (program.gradient.block,) if program.gradient else program.blocks)
+    yield from (f"    {name} = {block}[{k}]" for block, k, name in read)
     yield from _values_at_start(program, kernel)
-    yield from (f"    {array}[{k}] = {name}" for array, k, name in carried_entries(program, kernel))
+    yield from (f"    {array}[{k}] = {name}" for array, k, name in entries(kernel, carried(program)))
 
 
 def _work_at_start(program: Program, kernel: Kernel) -> Iterator[Array]:
@@ -234,14 +257,14 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer"
     yield "    draws are kept than asked for, the last of them its last finite state."
     yield ""
-    yield from (f"    {line}" for line in wrap(_contract(program), WIDTH - 4))
+    yield from _indented(4, wrap(_contract(program), WIDTH - 4))
     yield ""
-    yield from (f"    {line}" for line in wrap(kernel.shape, WIDTH - 4))
+    yield from _indented(4, wrap(kernel.shape, WIDTH - 4))
     yield '    """'
     if not kernel.registers:
         yield "    _wide_vectors()"
-    held = _registers_loop if kernel.registers else _chunks_loop if kernel.chunked else _arrays_loop
-    yield from print_loop(held(program, kernel, f"{program.blocks[0].name}_draws.shape[0]"))
+    loop = _registers_loop if kernel.registers else _chunks_loop if kernel.chunked else _arrays_loop
+    yield from loop(program, kernel, f"{program.blocks[0].name}_draws.shape[0]")
 
 
 def _contract(program: Program) -> str:
@@ -266,14 +289,14 @@ def _contract(program: Program) -> str:
     return said
 
 
-def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
-    """Return the loop of a chain whose new state is written beside the old one, and copied."""
+def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
+    """Yield the loop of a chain whose new state is written beside the old one, and copied."""
     step, told = kernel.chain_step, told_by(kernel)
     work = (array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
-    return ChainLoop(
+    return print_loop(
         begin=(
             *_rooms(program, (*work, *(kernel.sums.outputs if kernel.sums else ()))),
-            *_summed(kernel),
+            *(call("    sums", kernel.sums.arguments, 4) if kernel.sums else ()),
             *(f"    {summed(name)} = 0.0" for name, _ in told),
         ),
         rows=rows,
@@ -287,12 +310,6 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         keep=(*_kept_told(kernel), *_keep(program)),
         end=(f"    return {rows}",),
     )
-
-
-def _summed(kernel: Kernel) -> Iterator[str]:
-    """Yield the line that computes what stays the same along the chain and is made of data."""
-    if kernel.sums is not None:
-        yield from call("    sums", kernel.sums.arguments, 4)
 
 
 def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -357,9 +374,9 @@ def _count(program: Program) -> tuple[Array, ...]:
     return (Array(counter, (1,)),) if counter else ()
 
 
-def carried_entries(program: Program, kernel: Kernel) -> tuple[tuple[str, int, str], ...]:
-    """Return array, place and scalar of what is carried on in registers."""
-    return tuple((a.name, k, name) for a in carried(program) for k, name in enumerate(kernel.scalars(a.name)))
+def entries(kernel: Kernel, arrays: Iterable[Array | Block]) -> tuple[tuple[str, int, str], ...]:
+    """Return array, place and scalar of what arrays have in registers."""
+    return tuple((a.name, k, name) for a in arrays for k, name in enumerate(kernel.scalars(a.name)))
 
 
 def _clips(kernel: Kernel) -> bool:
@@ -397,3 +414,13 @@ def _alike(program: Program) -> Iterator[tuple[Size, tuple[Block, ...]]]:
     lengths = [block.shape.sizes[0] if block.shape.sizes else 1 for block in program.blocks]
     for length in dict.fromkeys(lengths):
         yield length, tuple(b for b, own in zip(program.blocks, lengths, strict=True) if own == length)
+
+
+def print_seed_streams(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `seed_streams`: 4 words for one generator, 256 for 64 of them side by side."""
+    noise = f"_seed_words(seed, chains, 0, {256 if kernel.chunked else 4})"
+    batch = 256 if program.variant == "minibatch" and program.replacement else 4
+    yield "def seed_streams(seed, chains):"
+    says = "Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."
+    yield f'    """{says}"""'
+    yield f"    return {noise}, _seed_words(seed, chains, 1, {batch})"

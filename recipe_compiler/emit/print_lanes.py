@@ -8,11 +8,18 @@ nearest cache. A move that is refused stops no lane: both its ends are there, an
 from collections.abc import Iterator
 from textwrap import wrap
 
-from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, assigned, call
-from recipe_compiler.emit.print_chain import carried_entries, finite_scalars, mean_of, told_by
+from recipe_compiler.emit.print_chain import (
+    LARGEST,
+    RUN,
+    carried,
+    entries,
+    finite_scalars,
+    mean_of,
+    print_loop,
+    told_by,
+)
 from recipe_compiler.emit.print_procedure import LOOP
-from recipe_compiler.emit.print_streams import steps_at_once
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Program
@@ -39,7 +46,7 @@ def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
 
 def lanes_state(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the names of the scalars of a lane, in order: of the blocks, then of what a step passes on beside them."""
-    return (*_blocks(program, kernel), *(name for _, _, name in carried_entries(program, kernel)))
+    return tuple(name for *_, name in entries(kernel, (*program.blocks, *carried(program))))
 
 
 def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -73,14 +80,14 @@ def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from (f"    {line}" for line in wrap(says, WIDTH - 4))
     yield '    """'
     yield "    _wide_vectors()"
-    yield from print_loop(_lanes_loop(program, kernel))
+    yield from _lanes_loop(program, kernel)
 
 
-def _lanes_loop(program: Program, kernel: Kernel) -> ChainLoop:
-    """Return the loop of chains side by side."""
-    blocks, told, count = _blocks(program, kernel), told_by(kernel), len(_normals(kernel))
+def _lanes_loop(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the loop of chains side by side."""
+    blocks, told, count = len(entries(kernel, program.blocks)), told_by(kernel), len(_normals(kernel))
     state = lanes_state(program, kernel)
-    steps = steps_at_once(count)
+    steps = max(8 // count, 1 + count % 2) if count else 1  # as rows come in pairs, and longer loops cost less
     rooms = (f"    {NOISE} = _empty_rows({count * steps + count * steps % 2})",) if count else ()
     rooms += (f"    {TOLD} = _empty_rows({len(told)})", f"    {TOLD}[:] = 0.0") if told else ()
     drawn, noise = tuple[str, ...](), NOISE
@@ -91,7 +98,7 @@ def _lanes_loop(program: Program, kernel: Kernel) -> ChainLoop:
     elif count:
         drawn = (f"            _fill_normals_lanes(noise_state, {NOISE})",)
     arguments = tuple(noise if name == NOISE else name for name in _step_arguments(program, kernel))
-    return ChainLoop(
+    return print_loop(
         begin=(*rooms, "    kept[:] = 0"),
         draw="draw",
         rows="lanes_draws.shape[0]",
@@ -103,8 +110,8 @@ def _lanes_loop(program: Program, kernel: Kernel) -> ChainLoop:
             *(f"            finite &= abs(lanes[{_place(state.index(name))}]) <= {LARGEST}"
               for name in finite_scalars(program, kernel)),
             "            kept[lane] += finite",
-            *_kept_told(kernel, len(blocks)),
-            f"        for entry in range({LANES * len(blocks)}):",
+            *_kept_told(kernel, blocks),
+            f"        for entry in range({LANES * blocks}):",
             "            lanes_draws[draw, entry] = lanes[entry]",
         ),
     )  # fmt: skip
@@ -136,9 +143,5 @@ def _given(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return tuple(name for name in names if name in read)
 
 
-def _blocks(program: Program, kernel: Kernel) -> tuple[str, ...]:
-    return tuple(name for block in program.blocks for name in kernel.scalars(block.name))
-
-
 def _normals(kernel: Kernel) -> tuple[str, ...]:
-    return tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
+    return tuple(name for *_, name in entries(kernel, kernel.noises))

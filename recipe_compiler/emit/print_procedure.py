@@ -30,36 +30,44 @@ is kept from earlier runs, and the order of its sums differs. What is inlined is
 def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
     """Yield the lines of a jitted procedure: one that returns its outputs does not take them."""
     yield LONG if decorator == LOOP and len(procedure.taken) > MOST_ARGUMENTS else decorator
-    yield from call(f"def {procedure.name}", procedure.arguments, 0, ":")
-    first, *others = procedure.says
-    yield from docstring((f"{'Return' if procedure.returns else 'Write'} {first}", *others))
-    yield from size_lines(procedure.taken, used_sizes(procedure))
-    yield from print_body(procedure.body, 4)
+    yield from _function(procedure, procedure.arguments, "Return " if procedure.returns else "Write ")
     if procedure.returns:
-        yield from returned(tuple(array.name for array in procedure.outputs))
+        yield from _returned(procedure)
 
 
-def returned(names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the line that returns scalars, over several lines where they are too long for one."""
-    line = f"    return {', '.join(names)}"
-    yield from (line,) if len(line) <= WIDTH else call("    return ", names, 4)
+def print_whole(procedure: Procedure) -> Iterator[str]:
+    """Yield the lines of a jitted procedure that returns its outputs, arrays too."""
+    yield REDUCTION
+    yield from _function(procedure, tuple(array.name for array in procedure.inputs), "Return ")
+    yield from _returned(procedure)
 
 
 def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]:
     """Yield the lines of `prepare`: plain Python, run once before the chain starts."""
-    yield from call(f"def {procedure.name}", (*(array.name for array in procedure.inputs), *sizes), 0, ":")
-    yield from docstring(procedure.says)
-    known = tuple(array for array in procedure.inputs if array.sizes)
-    needed = used_sizes(procedure) | _array_sizes((*procedure.outputs, *procedure.work))
-    yield from size_lines(known, needed - set(sizes))
-    filled = {ref.name for ref in targets(procedure.body) if ref.at}
-    for array in (*procedure.outputs, *procedure.work):
-        if array.sizes and array.name in filled:
-            yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
-    yield from print_body(procedure.body, 4)
+    yield from _function(procedure, (*(array.name for array in procedure.inputs), *sizes))
     names = tuple(array.name for array in procedure.outputs)
-    line = f"    return ({', '.join(names)}{',' if len(names) == 1 else ''})"
-    yield from (line,) if len(line) <= WIDTH else returned(names)
+    yield from call("    return ", names if len(names) != 1 else (f"{names[0]},",), 4)
+
+
+def _function(procedure: Procedure, arguments: tuple[str, ...], verb: str = "") -> Iterator[str]:
+    """Yield the lines of a function but its decorator and what it returns; it makes the arrays that it is not given."""
+    arrays = (*procedure.outputs, *procedure.inputs, *procedure.work)
+    there = {*arguments, *(ref.name for ref in targets(procedure.body) if not ref.at)}
+    made = [array for array in arrays if array.sizes and array.name not in there]
+    wanted = used_sizes(procedure) | _array_sizes(made)
+    yield from call(f"def {procedure.name}", arguments, 0, ":")
+    first, *others = procedure.says
+    yield from _docstring((verb + first, *others))
+    yield from size_lines((array for array in arrays if array.name in arguments), wanted.difference(arguments))
+    yield from (f"    {array.name} = np.empty({shape_text(array.sizes)})" for array in made)
+    yield from print_body(procedure.body, 4)
+
+
+def _returned(procedure: Procedure) -> Iterator[str]:
+    """Yield the line that returns outputs, over several lines where they are too long for one."""
+    names = tuple(array.name for array in procedure.outputs)
+    line = f"    return {', '.join(names)}"
+    yield from (line,) if len(line) <= WIDTH else call("    return ", names, 4)
 
 
 def shape_text(sizes: tuple[Size, ...]) -> str:
@@ -95,7 +103,7 @@ def _array_sizes(arrays: Iterable[Array]) -> frozenset[str]:
     return frozenset(part for name in names for part in name.split("+"))
 
 
-def docstring(says: tuple[str, ...]) -> Iterator[str]:
+def _docstring(says: tuple[str, ...]) -> Iterator[str]:
     """Yield the lines of a function's docstring, each sentence on lines of its own."""
     lines = [part for line in says for part in wrap(line, WIDTH - 8, break_long_words=False, break_on_hyphens=False)]
     if len(lines) == 1:
