@@ -6,10 +6,12 @@ size or, unless it is marked present, for the absence of the axis. `K*d` is the 
 may be unknowns too.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from recipe_compiler.errors import Fault, Place
-from recipe_compiler.formula import tree
+from recipe_compiler.formula import build, tree
+from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
@@ -147,8 +149,10 @@ class Scope:
     """Declared standard normal draws, of claimed updates."""
     square: bool = False
     """Whether the whole formula stands at a place of a matrix: there `I` is the identity of a scalar, too."""
-    densities: bool = False
-    """Whether named densities may stand in it: in the formulas of a target."""
+    densities: "Callable[[tree.Call, Context], Formula | None] | None" = None
+    """What types the call of a named density; in the formulas of a target alone."""
+    entrywise: bool = False
+    """Whether a number beside a vector is that of every entry, and all is computed entry by entry, of matrices too."""
     at_any_blocks: bool = False
     """Whether a declared function may be taken at any blocks like its own, not only at those of `declarations`."""
 
@@ -176,6 +180,16 @@ class Context:
     def shown(self, formula: Formula) -> str:
         """Name a formula's shape in a message."""
         return shown(self.shape(formula))
+
+    def spread(self, formula: Formula, shape: Shape) -> Formula:
+        """Return a number as the vector of it in each entry, where all is computed entry by entry."""
+        if not self.scope.entrywise or self.shape(formula) != SCALAR or shape == SCALAR:
+            return formula
+        return build.multiply(formula, ex.Filled(1, shape), shape)
+
+    def is_ambiguous(self, shape: Shape) -> bool:
+        """Whether an operation on the entries could be meant as one on a matrix."""
+        return may_be_square(shape) and not self.scope.entrywise
 
     def fit(self, formula: Formula, expected: Shape, part: tree.Tree) -> Formula | None:
         """Make a formula's shape the one expected, or note the fault and return None."""

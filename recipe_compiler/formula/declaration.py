@@ -156,7 +156,7 @@ class Declarations:
         shapes = [item.shape for item in (*self.blocks, *self.parameters, *self.functions, *self.data)]
         counts = [datum.size for datum in self.data]
         found = [size for shape in shapes for size in shape.sizes] + counts
-        return tuple(dict.fromkeys(size for size in found if isinstance(size, str)))
+        return tuple(dict.fromkeys(one for size in found if isinstance(size, str) for one in size.split("*")))
 
 
 Item = TypeVar("Item", Block, Parameter, Function, Datum)

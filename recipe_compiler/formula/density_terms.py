@@ -11,31 +11,106 @@ whole vectors.
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 
-from recipe_compiler.errors import CompilerError, Place
+from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.context import Context, is_matrix, is_open, is_scalar, shown
-from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.densities import DENSITIES, Density
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.declaration import Datum, Declarations, Parameter
+from recipe_compiler.formula.densities import Density
+from recipe_compiler.formula.elaborate import (
+    Scope,
+    elaborate,
+    infer,
+    infer_value,
+    resolved,
+    settle,
+    without_spellings,
+)
+from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.formula.spellings import is_spelled
+from recipe_compiler.formula.spellings import MIXTURE, density_called
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.triangular import log_normal, size_of
 
 _NOWHERE = Place("")
-MIXTURE = "mixture"
-PROCESSES = {"gaussian_process": "multi_normal"}
-"""Calls that are spelled out as another density (`spellings`), to its name."""
-OF_TARGETS = "only log_prior, log_likelihood and potential take densities"
 
 
-def density_called(part: tree.Call) -> Density | None:
-    """Return the density that a call means; `gamma(x)`, `beta(x, y)` and `binomial(n, k)` are numbers, and none."""
-    row = DENSITIES.get(PROCESSES.get(part.name, part.name))
-    function = part.name in ex.ELEMENTWISE and len(part.args) == 1
-    return None if function or (part.name in DENSITIES and is_spelled(part)) else row
+def type_density(part: tree.Call, context: Context) -> Formula | None:
+    """Return the log density that a call means; None where a fault was noted."""
+    if part.name == MIXTURE:
+        return _mixture(part, context)
+    density = density_called(part)
+    args = None if density is None else density_arguments(part, density, context)
+    return None if density is None or args is None else log_density(density, args, context.scope.declarations)
+
+
+def density_arguments(part: tree.Call, density: Density, context: Context) -> tuple[Formula, ...] | None:
+    """Return the typed arguments of a named density, of shapes that go together; None where a fault was noted."""
+    if len(part.args) != len(density.arguments):
+        expected = f"expected {len(density.arguments)}: {density.call}"
+        context.fault(part, f"found {len(part.args)} arguments of {density.name}(), {expected}")
+        return None
+    named = list(zip(density.arguments, part.args, strict=True))
+    args: list[Formula | None] = []
+    if density.index:
+        args.append(field_of_positions(named.pop(0)[1], density.call, context))
+    args += [infer(arg, context) if name in density.matrices else infer_value(arg, context) for name, arg in named]
+    typed = tuple(arg for arg in args if arg is not None)
+    made = None if len(typed) < len(args) else fitted(density, part, typed, context)
+    return None if made is None else tuple(resolved(arg, context) for arg in made)
+
+
+def _mixture(part: tree.Call, context: Context) -> Formula | None:
+    """Return log(sum_k w_k exp(f_k)) of weights w and log densities f: several scalars, or one density of K entries.
+
+    A weight that is a scalar is that of the first of two.
+    """
+    weights, *given = part.args
+    typed = infer_value(weights, context)
+    if typed is None:
+        return None
+    shape = context.shape(typed)
+    density = density_called(given[0]) if len(given) == 1 and isinstance(given[0], tree.Call) else None
+    if density is not None and density.of_entry and isinstance(given[0], tree.Call):
+        args = density_arguments(given[0], density, context)
+        entries = None if args is None else log_density(density, args, context.scope.declarations, entries=True)
+        if entries is None or context.fit(typed, entries.shape, weights) is None:
+            return None
+        return mixed(resolved(typed, context), entries)
+    found = [infer(one, context, SCALAR) for one in given]
+    known = [resolved(one, context) for one in found if one is not None]
+    count = 2 if is_scalar(shape) else shape.rows
+    if len(known) == len(found) and len(found) != count:
+        expected = "expected a density for each weight, or one of columns, an entry for each"
+        context.fault(part, f"found {len(found)} densities and weights that are a {context.shown(typed)}, {expected}")
+    return mixed(resolved(typed, context), known) if len(known) == len(found) == count else None
+
+
+def elaborate_density(part: tree.Call, scope: Scope, entry: str, where: Place) -> tuple[Density, tuple[Formula, ...]]:
+    """Return the row of a call of a named density, and its typed arguments, every size resolved.
+
+    Raises:
+        ModelError: The faults that `elaborate` names.
+    """
+    context = Context(scope, entry, where)
+    plain, density = without_spellings(part, context), density_called(part)
+    typed = density_arguments(plain, density, context) if isinstance(plain, tree.Call) and density else None
+    settle(context, set())
+    if density is None or typed is None or context.faults:
+        raise ModelError(context.faults)
+    return density, tuple(resolved(arg, context) for arg in typed)
+
+
+def field_of_positions(part: tree.Tree, call: str, context: Context) -> Formula | None:
+    """Return an index field as its rows with a one; None where a fault was noted: it is none."""
+    declared = context.scope.declarations.find(part.name) if isinstance(part, tree.Name) else None
+    if isinstance(declared, Datum) and declared.is_index:
+        return ex.Symbol(declared.name, declared.shape, Role.INDEX)
+    said = f"`{declared.name}`" if isinstance(declared, Datum) else "a formula"
+    hint = "declare it so in `data`: y: {shape: N, index_of: K}, K the number of classes"
+    context.fault(part, f"found {said} in {call}, expected an index field of the data", hint)
+    return None
 
 
 def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Context) -> list[Formula] | None:
@@ -171,16 +246,9 @@ def _over_columns(term: Formula, columns: Shape) -> Formula:
 
 def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]:
     """Return what the arguments have to satisfy: the support of the first, and what is needed of the others."""
-    found: list[ex.Compare] = []
-    shapes = tuple(arg.shape for arg in args)
-    for text in (*row.support, *row.needs):
-        written = parse(text, row.name, _NOWHERE)
-        if not isinstance(written, tree.Comparison):
-            raise CompilerError(f"{text} of {row.name} is not a comparison")
-        sides = [_typed(side, _Names(row.arguments, shapes)) for side in (written.left, written.right)]
-        left, right = (substitute(side, _given(row, args)) for side in _alike(sides))
-        found.append(ex.Compare(written.op, left, right, left.shape))
-    return tuple(found)
+    found = (_typed(parse(text, row.name, _NOWHERE), _shapes(row, args)) for text in (*row.support, *row.needs))
+    whole = (substitute(one, _given(row, args)) for one in found)
+    return tuple(one for one in whole if isinstance(one, ex.Compare))
 
 
 def mixed(weights: Formula, terms: Formula | Sequence[Formula]) -> Formula:
@@ -193,6 +261,10 @@ def mixed(weights: Formula, terms: Formula | Sequence[Formula]) -> Formula:
         shares = [ex.Apply("log", (ex.Entry(weights, (k,)),), SCALAR) for k in range(len(terms))]
     rows = tuple((build.add([share, term], SCALAR),) for share, term in zip(shares, terms, strict=True))
     return build.log_sum_exp(ex.Explicit(rows, Shape(len(rows))))
+
+
+def _shapes(row: Density, args: Sequence[Formula]) -> dict[str, Shape]:
+    return {name: arg.shape for name, arg in zip(row.arguments, args, strict=True)}
 
 
 def _given(row: Density, args: Sequence[Formula]) -> Mapping[str, Formula]:
@@ -208,25 +280,11 @@ def _vector(args: Sequence[Formula]) -> Shape:
     return next((arg.shape for arg in args if arg.shape != SCALAR), SCALAR)
 
 
-class _Names:
-    """The arguments of a density as symbols of the shapes that they have in a call."""
-
-    def __init__(self, arguments: Sequence[str], shapes: Sequence[Shape]) -> None:
-        pairs = zip(arguments, shapes, strict=True)
-        self.known = {name: ex.Symbol(_own(name), shape, ex.Role.PARAMETER) for name, shape in pairs}
-        self.size = next((shape.sizes[0] for shape in shapes if shape != SCALAR), 1)
-
-    def find(self, name: str) -> Formula:
-        """Return an argument, `pi`, or the size `d` of its vectors."""
-        if name in self.known:
-            return self.known[name]
-        return ex.Pi() if name == "pi" else size_of(self.size)
-
-
 def in_arguments(text: str, arguments: Mapping[str, Formula]) -> Formula:
     """Return the formula of a text in named arguments; numbers beside vectors are those of every entry."""
-    names = _Names([*arguments], [arg.shape for arg in arguments.values()])
-    return substitute(_typed(parse(text, text, _NOWHERE), names), {_own(name): arg for name, arg in arguments.items()})
+    shapes = {name: arg.shape for name, arg in arguments.items()}
+    whole = _typed(parse(text, text, _NOWHERE), shapes)
+    return substitute(whole, {_own(name): arg for name, arg in arguments.items()})
 
 
 @cache
@@ -234,7 +292,8 @@ def _terms(text: str, row: Density, shapes: tuple[Shape, ...]) -> tuple[Formula,
     """Return the terms of a row's formula at arguments of some shapes."""
     written = parse(text, row.name, _NOWHERE)
     terms = written.terms if isinstance(written, tree.Sum) else (written,)
-    return tuple(_typed(term, _Names(row.arguments, shapes)) for term in terms)
+    named = dict(zip(row.arguments, shapes, strict=True))
+    return tuple(_typed(term, named) for term in terms)
 
 
 def _total(term: Formula, vector: Shape) -> Formula:
@@ -257,45 +316,10 @@ def _sum(terms: Sequence[Formula]) -> Formula:
     return build.add(same, same[0].shape)
 
 
-def _typed(part: tree.Tree, names: _Names) -> Formula:
-    """Type a part of a row's formula, numbers beside vectors being those of every entry."""
-    if isinstance(part, tree.Name):
-        return names.find(part.name)
-    typed = [_typed(inner, names) for inner in tree.parts(part)]
-    match part:
-        case tree.Literal(value):
-            return ex.Number(value)
-        case tree.Sum():
-            return _sum(typed)
-        case tree.Negate():
-            return build.negate(*typed)
-        case tree.Product(_, operators):
-            return _product(typed, operators)
-        case tree.Power():
-            return build.power(*typed, typed[0].shape)
-        case tree.Transposed():
-            return build.transpose(*typed)
-        case tree.Subscript(_, positions):
-            return ex.Entry(*typed, tuple(map(int, positions)))
-        case tree.Comparison(op):
-            return ex.Compare(op, *typed, SCALAR)
-        case tree.Call("where"):
-            sides = _alike([*build.parts(typed[0]), *typed[1:]])
-            shape = sides[0].shape
-            return ex.Apply("where", (build.rebuild(typed[0], sides[:2], lambda _: shape), *sides[2:]), shape)
-        case tree.Call(name):
-            return build.apply(name, typed, typed[0].shape if name in ex.ELEMENTWISE | {"inv"} else SCALAR)
-        case _:
-            raise CompilerError(f"a density's formula holds {part}")
-
-
-def _product(factors: Sequence[Formula], operators: Sequence[str]) -> Formula:
-    found = factors[0]
-    for operator, factor in zip(operators, factors[1:], strict=True):
-        if operator == "@":
-            shape = Shape(found.shape.rows, factor.shape.cols)
-            found = build.matmul(found, factor, shape)
-            continue
-        right = build.power(factor, build.MINUS_ONE, factor.shape) if operator == "/" else factor
-        found = build.multiply(found, right, _vector((found, right)))
-    return found
+def _typed(part: tree.Tree, shapes: Mapping[str, Shape]) -> Formula:
+    """Type a formula in arguments of some shapes and the size `d` of vectors, by names that no document declares."""
+    declared = Declarations(parameters=tuple(Parameter(_own(name), shape) for name, shape in shapes.items()))
+    size = next((shape.sizes[0] for shape in shapes.values() if shape != SCALAR), 1)
+    own: dict[str, tree.Tree] = {name: tree.Name(_own(name)) for name in shapes}
+    own["d"] = parse(str(size), "d", _NOWHERE)
+    return elaborate(tree.put(part, own), Scope(declared, entrywise=True), None, "", _NOWHERE)

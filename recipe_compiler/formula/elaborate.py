@@ -13,8 +13,6 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_open, is_scalar
 from recipe_compiler.formula.declaration import Block, Datum, Function
-from recipe_compiler.formula.densities import Density
-from recipe_compiler.formula.density_terms import MIXTURE, OF_TARGETS, density_called, fitted, log_density, mixed
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.names import (
     LANGUAGE,
@@ -30,7 +28,7 @@ from recipe_compiler.formula.operators import ARITY
 from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.spelled import JOINTS
-from recipe_compiler.formula.spellings import spelled_out
+from recipe_compiler.formula.spellings import MIXTURE, density_called, spelled_out
 from recipe_compiler.formula.syntax import NO_LETTERS
 from recipe_compiler.formula.type_calls import (
     Factor,
@@ -44,7 +42,7 @@ from recipe_compiler.formula.type_calls import (
     updated_block,
 )
 
-__all__ = ["Scope", "elaborate", "elaborate_condition"]
+OF_TARGETS = "only log_prior, log_likelihood and potential take densities"
 
 
 def elaborate(formula: tree.Tree, scope: Scope, expected: Shape | None, entry: str, where: Place) -> Formula:
@@ -69,17 +67,17 @@ def elaborate(formula: tree.Tree, scope: Scope, expected: Shape | None, entry: s
         ModelError: Undeclared names, shapes that do not fit, sizes that nothing determines: all that were found.
     """
     context = Context(scope, entry, where)
-    plain = _plain(formula, context)
+    plain = without_spellings(formula, context)
     if isinstance(plain, tree.Comparison):
         typed = _comparison(plain, context)
         if expected is not None:
             context.fault(formula, f"found a comparison, expected a {expected}")
     else:
-        typed = _infer(plain, context, expected)
-    _settle(context, {id(part) for part in bare_identities(plain, square=scope.square)})
+        typed = infer(plain, context, expected)
+    settle(context, {id(part) for part in bare_identities(plain, square=scope.square)})
     if typed is None or context.faults:
         raise ModelError(context.faults)
-    return _resolved(typed, context)
+    return resolved(typed, context)
 
 
 def elaborate_condition(formula: tree.Tree, scope: Scope, entry: str, where: Place) -> ex.Compare:
@@ -96,7 +94,7 @@ def elaborate_condition(formula: tree.Tree, scope: Scope, entry: str, where: Pla
     raise ModelError(context.faults)
 
 
-def _plain(formula: tree.Tree, context: Context) -> tree.Tree:
+def without_spellings(formula: tree.Tree, context: Context) -> tree.Tree:
     """Return a tree without SymPy's spellings, within the bounds of every formula. Raises ModelError."""
     plain = spelled_out(formula, context)
     if plain is None:
@@ -109,17 +107,17 @@ def _plain(formula: tree.Tree, context: Context) -> tree.Tree:
     return plain
 
 
-def _infer(part: tree.Tree, context: Context, expected: Shape | None = None) -> Formula | None:
+def infer(part: tree.Tree, context: Context, expected: Shape | None = None) -> Formula | None:
     """Type a part, its shape made the expected one; None if a fault was noted."""
     match part:
         case tree.Sum():
             return _sum(part, context, expected)
         case tree.Negate(arg):
-            inner = _infer(arg, context, expected)
+            inner = infer(arg, context, expected)
             return None if inner is None else build.negate(inner)
         case tree.Transposed(arg):
             in_terms = isinstance(arg, tree.Sum | tree.Negate | tree.Transposed)
-            inner = _infer(arg, context, expected.transposed if expected is not None and in_terms else None)
+            inner = infer(arg, context, expected.transposed if expected is not None and in_terms else None)
             turned = None if inner is None else ex.Transpose(inner, context.shape(inner).transposed)
             return turned if turned is None or expected is None else context.fit(turned, expected, part)
         case _:
@@ -130,7 +128,7 @@ def _infer(part: tree.Tree, context: Context, expected: Shape | None = None) -> 
 def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
     match part:
         case tree.Literal(value):
-            return _zero(part, context) if value == 0 else ex.Number(value)
+            return _zero(part, context) if value == 0 and not context.scope.entrywise else ex.Number(value)
         case tree.Name():
             return resolve_name(part, context)
         case tree.Constant():
@@ -143,7 +141,7 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
         case tree.Product():
             return _product(part, context)
         case tree.Power(base, exponent):
-            typed = _value(base, context), _value(exponent, context)
+            typed = infer_value(base, context), infer_value(exponent, context)
             return None if typed[0] is None or typed[1] is None else raise_power(part, typed[0], typed[1], context)
         case tree.Subscript():
             return _subscript(part, context)
@@ -163,9 +161,9 @@ def _zero(part: tree.Literal, context: Context) -> Formula:
     return ex.Filled(0, shape)
 
 
-def _value(part: tree.Tree, context: Context) -> Formula | None:
+def infer_value(part: tree.Tree, context: Context) -> Formula | None:
     """Type a part where a 0 is the number, not a zero of any shape."""
-    typed = _infer(part, context)
+    typed = infer(part, context)
     if typed is not None:
         shape = context.shape(typed)
         if is_open(shape.rows) and is_open(shape.cols) and shape.rows != shape.cols:
@@ -174,7 +172,7 @@ def _value(part: tree.Tree, context: Context) -> Formula | None:
 
 
 def _sum(part: tree.Sum, context: Context, expected: Shape | None) -> Formula | None:
-    typed = [_infer(term, context) for term in part.terms]
+    typed = [infer(term, context) for term in part.terms]
     known = [term for term in typed if term is not None]
     if expected is None:
         shapes = [context.shape(term) for term in known]
@@ -183,6 +181,8 @@ def _sum(part: tree.Sum, context: Context, expected: Shape | None) -> Formula | 
         expected = next((s for s in [*(s for s in settled if s != SCALAR), *settled, *shapes]), None)
     if expected is None:
         return None
+    typed = [term and context.spread(term, expected) for term in typed]
+    known = [term for term in typed if term is not None]
     if len(known) == len(typed) and expected != SCALAR and all(is_scalar(context.shape(term)) for term in known):
         return context.fit(build.add(known, SCALAR), expected, part)
     fits = [t is not None and context.fit(t, expected, p) is not None for t, p in zip(typed, part.terms, strict=True)]
@@ -194,7 +194,7 @@ def _product(part: tree.Product, context: Context) -> Formula | None:
     operators = ("*", *part.operators, "*")
     for k, factor in enumerate(part.factors):
         operand_of_matmul = operators[k] == "@" or (k == 0 and operators[1] == "@")
-        formula = _infer(factor, context) if operand_of_matmul else _value(factor, context)
+        formula = infer(factor, context) if operand_of_matmul else infer_value(factor, context)
         if formula is not None and operators[k] == "/":
             formula = reciprocal(formula, factor, context)
         if formula is not None:
@@ -203,7 +203,7 @@ def _product(part: tree.Product, context: Context) -> Formula | None:
 
 
 def _subscript(part: tree.Subscript, context: Context) -> Formula | None:
-    arg = _infer(part.arg, context)
+    arg = infer(part.arg, context)
     if arg is None:
         return None
     shape = context.shape(arg)
@@ -242,7 +242,7 @@ def _along_axes(positions: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
 def _explicit(part: tree.Explicit, context: Context) -> Formula | None:
     rows: list[tuple[Formula, ...]] = []
     for row in part.rows:
-        typed = [(_infer(entry, context), entry) for entry in row]
+        typed = [(infer(entry, context), entry) for entry in row]
         fits = [one is not None and context.fit(one, SCALAR, entry) is not None for one, entry in typed]
         rows.append(tuple(one for one, _ in typed if one is not None))
         if not all(fits):
@@ -253,11 +253,14 @@ def _explicit(part: tree.Explicit, context: Context) -> Formula | None:
 
 
 def _comparison(part: tree.Comparison, context: Context) -> Formula | None:
-    left, right = _infer(part.left, context), _infer(part.right, context)
-    if left is None or right is None or context.fit(right, left.shape, part.right) is None:
+    left, right = infer(part.left, context), infer(part.right, context)
+    if left is None or right is None:
+        return None
+    left, right = context.spread(left, context.shape(right)), context.spread(right, context.shape(left))
+    if context.fit(right, left.shape, part.right) is None:
         return None
     shape = context.shape(left)
-    if is_matrix(shape) and not is_open(shape.rows):
+    if is_matrix(shape) and not (is_open(shape.rows) or context.scope.entrywise):
         hint = "declare that a matrix is positive definite: {is: positive definite}"
         context.fault(part, "found a comparison of matrices, expected scalars or vectors", hint)
         return None
@@ -276,22 +279,20 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
     shadowed = not part.language and any(block.name == name for block in scope.noise)
     if declared is not None or shadowed or not known:
         return no_function(part, context)
-    if name == MIXTURE:
-        return _mixture(part, context)
-    density = density_called(part)
-    if density is not None:
-        args = density_arguments(part, density, context)
-        return None if args is None else log_density(density, args, scope.declarations)
+    if name == MIXTURE or density_called(part) is not None:
+        if scope.densities is not None:
+            return scope.densities(part, context)
+        return context.fault(part, f"found the density {name}() outside the formulas of a target", OF_TARGETS)
     if len(part.args) != ARITY[name]:
         hint = f"write {name}(s, b), b the block it is taken with respect to" if name in ex.CALCULUS else ""
         context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}", hint)
         return None
     match name:
         case "grad" | "div" | "hessian":
-            arg, block = _value(part.args[0], context), block_named(part.args[1], context)
+            arg, block = infer_value(part.args[0], context), block_named(part.args[1], context)
             return None if arg is None or block is None else apply_calculus(part, arg, block, context)
         case "N":
-            cov = _infer(part.args[1], context)
+            cov = infer(part.args[1], context)
             return None if cov is None else normal_draw(part, cov, context)
         case "next":
             return updated_block(part, context)
@@ -303,70 +304,10 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
             return apply_function(part, typed, context) if len(typed) == len(args) else None
 
 
-def density_arguments(part: tree.Call, density: Density, context: Context) -> tuple[Formula, ...] | None:
-    """Return the typed arguments of a named density, of shapes that go together; None where a fault was noted."""
-    if not context.scope.densities:
-        context.fault(part, f"found the density {density.name}() outside the formulas of a target", OF_TARGETS)
-        return None
-    if len(part.args) != len(density.arguments):
-        expected = f"expected {len(density.arguments)}: {density.call}"
-        context.fault(part, f"found {len(part.args)} arguments of {density.name}(), {expected}")
-        return None
-    named = list(zip(density.arguments, part.args, strict=True))
-    args: list[Formula | None] = []
-    if density.index:
-        args.append(field_of_positions(named.pop(0)[1], density.call, context))
-    args += [_infer(arg, context) if name in density.matrices else _value(arg, context) for name, arg in named]
-    typed = tuple(arg for arg in args if arg is not None)
-    made = None if len(typed) < len(args) else fitted(density, part, typed, context)
-    return None if made is None else tuple(_resolved(arg, context) for arg in made)
-
-
-def _mixture(part: tree.Call, context: Context) -> Formula | None:
-    """Return log(sum_k w_k exp(f_k)) of weights w and log densities f: several scalars, or one density of K entries.
-
-    A weight that is a scalar is that of the first of two.
-    """
-    weights, *given = part.args
-    typed = _value(weights, context)
-    if typed is None:
-        return None
-    shape = context.shape(typed)
-    density = density_called(given[0]) if len(given) == 1 and isinstance(given[0], tree.Call) else None
-    if density is not None and density.of_entry and isinstance(given[0], tree.Call):
-        args = density_arguments(given[0], density, context)
-        entries = None if args is None else log_density(density, args, context.scope.declarations, entries=True)
-        if entries is None or context.fit(typed, entries.shape, weights) is None:
-            return None
-        return mixed(_resolved(typed, context), entries)
-    found = [_infer(one, context, SCALAR) for one in given]
-    known = [_resolved(one, context) for one in found if one is not None]
-    count = 2 if is_scalar(shape) else shape.rows
-    if len(known) == len(found) and len(found) != count:
-        expected = "expected a density for each weight, or one of columns, an entry for each"
-        context.fault(part, f"found {len(found)} densities and weights that are a {context.shown(typed)}, {expected}")
-    return mixed(_resolved(typed, context), known) if len(known) == len(found) == count else None
-
-
-def elaborate_density(part: tree.Call, scope: Scope, entry: str, where: Place) -> tuple[Density, tuple[Formula, ...]]:
-    """Return the row of a call of a named density, and its typed arguments, every size resolved.
-
-    Raises:
-        ModelError: The faults that `elaborate` names.
-    """
-    context = Context(scope, entry, where)
-    plain, density = _plain(part, context), density_called(part)
-    typed = density_arguments(plain, density, context) if isinstance(plain, tree.Call) and density else None
-    _settle(context, set())
-    if density is None or typed is None or context.faults:
-        raise ModelError(context.faults)
-    return density, tuple(_resolved(arg, context) for arg in typed)
-
-
 def _argument(arg: tree.Tree, function: str, context: Context) -> Formula | None:
     if isinstance(arg, tree.Comparison):
         return _comparison(arg, context)
-    return _value(arg, context) if function in ex.ELEMENTWISE else _infer(arg, context)
+    return infer_value(arg, context) if function in ex.ELEMENTWISE else infer(arg, context)
 
 
 def _declared_function(part: tree.Call, declared: Function, context: Context) -> Formula | None:
@@ -388,7 +329,7 @@ def _declared_function(part: tree.Call, declared: Function, context: Context) ->
     return None
 
 
-def _settle(context: Context, bare: Set[int]) -> None:
+def settle(context: Context, bare: Set[int]) -> None:
     """Let a zero that nothing determines be the number 0; note every other size that is left open.
 
     An `I` that stands where no matrix can be, `bare` by identity, is not taken for the number 1: another was meant.
@@ -408,8 +349,9 @@ def _settle(context: Context, bare: Set[int]) -> None:
             context.fault(part, f"found I, expected a scalar: {NO_UNIT}", hint)
 
 
-def _resolved(formula: Formula, context: Context) -> Formula:
-    new = [_resolved(part, context) for part in build.parts(formula)]
+def resolved(formula: Formula, context: Context) -> Formula:
+    """Return a formula with the sizes that its unknowns have been found to be."""
+    new = [resolved(part, context) for part in build.parts(formula)]
     return build.rebuild(formula, new, context.unknowns.shape)
 
 
@@ -475,17 +417,6 @@ def _row_at(part: tree.Subscript, position: str, size: Size, context: Context) -
         return context.fault(part, f"found the rows of {position} all at once as a position", hint)
     block = ex.Symbol(position, declared.shape, Role.BLOCK)
     return block if declared.shape.rows is None else ex.Transpose(block, Shape(None, own))
-
-
-def field_of_positions(part: tree.Tree, call: str, context: Context) -> Formula | None:
-    """Return an index field as its rows with a one; None where a fault was noted: it is none."""
-    declared = context.scope.declarations.find(part.name) if isinstance(part, tree.Name) else None
-    if isinstance(declared, Datum) and declared.is_index:
-        return ex.Symbol(declared.name, declared.shape, Role.INDEX)
-    said = f"`{declared.name}`" if isinstance(declared, Datum) else "a formula"
-    hint = "declare it so in `data`: y: {shape: N, index_of: K}, K the number of classes"
-    context.fault(part, f"found {said} in {call}, expected an index field of the data", hint)
-    return None
 
 
 def _at_number(

@@ -11,7 +11,8 @@ from functools import cache
 from recipe_compiler.errors import Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
-from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.densities import DENSITIES, Density
+from recipe_compiler.formula.expression import ELEMENTWISE
 from recipe_compiler.formula.names import LANGUAGE
 from recipe_compiler.formula.spelled import EXACT, RULES, value_of
 from recipe_compiler.formula.syntax import parse
@@ -97,6 +98,10 @@ SPELLINGS = tuple(
 )
 """In the order of the reference."""
 
+MIXTURE = "mixture"
+PROCESSES = {"gaussian_process": "multi_normal"}
+"""Calls that are spelled out as another density, to its name."""
+
 SPELLED = frozenset(spelling.name for spelling in SPELLINGS) - LANGUAGE
 """Names that are no function of the language, and are read."""
 
@@ -119,6 +124,13 @@ def spelled_out(part: Tree, context: Context) -> Tree | None:
 def is_spelled(part: Call) -> bool:
     """Whether a call has as many arguments as a spelling: `beta(x, y)` is a number, `beta(x, a, b)` a density."""
     return any(_given(spelling, part.args) is not None for spelling in SPELLINGS if spelling.name == part.name)
+
+
+def density_called(part: tree.Call) -> Density | None:
+    """Return the density that a call means; `gamma(x)`, `beta(x, y)` and `binomial(n, k)` are numbers, and none."""
+    row = DENSITIES.get(PROCESSES.get(part.name, part.name))
+    function = part.name in ELEMENTWISE and len(part.args) == 1
+    return None if function or (part.name in DENSITIES and is_spelled(part)) else row
 
 
 def _is_free(part: _Named, context: Context) -> bool:

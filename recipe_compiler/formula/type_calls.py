@@ -19,7 +19,6 @@ from recipe_compiler.formula.context import (
     is_matrix,
     is_open,
     is_scalar,
-    may_be_square,
     product_size,
     size_hint,
 )
@@ -150,7 +149,7 @@ def _expected(part: tree.Call, k: int, args: tuple[Formula, ...], what: str, con
 
 def _elementwise(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
     shape = context.shape(args[0])
-    if may_be_square(shape):
+    if context.is_ambiguous(shape):
         what = "a scalar or a vector"
         hint = "functions act entry by entry, never as functions of a matrix"
         own = any(bare_identities(part.args[0], square=False)) and is_open(shape.rows)
@@ -159,10 +158,11 @@ def _elementwise(part: tree.Call, args: tuple[Formula, ...], context: Context) -
 
 
 def _where(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
-    condition, yes, no = args
+    shape = next((own for arg in args if (own := context.shape(arg)) != SCALAR), SCALAR)
+    condition, yes, no = (context.spread(arg, shape) for arg in args)
     if context.fit(no, yes.shape, part.args[2]) is None or context.fit(condition, yes.shape, part.args[0]) is None:
         return None
-    return ex.Apply("where", args, context.shape(yes))
+    return ex.Apply("where", (condition, yes, no), context.shape(yes))
 
 
 def _inner_of_matrices(part: tree.Call, left: Formula, right: Formula, context: Context) -> Formula | None:
@@ -213,7 +213,7 @@ def join_factors(factors: list[Factor], operators: tuple[str, ...], context: Con
 
 def reciprocal(formula: Formula, part: tree.Tree, context: Context) -> Formula | None:
     """Return 1/formula entry by entry; None after noting a fault, as for a matrix."""
-    if is_matrix(context.shape(formula)):
+    if is_matrix(context.shape(formula)) and not context.scope.entrywise:
         context.fault(part, f"division by a {context.shown(formula)}", "write inv(A) @ b")
         return None
     return build.power(formula, build.MINUS_ONE, context.shape(formula))
@@ -227,7 +227,7 @@ def raise_power(part: tree.Power, base: Formula, exponent: Formula, context: Con
     if context.fit(exponent, SCALAR, part.exponent) is None:
         return None
     shape = context.shape(base)
-    if may_be_square(shape):
+    if context.is_ambiguous(shape):
         hint = "write A @ A for the matrix square, inv(A) for the inverse"
         context.fault(part, f"the power of a {context.shown(base)} is ambiguous", hint)
         return None
@@ -249,7 +249,7 @@ def _times(left: Factor | None, right: Factor, context: Context) -> Factor | Non
     a, b = context.shape(left[0]), context.shape(right[0])
     if is_scalar(a) or is_scalar(b):
         return build.multiply(left[0], right[0], b if is_scalar(a) else a), right[1]
-    ambiguous = may_be_square(a) or may_be_square(b) or is_matrix(a) != is_matrix(b)
+    ambiguous = context.is_ambiguous(a) or context.is_ambiguous(b) or is_matrix(a) != is_matrix(b)
     if ambiguous or not context.unknowns.same_shape(a, b):
         found = f"'*' or '/' between a {context.shown(left[0])} and a {context.shown(right[0])}"
         context.fault(right[1], f"{found}, expected a scalar side or equal vectors", "the matrix product is written @")

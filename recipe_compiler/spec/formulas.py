@@ -11,7 +11,8 @@ from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, Spec
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.densities import Density
-from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition, elaborate_density
+from recipe_compiler.formula.density_terms import elaborate_density
+from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition
 from recipe_compiler.formula.expression import Compare, Formula, Role
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.syntax import parse

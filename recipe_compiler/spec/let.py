@@ -14,6 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.density_terms import type_density
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.tree import Tree
@@ -38,7 +39,7 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
         at = wide[SECTION, name]
         made = at.read(Entry.tree)
         if made is not None:
-            at.formula(Scope(declarations, densities=True), None)
+            at.formula(Scope(declarations, densities=type_density), None)
             wide = replace(wide, let={**wide.let, name: tree.unplaced(made)})
     return wide
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Datum, Declarations
+from recipe_compiler.formula.density_terms import type_density
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
@@ -124,7 +125,7 @@ def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:
 
 def _energy(page: Page, declarations: Declarations, name: str, *, with_data: bool = False) -> Formula | None:
     """Return a scalar formula; only the log likelihood may use data."""
-    formula = page[name].formula(Scope(declarations, densities=True), SCALAR)
+    formula = page[name].formula(Scope(declarations, densities=type_density), SCALAR)
     used = () if formula is None else dependence(formula).data
     if used and not with_data:
         page[name].fault(f"found the data `{used[0]}` in {name}, expected it in log_likelihood alone")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.density_terms import type_density
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Filled, Formula
 from recipe_compiler.formula.shapes import DomainName, Kind
@@ -67,7 +68,7 @@ def of_rows(target: Target) -> Declarations:
 def read_recursion(page: Page, states: Iterable[Block], declarations: Declarations) -> tuple[RowState, ...]:
     """Return the states with their formulas; a fault is added for each formula that means nothing."""
     blocks = tuple(states)
-    inside = Scope(with_states(declarations, blocks), densities=True)
+    inside = Scope(with_states(declarations, blocks), densities=type_density)
     found: list[RowState] = []
     for block in blocks:
         start = page[SECTION, block.name, "start"].formula(Scope(declarations), block.shape)

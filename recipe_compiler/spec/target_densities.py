@@ -14,7 +14,7 @@ from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter, by_name
 from recipe_compiler.formula.densities import DENSITIES, Density
-from recipe_compiler.formula.density_terms import comparisons, density_called
+from recipe_compiler.formula.density_terms import comparisons, type_density
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import (
     HOLDS,
@@ -31,6 +31,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
+from recipe_compiler.formula.spellings import density_called
 from recipe_compiler.spec import formulas
 from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Guards, Stated, StatedDensity
@@ -49,7 +50,7 @@ def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = 
         declarations: the names in its formulas, those of a recursion's states among the blocks.
         states: of a recursion, in whose formulas densities may stand as parts.
     """
-    scope = Scope(declarations, densities=True)
+    scope = Scope(declarations, densities=type_density)
     densities: list[StatedDensity] = []
     others: list[tuple[str, Formula]] = []
     for name in ENTRIES:

@@ -14,6 +14,7 @@ from scipy.special import expit
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.density_terms import type_density
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName
@@ -102,7 +103,9 @@ def _drawn(rng: np.random.Generator, low: float, high: float) -> float:
 
 def typed(text: str, declarations: Declarations) -> Formula:
     where = Place("t")
-    return elaborate(parse(text, "log_prior", where), Scope(declarations, densities=True), SCALAR, "log_prior", where)
+    return elaborate(
+        parse(text, "log_prior", where), Scope(declarations, densities=type_density), SCALAR, "log_prior", where
+    )
 
 
 def declared(name: str) -> Declarations:

@@ -20,6 +20,7 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.density_terms import type_density
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
@@ -55,7 +56,9 @@ HALF, ONES = np.sqrt(ETA) * ONE, np.ones((3, 3))
 
 def typed(text: str, declared: Declarations = DECLARED) -> Formula:
     where = Place("t")
-    return elaborate(parse(text, "log_prior", where), Scope(declared, densities=True), SCALAR, "log_prior", where)
+    return elaborate(
+        parse(text, "log_prior", where), Scope(declared, densities=type_density), SCALAR, "log_prior", where
+    )
 
 
 def at(**values: Any) -> Point:
