@@ -1,8 +1,8 @@
 """The data of a build, read once; before its verdicts where that is soon done, as they may rest on the data."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -128,15 +128,8 @@ def with_sizes(build: Build) -> Build:
 def _left_to_the_run(file: DataFile) -> str:
     """Return why data are not read yet: they are large; empty where they are read."""
     for path in [path for _, path in file.arrays] or [file.file]:
-        if _is_large(path):
-            return f"{path.name} is large, and known when a run begins"
+        with suppress(DataError, OSError):
+            numbers = open_array(path).size if path.suffix.lower() == ".npy" else 0
+            if numbers > MOST or (not numbers and path.stat().st_size > LARGEST):
+                return f"{path.name} is large, and known when a run begins"
     return ""
-
-
-def _is_large(path: Path) -> bool:
-    try:
-        if path.suffix.lower() == ".npy":
-            return open_array(path).size > MOST
-        return path.stat().st_size > LARGEST
-    except (DataError, OSError):
-        return False

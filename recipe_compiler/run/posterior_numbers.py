@@ -150,26 +150,24 @@ def posterior_numbers(tree: "DataTree") -> PosteriorNumbers:
 
     weight = _weights(tree, int(posterior.sizes["draw"]))
     timed = posterior if weight is None else posterior.isel(draw=_places_in_time(weight))
+    columns = np.concatenate([columns_of(array) for array in posterior.data_vars.values()], axis=2)
     with np.errstate(all="ignore"):
-        table = cast("Any", arviz_stats).summary(timed, kind="all", round_to="none")  # "none": in full
-        columns = np.concatenate([columns_of(array) for array in posterior.data_vars.values()], axis=2)
-        weighted = _weighted(columns, weight)
-        halves, length = None, int(timed.sizes["draw"])
-        if posterior.sizes["chain"] == 1 and posterior.sizes["draw"] >= 2 * LEAST_DRAWS:
+        table = cast("Any", arviz_stats).summary(timed, kind="all", round_to="none")[[*COLUMNS]]  # "none": in full
+        if weight is not None:
+            weights, flat = np.tile(weight, columns.shape[0]), columns.reshape(-1, columns.shape[2])
+            table["mean"] = means = np.average(flat, axis=0, weights=weights)
+            table["sd"] = np.sqrt(np.average((flat - means) ** 2, axis=0, weights=weights))
+        if columns.shape[0] == 1 and columns.shape[1] >= 2 * LEAST_DRAWS:
             evenly = np.concatenate([columns_of(array) for array in timed.data_vars.values()], axis=2)
-            half = evenly[:, : length // 2 * 2].reshape(2, length // 2, -1)
-            halves = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
+            half = evenly[:, : evenly.shape[1] // 2 * 2].reshape(2, evenly.shape[1] // 2, -1)
+            table["r_hat"] = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
     derived = [DERIVED in array.attrs for array in posterior.data_vars.values() for _ in np.ndindex(*array.shape[2:])]
-    varies = varying(tree)
-    rows: list[Row] = []
-    constants: list[tuple[str, float]] = []
-    for k, name in enumerate(map(str, table.index)):
-        if varies[k]:
-            row = {column: float(table.loc[name, column]) for column in COLUMNS} | weighted[k]
-            rows.append(Row(name, tuple((row | ({} if halves is None else {"r_hat": float(halves[k])})).values())))
-        elif derived[k]:
-            constants.append((name, float(columns[0, 0, k])))
-    return PosteriorNumbers(tuple(rows), tuple(constants))
+    rows = [Row(str(name), tuple(map(float, values))) for name, *values in table.itertuples(name=None)]
+    chosen = [*zip(rows, varying(tree), derived, columns[0, 0], strict=True)]
+    return PosteriorNumbers(
+        tuple(row for row, moves, _, _ in chosen if moves),
+        tuple((row.name, float(first)) for row, moves, own, first in chosen if own and not moves),
+    )
 
 
 def shown_cells(row: Row) -> tuple[str, ...]:
@@ -253,14 +251,3 @@ def _places_in_time(weight: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the draws in whose time a chain is at equal intervals of it, `TURNS` times as many as there are draws."""
     ends, count = np.cumsum(weight), TURNS * weight.size
     return np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
-
-
-def _weighted(columns: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[dict[str, float]]:
-    """Return mean and sd of each coordinate with weighted draws; nothing where all have one weight."""
-    if weight is None:
-        return [{} for _ in range(columns.shape[2])]
-    of_all = np.tile(weight, columns.shape[0])
-    flat = columns.reshape(-1, columns.shape[2])
-    means = np.average(flat, axis=0, weights=of_all)
-    sds = np.sqrt(np.average((flat - means) ** 2, axis=0, weights=of_all))
-    return [{"mean": float(m), "sd": float(sd)} for m, sd in zip(means, sds, strict=True)]

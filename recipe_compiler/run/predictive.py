@@ -7,6 +7,7 @@
 Draws are NumPy's, from streams of the run's seed that no chain uses: the same seed, the same draws.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -299,6 +300,15 @@ class _Drawer:
                 for v in given]  # fmt: skip
         return np.asarray(_drawn(one, rng, shape, flat), dtype=np.float64)
 
+    def _of_block(self, one: StatedDensity, at: Point, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Return a draw of a block: as one datum or, for a matrix of rows drawn as a whole, as one for each row."""
+        row = DENSITIES[one.name]
+        if row.of_set is None:
+            whole = len(shape) == 2 and bool(row.matrices)
+            return self._of_rows(one, at, {}, shape if whole else (1, math.prod(shape)), rng)
+        given = [_flat(argument, at) for argument in one.arguments[1:]]
+        return np.asarray(_drawn(one, rng, shape if len(shape) == 2 else 1, given), dtype=np.float64)
+
     def prior(self, blocks: Sequence[StatedDensity], rng: np.random.Generator) -> dict[str, Array]:
         """Return draws of the prior, `[1, draw, ...]`. Raises RunError where one lies outside of its domain."""
         declared = {block.name: block for block in self.declared.blocks}
@@ -310,21 +320,10 @@ class _Drawer:
             so_far: dict[str, Array] = {}
             for one in blocks:
                 at = self._point(so_far)
-                value = _of_block(one, rng, axes[one.of], at).reshape(axes[one.of])
+                value = self._of_block(one, at, axes[one.of], rng).reshape(axes[one.of])
                 _demand_inside(declared[one.of], value, at, bounded.get(one.of))
                 found[one.of][0, draw] = so_far[one.of] = value
         return found
-
-
-def _of_block(one: StatedDensity, rng: np.random.Generator, shape: tuple[int, ...], at: Point) -> Array:
-    """Return a draw of a block of that shape; of a law of whole vectors, of every row of a matrix."""
-    row = DENSITIES[one.name]
-    if len(shape) == 2 and row.matrices and row.of_set is None:
-        mean, matrix = (evaluate(argument, at) for argument in one.arguments[1:])
-        return _of_location(one, rng, shape, mean, matrix[None])
-    given = [_flat(argument, at) for argument in one.arguments[1:]]
-    size = shape if row.of_entry or len(shape) == 2 else 1
-    return np.asarray(_drawn(one, rng, size, given), dtype=np.float64)
 
 
 def _flat(argument: Formula, at: Point) -> Array:
@@ -342,7 +341,7 @@ def _of_location(
         drawn = _drawn(one, rng, shape[0], [around, matrix[0]])
     else:
         drawn = np.concatenate([_drawn(one, rng, 1, [around, own]) for own in matrix])
-    return np.asarray(drawn + mean.reshape(len(mean), -1), dtype=np.float64)
+    return np.asarray(drawn + mean.reshape(-1, shape[1]), dtype=np.float64)
 
 
 def _drawn(one: StatedDensity, rng: np.random.Generator, size: object, given: Sequence[Array]) -> Any:

@@ -14,8 +14,6 @@ import zlib
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from traceback import walk_tb
 from typing import Any, cast
 
 import numpy as np
@@ -179,8 +177,7 @@ def _given(target: Target, parameters: Named, data: Named) -> Named:
 def blaming(codes: Sequence[Code]) -> Generator[None]:
     """Report what an emitted module raises as a fault of the user's functions that it calls.
 
-    Nothing else that is compiled there raises but for want of memory. For some exceptions, such as a division by zero,
-    numba does not say where they were raised: then it may be any of these functions.
+    Nothing else that is compiled there raises but for want of memory. Numba does not always say where: it may be any.
 
     Raises:
         RunError: in the place of what one of them raises.
@@ -192,9 +189,7 @@ def blaming(codes: Sequence[Code]) -> Generator[None]:
     except Exception as error:
         if not codes:
             raise
-        files = {code.file.resolve(): str(code) for code in codes}
-        places = (Path(frame.f_code.co_filename).resolve() for frame, _ in walk_tb(error.__traceback__))
-        guilty = next((files[place] for place in places if place in files), " or ".join(map(str, codes)))
+        guilty = " or ".join(map(str, codes))
         raise RunError(f"{guilty} raises {type(error).__name__} where a chain calls it: {error}") from error
 
 
