@@ -38,13 +38,13 @@ from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.readback.text import check_names
 from recipe_compiler.run.atomic_write import write_whole
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import with_estimates, without_estimates
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
+from recipe_compiler.run.rerun import checkpoint_facts, stepping_code
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready

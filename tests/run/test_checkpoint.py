@@ -19,9 +19,9 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run import checkpoint as checkpoint_module
 from recipe_compiler.run.checkpoint import KIND, VERSION, Checkpoint, write_sealed
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.rerun import checkpoint_facts
 from recipe_compiler.run.sample import Draws, sample
 
 pytestmark = pytest.mark.usefixtures("interruptible")

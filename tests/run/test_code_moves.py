@@ -14,9 +14,9 @@ from running import shipped
 from scipy import stats
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_function
+from recipe_compiler.run.rerun import checkpoint_facts
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.spec.model import Build
 from recipe_compiler.streams import exponential, gamma, integer, normal, uniform

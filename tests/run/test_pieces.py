@@ -18,7 +18,7 @@ from some import some
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import start_chain
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts
+from recipe_compiler.run.rerun import checkpoint_facts
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.spec.model import Build
 

@@ -11,9 +11,9 @@ from hand_module import limited
 from recipe_compiler.advise.diagnostics import summarise
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.rerun import checkpoint_facts
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.run.schedule import shown, step_of, weights
 from recipe_compiler.run.store import to_datatree

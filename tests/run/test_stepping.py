@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.run.checkpoint_facts import stepping_code
+from recipe_compiler.run.rerun import stepping_code
 
 GENERATED = Path(__file__).parents[2] / "generated"
 MODULES = ("sghmc_logistic", "sgld_gaussian", "sghmc_standard_normal")
