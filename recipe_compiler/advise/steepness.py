@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.map_estimate import PotentialOnLine, Slope
 
 Array = NDArray[np.float64]
 
@@ -127,29 +127,26 @@ def extent(slope: Slope, origin: Array, way: Array, first: float, doublings: int
         doublings: how often it is looked twice as far.
         halvings: of the interval that holds the end.
     """
-    places, weights = np.polynomial.legendre.leggauss(8)
-    places, weights = (places + 1.0) / 2.0, weights / 2.0
+    line, near, far = PotentialOnLine(slope), 0.0, first
 
-    def risen(near: float, far: float) -> float:
-        slopes = [slope(origin + (near + (far - near) * t) * way) @ way for t in places]
-        return (far - near) * float(weights @ slopes)
+    def is_below(part: float) -> bool:
+        """Whether U has not risen so far there; the line goes on from the last place where it has not."""
+        below = line.value(origin + part * way) < AWAY**2 / 2.0
+        if below:
+            line.accept(origin + part * way)
+        return below
 
-    near, far, left = 0.0, first, AWAY**2 / 2.0
     with np.errstate(all="ignore"):
+        is_below(0.0)
         for _ in range(doublings):
-            part = risen(near, far)
-            if not part < left:  # or not finite
+            if not is_below(far):
                 break
-            near, far, left = far, 2.0 * far, left - part
+            near, far = far, 2.0 * far
         else:
             return np.inf
         for _ in range(halvings):
             middle = (near + far) / 2.0
-            part = risen(near, middle)
-            if part < left:
-                near, left = middle, left - part
-            else:
-                far = middle
+            near, far = (middle, far) if is_below(middle) else (near, middle)
     return far
 
 

@@ -65,7 +65,7 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     if held:
         linearized = replace(linearized, sharpness=HELD_SHARPNESS)
     eps, size = linearized.inputs.eps, linearized.inputs.batch_size or 1
-    found = _sought(lambda factor: linearized.with_step(rounded(eps / factor)), off)
+    found = _sought(lambda factor: linearized.with_step(rounded(eps / factor)))
     if found is not None:
         value = found[0].inputs.eps
         yield Cure("step_size", value, found[1], f"{eps / value:.2g} times as many steps for the same time")
@@ -75,12 +75,12 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     if noisy:
         rows = linearized.inputs.rows
         most = math.inf if linearized.sampler.module.replacement else rows / size
-        found = _sought(lambda factor: linearized.with_batch(min(math.ceil(size * factor), rows)), off, most)
+        found = _sought(lambda factor: linearized.with_batch(min(math.ceil(size * factor), rows)), most)
         if found is not None:
             value = found[0].inputs.batch_size or 1
             yield Cure("batch_size", value, found[1], f"{value / size:.2g} times as many data in a step")
     if noisy or not held:
-        yield from _frictions(linearized, off)
+        yield from _frictions(linearized)
     build = linearized.sampler.build
     plain = noisy and build.estimated is None and not build.control and is_zero(build.V)
     kinds = (
@@ -93,7 +93,7 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
             yield Cure(setting, value, answer, cost)
 
 
-def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:
+def _frictions(linearized: LinearizedChain) -> Iterator[Cure]:
     """Yield larger values of the parameters of D that cure the posterior."""
     names = parameter_names(linearized.sampler.module, linearized.sampler.build)
     for parameter in _of_D(linearized.sampler.build):
@@ -104,7 +104,7 @@ def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:
         def asks(factor: float, name: str = name, old: float = old) -> LinearizedChain:
             return linearized.with_values({name: -rounded(-old * factor)})
 
-        found = _sought(asks, off, gentle=False) if old > 0.0 else None
+        found = _sought(asks, gentle=False) if old > 0.0 else None
         if found is not None:
             value = float(cast("float", found[0].parameter(name)))
             yield Cure(parameter.name, value, found[1], f"chains move up to {value / old:.2g} times slower")
@@ -125,32 +125,27 @@ def _of_D(build: Build) -> tuple[Parameter, ...]:
 
 
 def _sought(
-    ask: Callable[[float], LinearizedChain], off: float, most: float = math.inf, *, gentle: bool = True
+    ask: Callable[[float], LinearizedChain], most: float = math.inf, *, gentle: bool = True
 ) -> tuple[LinearizedChain, Width] | None:
     """Return a chain whose width is good enough, by about the smallest factor, and that answer; None for none.
 
-    What is wrong falls about as 1/factor, so that the next factor is the last one times what is still too much.
+    Factors 2, 8, 128, ... until one is, then bisections of the last interval on a log scale.
 
     Args:
         ask: makes a chain of a factor.
-        off: that of the answer for the factor 1; infinite where there is none.
         most: the largest factor.
         gentle: whether a larger factor takes a chain away from where there is no answer, not into it.
     """
     held = bool(thermostats(ask(1.0).sampler.compiled.program))
     iterations, apart = (HELD_ITERATIONS, HELD_APART) if held else (ITERATIONS, APART)
     low, high, best = 1.0, math.inf, None
-    factor = _too_much(off) if math.isfinite(off) else 4.0
     for _ in range(iterations):
-        factor = min(factor, most)
+        factor = min(most, 2.0 * low**2 if math.isinf(high) else math.sqrt(low * high))
         linearized = ask(factor)
         found = _answer(linearized)
-        excess = (4.0 if gentle else math.inf) if found is None else _too_much(found.off)
-        if found is not None and excess <= 1.0:
+        if found is not None and found.off <= WIDE:
             high, best = factor, (linearized, found)
-            if excess > 0.9:
-                break
-        elif math.isinf(excess):
+        elif found is None and not gentle:
             high = factor
         elif factor >= most:
             break
@@ -158,14 +153,7 @@ def _sought(
             low = factor
         if high / low < apart:
             break
-        factor = factor * excess * 1.02
-        factor = factor if low < factor < high else math.sqrt(low * high) if math.isfinite(high) else 2.0 * low
     return best
-
-
-def _too_much(off: float) -> float:
-    """Return by what part the variance is off, in units of what needs no cure."""
-    return (off**2 - 1.0) / (WIDE**2 - 1.0)
 
 
 def _answer(linearized: LinearizedChain) -> Width | None:

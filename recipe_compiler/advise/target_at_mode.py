@@ -9,9 +9,10 @@ covariance over the rows at a state of the law N(mode, T) is on average
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.differences import curvature
+from recipe_compiler.run.differences import curvature, jacobian
 from recipe_compiler.run.estimates import gradient_noise
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.map_estimate import Slope
@@ -78,15 +79,9 @@ def _hessians_of_rows(gradients: Gradients, mode: Array, sds: Array) -> Array:
     N, d = gradients.rows, mode.size
     m = min(N, max(FEWEST, min(MOST, GRADIENTS // (2 * d))))
     rows = np.random.default_rng(0).permutation(N)[:m].astype(np.uint64)
-    steps = np.diag(sds)
-    found = np.array(
-        [
-            [
-                gradients.of_batch(mode + w, rows[k : k + 1]) - gradients.of_batch(mode - w, rows[k : k + 1])
-                for w in steps
-            ]
-            for k in range(m)
-        ]
-    )
-    found = (found / (2.0 * sds[:, None])).transpose(0, 2, 1)
+
+    def hessian(row: NDArray[np.uint64]) -> Array:
+        return jacobian(lambda at: gradients.of_batch(at, row), mode, sds)
+
+    found = np.array([hessian(rows[k : k + 1]) for k in range(m)])
     return (found - found.mean(axis=0)) / np.sqrt(m if m == N else m - 1)
