@@ -73,12 +73,9 @@ def renames(program: Program) -> dict[str, str]:
     items = (*program.blocks, *parts, *program.parameters, *program.data, *states)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
-    made = {f"{block.name}_draws" for block in program.blocks}
-    made |= (
-        {moment.name for moment in program.infinitesimal_generator.moments}
-        if program.infinitesimal_generator
-        else set[str]()
-    )
+    generator = program.infinitesimal_generator
+    made = {moment.name for moment in generator.moments} if generator else set[str]()
+    made |= {f"{block.name}_draws" for block in program.blocks}
     found: dict[str, str] = {}
     for name in names:
         new = name
@@ -187,21 +184,17 @@ LIBRARY = ("math", "os", "sys", "threading", "time", "warnings")
 
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
-    own = "".join(f"import {name}\n" for name in LIBRARY if _names_module(name, code))
+    used = set(re.findall(r"\b(\w+)\.", code))
+    own = "".join(f"import {name}\n" for name in LIBRARY if name in used)
     own += "from concurrent.futures import ThreadPoolExecutor, wait\n" if "ThreadPoolExecutor(" in code else ""
     own += "\n" if own else ""
-    tools_of_llvm = [name for name in ("binding", "ir") if _names_module(name, code)]
+    tools_of_llvm = [name for name in ("binding", "ir") if name in used]
     builder = f"from llvmlite import {', '.join(tools_of_llvm)}\n" if tools_of_llvm else ""
     if "@intrinsic" not in code:
         return own + "import numpy as np\nfrom numba import njit"
-    tools = "from numba.core import cgutils\n" if "cgutils." in code else ""
+    tools = "from numba.core import cgutils\n" if "cgutils" in used else ""
     intrinsics = "from numba.extending import intrinsic"  # which comes with numba, as llvmlite does
     return f"{own}import numpy as np\n{builder}from numba import njit, types\n{tools}{intrinsics}"
-
-
-def _names_module(name: str, code: str) -> bool:
-    """Whether a text uses something of a module; its letters are looked for first: a thirtieth of the time."""
-    return re.search(rf"{name}\.(?<=\b{name}\.)", code) is not None
 
 
 def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
@@ -287,27 +280,17 @@ def _sampling(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     if lanes:
         yield print_run_lanes(program, kernel)
     yield print_seed_streams(program, kernel)
-    yield from _diagnostics(program, kernel)
+    yield from _diagnostics(program)
 
 
-def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
-    """Yield what tells of a run: energies and the generator."""
-    yield from _energies(program)
-    lowered = lower_infinitesimal_generator(program)
-    if lowered is None:
-        return
+def _diagnostics(program: Program) -> Iterator[Iterator[str]]:
+    """Yield what tells of a run: U of all data, the log likelihood of every datum, H - U, and the generator."""
     sizes = symbolic_sizes(program)
-    if lowered.prepare.outputs:
-        yield print_prepare(lowered.prepare, sizes)
-    yield print_whole(lowered.gradient)
-    yield print_whole(lowered.generator)
-
-
-def _energies(program: Program) -> Iterator[Iterator[str]]:
-    """Yield U of all data, the log likelihood of every datum and H - U."""
-    lowered = lower_energies(program)
-    if lowered is None:
-        return
-    if lowered.prepare.outputs:
-        yield print_prepare(lowered.prepare, symbolic_sizes(program))
-    yield from map(print_whole, lowered.procedures)
+    energies, moments = lower_energies(program), lower_infinitesimal_generator(program)
+    for lowered, functions in (
+        (energies, energies.procedures if energies else ()),
+        (moments, (moments.gradient, moments.generator) if moments else ()),
+    ):
+        if lowered is not None and lowered.prepare.outputs:
+            yield print_prepare(lowered.prepare, sizes)
+        yield from map(print_whole, functions)

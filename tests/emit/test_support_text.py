@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.emit.support.text import _MODULES, _definitions, _places, support_text
+from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.errors import CompilerError
 
 ENTRIES = (
@@ -30,9 +30,3 @@ def test_text_is_stable_under_the_formatter(tmp_path: Path) -> None:
 def test_unknown_name_is_a_bug_of_the_compiler() -> None:
     with pytest.raises(CompilerError, match="_sigmoidd"):
         support_text(("_sigmoidd",))
-
-
-def test_the_modules_that_names_are_looked_for_in_are_those_that_define_them() -> None:
-    defined = {name: module for module in _MODULES for one in _definitions(module) for name in one.names}
-    assert _places() == defined
-    assert {"_HEIGHTS", "_FASTMATH", "_fill_normals"} <= defined.keys()

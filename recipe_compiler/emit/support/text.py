@@ -29,10 +29,6 @@ class _Definition:
     is_function: bool
 
 
-_DEFINED = re.compile(r"^(?:def )?(_\w+(?:, _\w+)*)(?=\(| =)", re.MULTILINE)
-"""The names of a definition, which begins at the margin."""
-
-
 _JITTED_ALONE = ", no_cpython_wrapper=True"
 """What a function is compiled with that jitted code alone calls: it compiles sooner, and Python may not call it."""
 
@@ -61,29 +57,23 @@ def support_text(names: Collection[str], given: Collection[str] = (), called_by_
 
 def _needed(names: Collection[str]) -> tuple[_Definition, ...]:
     """Return the definitions of `names` and, in turn, of all that they use."""
-    places = _places()
-    unknown = sorted(set(names) - places.keys())
+    defined = {name: one for one in _definitions() for name in one.names}
+    unknown = sorted(set(names) - defined.keys())
     if unknown:
         raise CompilerError(f"no such support function: {', '.join(unknown)}")
     found: set[str] = set()
     ahead = set(names)
     while ahead:
         found |= ahead
-        uses = (one.uses for name in ahead for one in _definitions(places[name]) if name in one.names)
-        ahead = {use for own in uses for use in own if use in places} - found
-    modules = [module for module in _MODULES if module in {places[name] for name in found}]
-    every = (definition for module in modules for definition in _definitions(module))
-    return tuple(definition for definition in every if not found.isdisjoint(definition.names))
+        ahead = {use for name in ahead for use in defined[name].uses if use in defined} - found
+    return tuple(one for one in _definitions() if not found.isdisjoint(one.names))
 
 
 @cache
-def _places() -> dict[str, str]:
-    """Return the modules that names are defined in; what is read of these is what a text needs."""
-    defined = ((module, names) for module in _MODULES for names in _DEFINED.findall(_source(module)))
-    return {name: module for module, names in defined for name in names.split(", ")}
+def _definitions() -> tuple[_Definition, ...]:
+    return tuple(one for module in _MODULES for one in _definitions_of(_source(module)))
 
 
-@cache
 def _source(module: str) -> str:
     """Return the text of a support file, with the calls of `njit` that its decorators stand for."""
     return re.sub(r"(?<=^@)\w+$", lambda name: _decorators().get(name[0], name[0]), _read(module), flags=re.MULTILINE)
@@ -97,11 +87,6 @@ def _decorators() -> dict[str, str]:
 
 def _read(module: str) -> str:
     return files("recipe_compiler.emit.support").joinpath(f"{module}.py").read_text(encoding="utf-8")
-
-
-@cache
-def _definitions(module: str) -> tuple[_Definition, ...]:
-    return tuple(_definitions_of(_source(module)))
 
 
 def _definitions_of(source: str) -> Iterator[_Definition]:
