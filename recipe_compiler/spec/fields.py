@@ -556,7 +556,7 @@ KeepField = Annotated[int | str, Leaf(_keep, {"type": ["integer", "string"]})]
 """After which letter draws are kept: the piece of one, or the place of one counted from 1."""
 _BLOCK_SCHEMA = {"type": "object", "propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
 RefreshField = Annotated[
-    Refresh | None,
+    Refresh,
     Leaf(
         _refresh,
         {"anyOf": [_NAME_SCHEMA, {**_BLOCK_SCHEMA, "maxProperties": 1, "additionalProperties": _NUMBER_SCHEMA}]},
@@ -564,12 +564,12 @@ RefreshField = Annotated[
 ]
 """A block that is drawn anew, alone or with the share of it that is kept."""
 DrawField = Annotated[
-    str | None,
+    str,
     _block("a draw replaces its whole block; write one move for each block"),
 ]
 """A block of the target that is drawn from its law given all others."""
 CirField = Annotated[
-    str | None,
+    str,
     _block("the step size sets how far it moves; write one move for each block"),
 ]
 """A block of the target that is moved by the flow which keeps its law given all others."""

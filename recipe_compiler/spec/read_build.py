@@ -78,7 +78,9 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     wide = Scope(unbound(dynamics, tuple(document.bind), (*parameters, *target.declarations.parameters)))
-    misused = use is None and any(entry.of for entry in document.scheme.cycle or [])  # a fault, and binds what it lacks
+    misused = use is None and any(
+        entry.of for entry in document.scheme.words.values()
+    )  # a fault, and binds what it lacks
     names = tuple(name for name in document.bind if not misused or dynamics.declarations.find(name))
     bind = read_bindings(page, names, dynamics, wide)
     check_domains(page, dynamics, target, dict(bind))

@@ -17,6 +17,7 @@ from recipe_compiler.spec.bind import unbound
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.catalogue import EULER
+from recipe_compiler.spec.code import read_code
 from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.fields import A_CYCLE, exact
 from recipe_compiler.spec.formulas import dependence
@@ -38,9 +39,20 @@ from recipe_compiler.spec.model import (
 )
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.read_moves import check_code_move, read_code_move, read_involution, read_slices, visible
+from recipe_compiler.spec.read_moves import check_code_move, read_involution, read_slices, visible
 from recipe_compiler.spec.read_scheme import place_of_keep, read_word
-from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry, SchemeEntry
+from recipe_compiler.spec.schema_build import (
+    BuildDocument,
+    CirEntry,
+    CodeEntry,
+    CycleEntry,
+    DrawEntry,
+    InvolutionEntry,
+    MetropolisMove,
+    MoveStated,
+    RefreshEntry,
+    SchemeEntry,
+)
 from recipe_compiler.spec.schema_scheme import WordEntry
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.spec.yaml_nodes import Node
@@ -48,14 +60,9 @@ from recipe_compiler.spec.yaml_nodes import Node
 CYCLE = "cycle"
 """What a scheme is called that is one; its word has no name of its own."""
 
-KINDS = ("refresh", "draw", "cir", "involution", "code", "metropolis")
-"""The keys that say which move one is; without any it is a word as it comes."""
-OF_CODE = frozenset({"changes", "reads", "keeps"})
-"""Those that stand beside code alone."""
-
 
 def read_cycle(
-    cycle: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target,
+    cycle: Page, entries: Sequence[MoveStated], around: Around, known: Declarations, target: Target,
     parts: Mapping[int, int],
 ) -> Scheme:  # fmt: skip
     """Return a cycle with the word of its moves that have one, if any has; a fault is added for everything else.
@@ -66,24 +73,29 @@ def read_cycle(
     before = len(cycle.faults.found)
     for place, entry in enumerate(entries):
         at = cycle[place]
-        _check_alone(at, entry)
-        if entry.refresh is not None:
-            moves += [replace(entry.refresh, every=entry.every)] * entry.repeat
-        elif entry.draw is not None:
-            moves += [Draw(entry.draw, entry.every, read_slices(at, entry, target))] * entry.repeat
-        elif entry.cir is not None:
-            moves += [Cir(entry.cir, entry.every)] * entry.repeat
-        elif entry.involution is not None:
-            moves += [read_involution(at, entry, entry.involution, known)] * entry.repeat
-        elif entry.code is not None:
-            moves += [read_code_move(at, entry, entry.code, around.folder)] * entry.repeat
-        elif entry.metropolis is not None:
-            own, part = entry.metropolis, parts.get(place, 0)
-            moves += [Metropolis(own.steps, own.flip, entry.every, own.scale, part)] * entry.repeat
-            words.append((at["metropolis"], own))
-        else:
-            moves += [Steps(entry.steps, entry.every, parts.get(place, 0))] * entry.repeat
-            words.append((at, entry.but(use=None) if "of" in entry.stated else entry))
+        match entry:
+            case RefreshEntry():
+                move: Move = replace(entry.refresh, every=entry.every)
+            case DrawEntry():
+                move = Draw(entry.draw, entry.every, read_slices(at, entry, target))
+            case CirEntry():
+                move = Cir(entry.cir, entry.every)
+            case InvolutionEntry():
+                move = read_involution(at, entry, known)
+            case CodeEntry():
+                code = read_code(at["code"], entry.code, around.folder, "my_moves.py:swap")
+                move = CodeMove(code, tuple(entry.changes), tuple(entry.reads), entry.every)
+            case MetropolisMove(metropolis=own):
+                move = Metropolis(own.steps, own.flip, entry.every, own.scale, parts.get(place, 0))
+                words.append((at["metropolis"], own))
+                if entry.use is not None and not entry.of:
+                    at["use"].fault(
+                        "found `use` without `of`, expected what a word moves", "a word goes under `metropolis`"
+                    )
+            case _:
+                move = Steps(entry.steps, entry.every, parts.get(place, 0))
+                words.append((at, entry.but(use=None) if entry.of else entry))
+        moves += [move] * entry.repeat
     _check_schedule(cycle, moves)
     if not words:
         if len(cycle.faults.found) == before and not any(isinstance(move, Beside) for move in moves):
@@ -117,34 +129,6 @@ def _word(words: Sequence[tuple[Page, WordEntry]], around: Around, moves: Sequen
             hint = "write `metropolis: {...}` in each, or `steps` for how often one move does it"
             at.fault(problem, hint)
     return word
-
-
-def _check_alone(at: Page, entry: MoveEntry) -> None:
-    """Add a fault for whatever stands beside the key that says which move it is."""
-    kinds = [key for key in KINDS if getattr(entry, key) is not None]
-    for key in sorted(entry.stated & OF_CODE) if not kinds else ():
-        problem = f"found `{key}` without `code`, expected the function that it describes"
-        hint = "write `{code: my_moves.py:swap, changes: theta, keeps: exp(-H)}`"
-        at[key].fault(problem, hint)
-    if not kinds and "slice" in entry.stated:
-        problem = "found `slice` without `draw`, expected the block that is drawn by slices"
-        hint = "write `{draw: z, slice: log(w)}`: levels below w[z_n], then places above them, by the law of z"
-        at["slice"].fault(problem, hint)
-    beside = {
-        "involution": {"draws", "log_ratio"},
-        "draw": {"slice", "left"},
-        "code": OF_CODE,
-        "metropolis": {"of", *(["use"] if "of" in entry.stated else [])},
-    }
-    if "of" in entry.stated and not entry.of:
-        hint = "`{of: {theta: beta}, ...}` moves beta of the target; leave `of` out, and it moves all of it"
-        at["of"].fault("found `of: {}`, expected what a word moves: a block, or several", hint)
-    for kind in kinds[:1]:
-        own = beside.get(kind, frozenset[str]())
-        for key in sorted(entry.stated - {kind, "every", "repeat"} - own):
-            problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
-            hint = "each move is an item of its own, and options of a Metropolis move go under `metropolis`"
-            at[key].fault(problem, hint)
 
 
 def _check_schedule(cycle: Page, moves: Sequence[Move]) -> None:
@@ -316,10 +300,10 @@ def read_build_scheme(
     `parts` says which of the parts that `use` lists the word of a move moves, by its place in a cycle.
     """
     at, entry = page["scheme"], document.scheme
-    if entry.cycle is not None:
+    if isinstance(entry, CycleEntry):
         free = unbound(dynamics, tuple(document.bind), parameters)
         known = visible(free, target.declarations.parameters)
-        scheme = _cycle(at, entry, entry.cycle, around, known, target, parts)
+        scheme = read_cycle(at["cycle"], entry.cycle, around, known, target, parts)
         check_cycle(at["cycle"], scheme, dynamics, target, document.variant)
         return scheme
     if entry.name in EULER:
@@ -334,23 +318,6 @@ def read_build_scheme(
         hint = "the noise that a word subtracts is derived for its end; leave `keep` out"
         at["keep"].fault(problem, hint)
     return replace(word, keep=keep)
-
-
-def _cycle(
-    at: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target,
-    parts: Mapping[int, int],
-) -> Scheme:  # fmt: skip
-    """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
-    in_a_move = "a word goes into a move, with its pieces and flows"
-    whys = {
-        **dict.fromkeys(("name", "use", "split", "pieces", "flows"), in_a_move),
-        "order": "the cycle fixes the order",
-        "keep": "a cycle keeps draws at its end",
-    }
-    for key, why in whys.items():
-        if getattr(entry, key) not in (None, [], {}):
-            at[key].fault(f"found `{key}` beside `cycle`, expected none: {why}")
-    return read_cycle(at["cycle"], moves, around, known, target, parts)
 
 
 def _euler(at: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:

@@ -4,9 +4,6 @@ Weights of slices are formulas of the target's other blocks as it declares them,
 as of `laws`.
 """
 
-import pathlib
-from collections.abc import Mapping
-
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter, by_name
@@ -14,14 +11,12 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.code import read_code
 from recipe_compiler.spec.discrete import one_hot_blocks
-from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data, read_law
 from recipe_compiler.spec.model import Auxiliary, CodeMove, Dynamics, Formulas, Involution, Slices, Target
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.schema_build import AuxiliaryEntry, MoveEntry
+from recipe_compiler.spec.schema_build import AuxiliaryEntry, DrawEntry, InvolutionEntry
 
 
 def visible(declared: Declarations, beside: tuple[Parameter, ...]) -> Declarations:
@@ -47,24 +42,23 @@ def names_of(involution: Involution) -> frozenset[str]:
     return frozenset((*maps, *(name for formula in involution.formulas for name in dependence(formula).names)))
 
 
-def read_involution(at: Page, entry: MoveEntry, maps: Mapping[str, str], known: Declarations) -> Involution:
+def read_involution(at: Page, entry: InvolutionEntry, known: Declarations) -> Involution:
     """Return an involution, of what means something; a fault is added for everything else.
 
     Args:
         at: where the move stands.
         entry: what stands there.
-        maps: its involution.
         known: what its formulas may name (`visible`).
     """
     blocks = tuple(Block(name, _shape(stated)) for name, stated in entry.draws.items())
     draws = tuple(own for block in blocks if (own := _auxiliary(at, block, entry.draws[block.name], known)))
     scope = Scope(with_draws(known, blocks))
-    if {*maps} <= {*entry.draws}:
+    if {*entry.involution} <= {*entry.draws}:
         at["involution"].fault("found an involution that moves no block, expected one: {theta: -theta}")
     claimed = None
     if entry.log_ratio is not None:
         claimed = at["log_ratio"].formula(scope, SCALAR)
-    return Involution(_maps(at["involution"], tuple(maps), scope), draws, claimed, entry.every)
+    return Involution(_maps(at["involution"], tuple(entry.involution), scope), draws, claimed, entry.every)
 
 
 def _shape(stated: str | AuxiliaryEntry) -> Shape:
@@ -101,7 +95,7 @@ def _maps(at: Page, names: tuple[str, ...], scope: Scope) -> Formulas:
     return tuple(found)
 
 
-def read_slices(at: Page, entry: MoveEntry, target: Target) -> Slices | None:
+def read_slices(at: Page, entry: DrawEntry, target: Target) -> Slices | None:
     """Return the slices that a draw is stated with; None where it has none, or a fault was added.
 
     Args:
@@ -150,32 +144,6 @@ def _formula(at: Page, scope: Scope, block: Block, shapes: tuple[Shape, ...]) ->
         at.fault(problem, "declare that expression as a block or parameter")
         return None
     return formula
-
-
-KEPT = "exp(-H)"
-"""The law that a move may be stated to keep: that of the chain."""
-
-
-def read_code_move(at: Page, entry: MoveEntry, stated: str, folder: pathlib.Path) -> CodeMove:
-    """Return a move that is code; a fault is added for what it does not say and has to.
-
-    Args:
-        at: where the move stands.
-        entry: what stands there.
-        stated: its function.
-        folder: what names of files in the build are relative to.
-    """
-    code = read_code(at["code"], stated, folder, "my_moves.py:swap")
-    if entry.keeps is None:
-        hint = "`keeps: exp(-H)` is assumed, not proved, and printed with every verdict that depends on it"
-        at["code"].fault(f"found code {code} without `keeps`, expected what it preserves", hint)
-    elif "".join(entry.keeps.split()) != KEPT:
-        problem = f"found `keeps: {shown(entry.keeps)}`, expected `keeps: {KEPT}`"
-        at["keeps"].fault(problem)
-    if not entry.changes:
-        hint = "it is given these, and changes them in place: `changes: theta`; what it reads besides is `reads: r`"
-        at["code"].fault(f"found code {code} that changes no block, expected `changes`", hint)
-    return CodeMove(code, tuple(entry.changes), tuple(entry.reads), entry.every)
 
 
 def check_code_move(at: Page, move: CodeMove, dynamics: Dynamics, target: Target) -> None:

@@ -36,6 +36,9 @@ EACH_HAS = (
 class Part:
     """A mapping whose keys are all known, `is_` for `is`: of one that is left out there is the default of the class."""
 
+    hint = ""
+    """What to do about an unknown key that is near to none."""
+
     def __init__(self, **stated: Any) -> None:
         vars(self).update(stated)
 

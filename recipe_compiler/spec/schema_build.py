@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.fields import (
+    A_CYCLE,
+    SOME,
     Chains,
     CirField,
     Count,
@@ -68,77 +70,110 @@ class AuxiliaryEntry(Part):
     law: Annotated[FormulaText, "N(m, cov), m of blocks and parameters, cov of parameters"]
 
 
-class MoveEntry(WordEntry):
-    """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, an involution, or a word."""
+Of = Annotated[
+    dict[Name, SomeNames],
+    SOME,
+    "blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}",
+    Keywords(type=["object", "array"]),
+]
 
-    of: Annotated[
-        dict[Name, SomeNames],
-        "blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}",
-        Keywords(type=["object", "array"]),
-    ] = {}
 
-    refresh: Annotated[RefreshField, "a block drawn given all others; {r: 0.9} keeps that share of it"] = None
-    draw: Annotated[DrawField, "a block of the target drawn from its law given all others, one of its `laws`"] = None
+class MoveEntry(Part):
+    """One move of a cycle; the key that it has to have says which."""
+
+    hint = f"each move is an item of its own: {A_CYCLE}"
+    every: Annotated[StepsNumber, "the move is done in each n-th cycle, the first of a chain on"] = 1
+    repeat: Annotated[MovesNumber, "how often the move is done in a row"] = 1
+
+
+class RefreshEntry(MoveEntry):
+    """A block drawn given all others."""
+
+    refresh: Annotated[RefreshField, "a block drawn given all others; {r: 0.9} keeps that share of it"]
+
+
+class DrawEntry(MoveEntry):
+    """A block of the target drawn from its law given all others."""
+
+    draw: Annotated[DrawField, "a block of the target drawn from its law given all others, one of its `laws`"]
     slice: Annotated[
-        FormulaText | None,
-        "of a draw of one_hot rows: log w, below which levels are drawn, u_n ~ Uniform(0, w[z_n])",
+        FormulaText | None, "of one_hot rows: log w, below which levels are drawn, u_n ~ Uniform(0, w[z_n])"
     ] = None
-    left: Annotated[
-        FormulaText | None,
-        "of a draw by slices: log of the remaining weight; levels below it are counted",
-    ] = None
-    cir: Annotated[
-        CirField,
-        "a block of the target moved by an exact flow that preserves its Gamma law under `laws`",
-    ] = None
-    metropolis: Annotated[
-        MetropolisEntry | None, check_move, left_out, "a word that is accepted or rejected as a whole"
-    ] = None
+    left: Annotated[FormulaText | None, "by slices: log of the remaining weight; levels below it are counted"] = None
+
+
+class CirEntry(MoveEntry):
+    """A block of the target moved by the flow that preserves its law given all others."""
+
+    cir: Annotated[CirField, "a block of the target moved by an exact flow that preserves its Gamma law under `laws`"]
+
+
+class InvolutionEntry(MoveEntry):
+    """An involution that is accepted or rejected."""
+
     involution: Annotated[
-        dict[Name, FormulaText] | None,
+        dict[Name, FormulaText],
         "blocks and draws to their new values; twice is the identity: {theta: theta*exp(w), w: -w}",
-    ] = None
+    ]
     draws: Annotated[
-        dict[Name, FormulaText | AuxiliaryEntry],
-        "what an involution draws first, by its law: {w: N(0, s**2)}",
+        dict[Name, FormulaText | AuxiliaryEntry], "what an involution draws first, by its law: {w: N(0, s**2)}"
     ] = {}
     log_ratio: Annotated[
         FormulaText | None,
         "claimed: the log of an involution's acceptance ratio beside H(z) - H(z'), which is derived",
     ] = None
-    code: Annotated[
-        Text | None,
-        "my_moves.py:swap, a function that changes blocks of the dynamics; not proved: see `keeps`",
-    ] = None
-    changes: Annotated[
-        Names,
-        "of code: the blocks of the dynamics that it changes, which it takes first",
-    ] = []  # fmt: skip
-    reads: Annotated[
-        Names,
-        "of code: other blocks that it takes, and leaves as they are",
-    ] = []  # fmt: skip
-    keeps: Annotated[Text | None, "of code: exp(-H), which its author states that it preserves"] = None
-    steps: Annotated[StepsNumber, "how often the word is done"] = 1
-    every: Annotated[StepsNumber, "the move is done in each n-th cycle, the first of a chain on"] = 1
-    repeat: Annotated[MovesNumber, "how often the move is done in a row"] = 1
 
-    @property
-    def has_word(self) -> bool:
-        """Whether it repeats a word: a Metropolis move does, and what says of itself that it is no other move."""
-        return all(own is None for own in (self.refresh, self.draw, self.cir, self.involution, self.code))
+
+class CodeEntry(MoveEntry):
+    """A function of a Python file, which is not proved."""
+
+    code: Annotated[Text, "my_moves.py:swap, a function that changes blocks of the dynamics; not proved: see `keeps`"]
+    changes: Annotated[SomeNames, "the blocks of the dynamics that it changes, which it takes first"]
+    reads: Annotated[Names, "other blocks that it takes, and leaves as they are"] = []
+    keeps: Annotated[Literal["exp(-H)"], "exp(-H), which its author states that it preserves: assumed, not proved"]
+
+
+class WordMove(MoveEntry, WordEntry):
+    """A word as it comes, of all blocks or of some."""
+
+    of: Of = {}
+    steps: Annotated[StepsNumber, "how often the word is done"] = 1
+
+
+class MetropolisMove(MoveEntry):
+    """A word that is accepted or rejected as a whole, of all blocks or of some."""
+
+    metropolis: Annotated[MetropolisEntry, check_move, left_out, "the word"]
+    of: Of = {}
+    use: Annotated[FilePath | None, "beside `of`: dynamics, relative to this file"] = None
+
+
+WordStated = MetropolisMove | WordMove
+MoveStated = RefreshEntry | DrawEntry | CirEntry | InvolutionEntry | CodeEntry | WordStated
 
 
 class SchemeEntry(WordEntry):
-    """The rule that makes one step of a chain: one of Euler's, a word, or a cycle of moves."""
+    """The rule that makes one step of a chain: one of Euler's, or a word."""
 
+    words = dict[int, WordStated]()
+    """Those of a cycle's moves."""
     order: Annotated[list[Name], "blocks in the order they are updated"] = []
     keep: Annotated[KeepField | None, "after which letter draws are kept: O, or 2"] = None
+
+
+class CycleEntry(Part):
+    """The rule that makes one step of a chain: a cycle of moves."""
+
+    hint = "a word goes into a move, with its pieces and flows; a cycle fixes the order, and keeps draws at its end"
     cycle: Annotated[
-        Annotated[list[Annotated[MoveEntry, check_move]], check_moves, Keywords(minItems=1, maxItems=MOST_MOVES)]
-        | None,
+        Annotated[list[Annotated[MoveStated, check_move]], check_moves, Keywords(minItems=1, maxItems=MOST_MOVES)],
         "moves in order, each done once: [{refresh: r}, {metropolis: {split: [B/2, A, B/2]}}]",
-    ] = None
+    ]
+
+    @property
+    def words(self) -> dict[int, WordStated]:
+        """The moves of a cycle that repeat a word, by their places."""
+        return {place: own for place, own in enumerate(self.cycle) if isinstance(own, WordStated)}
 
 
 class GradientNoiseEntry(Part):
@@ -230,7 +265,7 @@ class BuildDocument(Document):
     target: Annotated[FilePath, "relative to this file"]
     bind: dict[Name, FormulaText] = {}
     parameters: dict[Name, BuildParameterEntry] = {}
-    scheme: SchemeEntry
+    scheme: CycleEntry | SchemeEntry
     variant: Literal["full", "minibatch"]
     gradient_noise: GradientNoiseEntry = GradientNoiseEntry()
     minibatch: MinibatchEntry | None = None

@@ -26,7 +26,7 @@ from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.model import Claims, Dynamics, Moved, Source, Target, Use, Value
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import canonical_json, placed
-from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry
+from recipe_compiler.spec.schema_build import BuildDocument, WordStated
 
 
 def as_called_here(
@@ -172,16 +172,16 @@ def with_use(
     everything of it that does not fit together. Moves are named by their places in the cycle.
     """
     nothing = dynamics, None, dict[int, int]()
-    moves = document.scheme.cycle or []
-    if not any(entry.of for entry in moves):
+    moves = document.scheme.words
+    if not any(entry.of for entry in moves.values()):
         return nothing
     before = len(page.faults.found)
-    places = [place for place, entry in enumerate(moves) if entry.of or entry.has_word]
-    every = [_followed(page["scheme", "cycle", place], moves[place], dynamics, target, around) for place in places]
+    at = page["scheme", "cycle"]
+    every = [_followed(at[place], entry, dynamics, target, around) for place, entry in moves.items()]
     words = [own for own in every if own is not None]
     if len(words) < len(every) or len(page.faults.found) > before or not _are_one(words, dynamics):
         return nothing
-    first = next(own for place, own in zip(places, words, strict=True) if moves[place].of)
+    first = next(own for place, own in zip(moves, words, strict=True) if moves[place].of)
     renamed = _renamed(first.at, dynamics, first.document or dynamics, first.blocks)
     if renamed is None:
         return nothing
@@ -194,11 +194,11 @@ def with_use(
     return (
         followed(dynamics, renamed, use),
         use,
-        dict(zip(places, map(moved.index, [w.moved for w in words]), strict=True)),
+        dict(zip(moves, map(moved.index, [w.moved for w in words]), strict=True)),
     )
 
 
-def _followed(at: Page, entry: MoveEntry, dynamics: Dynamics, target: Target, around: Around) -> _Followed | None:
+def _followed(at: Page, entry: WordStated, dynamics: Dynamics, target: Target, around: Around) -> _Followed | None:
     """Return what the word of a move follows; None where a fault was added."""
     before = len(at.faults.found)
     named = entry.use is not None and bool(entry.of)
@@ -260,7 +260,7 @@ def _are_recipes(at: Page, *every: Dynamics) -> bool:
     return len(at.faults.found) == before
 
 
-def _blocks(at: Page, entry: MoveEntry, dynamics: Dynamics, other: Dynamics) -> dict[str, str]:
+def _blocks(at: Page, entry: WordStated, dynamics: Dynamics, other: Dynamics) -> dict[str, str]:
     """Return what each block of the dynamics used is called here; that of the potential's is the potential's."""
     own = tuple(block.name for block in dynamics.declarations.blocks)
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
@@ -291,7 +291,7 @@ def _blocks(at: Page, entry: MoveEntry, dynamics: Dynamics, other: Dynamics) -> 
     return found
 
 
-def _moved(at: Page, entry: MoveEntry, dynamics: Dynamics, other: Dynamics, target: Target) -> tuple[str, ...]:
+def _moved(at: Page, entry: WordStated, dynamics: Dynamics, other: Dynamics, target: Target) -> tuple[str, ...]:
     """Return the blocks of the target that are moved, as it declares them; all where nothing is said of them."""
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
     known = tuple(block.name for block in (target.declared or target).declarations.blocks)

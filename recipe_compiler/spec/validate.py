@@ -103,8 +103,11 @@ class _Reader:
                 return self._read(inner, raw, at)
             case origin, options if origin in (Union, UnionType):
                 known = [option for option in options if option is not NoneType]
-                is_left_out = raw is None and len(known) < len(options)
-                return None if is_left_out else self._read(known[-1 if isinstance(raw, dict) else 0], raw, at)
+                if raw is None and len(known) < len(options):
+                    return None
+                if not isinstance(raw, dict):
+                    return self._read(known[0], raw, at)
+                return self._read(next((part for part in known if _is_meant(part, raw)), known[-1]), raw, at)
             case origin, known if origin is Literal:
                 return raw if raw in known else _refuse_choice(raw, [str(one) for one in known if one])
             case origin, (key, value) if origin is dict:
@@ -127,7 +130,7 @@ class _Reader:
         fields, stated = fields_of(model), dict[str, Any]()
         takes_others = fields.pop("others", None) is not None
         for key in (key for key in raw if key not in fields and not takes_others):
-            at.faults.malformed_at(at[key].where, at[key].label, *_unknown_key(key, tuple(fields)))
+            at.faults.malformed_at(at[key].where, at[key].label, *_unknown_key(key, tuple(fields), model.hint))
         for key, (name, hint) in fields.items():
             made = self.read(hint, raw[key], at[key]) if key in raw else _FAULTY
             if made is not _FAULTY:
@@ -149,6 +152,12 @@ def fields_of(model: type[Part]) -> dict[str, tuple[str, Any]]:
     return {name.removesuffix("_"): (name, hint) for name, hint in _hints(model).items()}
 
 
+def _is_meant(hint: Any, raw: dict[str, Raw]) -> bool:
+    """Whether keys are those of a part: it has to have one of them."""
+    is_part = isinstance(hint, type) and issubclass(hint, Part)
+    return is_part and any(key in raw and not hasattr(hint, name) for key, (name, _) in fields_of(hint).items())
+
+
 @cache
 def _hints(model: type[Part]) -> dict[str, Any]:
     return get_type_hints(model, include_extras=True)
@@ -168,12 +177,12 @@ def _refuse_choice(raw: Raw, known: list[str]) -> NoReturn:
 _SETS_OF_DATA = frozenset({"domain", "support", "range", "bounds", "lower", "upper", "min", "max", "values", "levels"})
 
 
-def _unknown_key(key: str, known: tuple[str, ...]) -> tuple[str, str]:
+def _unknown_key(key: str, known: tuple[str, ...], else_: str) -> tuple[str, str]:
     if key in _SETS_OF_DATA and "index_of" in known:
         hint = "`in: [0, 1]` lists the values that data may have; `is:` says positive, nonnegative, nonzero or integer"
         return f"found the unknown key `{key}`, expected one of {', '.join(known)}", hint
     here = [name for name in known if key in _ELSEWHERE.get(name, ())]
-    hint = f"here it is called `{here[0]}`" if here else nearest(key, known)
+    hint = f"here it is called `{here[0]}`" if here else nearest(key, known) or else_
     return f"found the unknown key `{shown(key)}`, expected one of {', '.join(known)}", hint
 
 
