@@ -16,8 +16,8 @@ from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_cycle import OWN_STREAM
 from recipe_compiler.program.lower_draw import CATEGORICAL, CATEGORICAL_ABOVE, REACHES, STREAM, TOLD_BELOW
 from recipe_compiler.program.program import CodeMove, Cycle, Program, symbolic_sizes
-from recipe_compiler.readback.interpreter import Reader, parsed
-from recipe_compiler.readback.names import BATCH, Names, Sizes
+from recipe_compiler.readback.interpreter import Fill, Reader, parsed
+from recipe_compiler.readback.names import BATCH, Names, Sizes, known_numbers
 from recipe_compiler.readback.oracle import PLACE, PLACE_ABOVE, UNSET, Entries, Oracle, require
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.tensor.scalars import Scalar
@@ -42,83 +42,10 @@ Found = Mapping[str, Value]
 """All that a procedure was given and made, by name."""
 
 
-def chain_values(
-    module: Module, here: Names, reader: Reader | None, procedure: Procedure | None = None,
-    prepare: Procedure | None = None,
-) -> dict[str, Value]:  # fmt: skip
-    """Return all that a chain has for its procedures: what `prepare` computes, the rest symbols or numbers at a point.
-
-    Args:
-        module: whose text is read.
-        here: the values of its names.
-        reader: what executes `prepare`; where there is none, its constants are symbols too.
-        procedure: the one that is to be executed: `prepare` is left out where it takes nothing of it.
-        prepare: what computes constants; that of the chain if none is given.
-    """
-    program, kernel = module.program, module.kernel
-    found: dict[str, Value] = {p.name: here.parameter(p.name) for p in program.parameters}
-    found |= {"eps": here.eps} | {size: here.sizes[size] for size in symbolic_sizes(program)}
-    prepare = prepare or kernel.prepare
-    made = [array.name for array in prepare.outputs]
-    if reader is not None and (procedure is None or any(array.name in made for array in procedure.inputs)):
-        found |= dict(zip(made, reader.call(prepare.name, found), strict=True))
-    found |= {block.name: np.array(here.block(block), object) for block in program.blocks}
-    found |= {datum.name: here.data(datum) for datum in program.data}
-    found |= {name: sp.Symbol(name) for name in program.functions}
-    if program.gradient is not None:
-        found[program.gradient.name] = np.array(here.gradient(), object)
-    cycle = program.cycle
-    carried = [cycle.counter, *([cycle.potential.name] if cycle.potential else ())] if cycle else []
-    found |= {name: symbols_of(name, (1,)) for name in carried if name}
-    found["batch"] = symbols_of("batch", (BATCH,))
-    arrays = (*kernel.noises, *(kernel.sums.outputs if kernel.sums else ()), STREAM)
-    arrays += prepare.outputs if reader is None else ()
-    found |= {array.name: symbols_of(array.name, joined_shape(array.sizes, here.sizes)) for array in arrays}
-    held = ((name, scalars) for name, scalars in kernel.registers if name in found)
-    return found | {scalar: x for name, own in held for scalar, x in zip(own, np.ravel(found[name]), strict=True)}
-
-
 def symbols_of(name: str, shape: tuple[int, ...]) -> Value:
     """Return an array of symbols, or one for a number."""
     entries = [sp.Symbol(f"{name}[{', '.join(map(str, at))}]", real=True) for at in np.ndindex(shape)]
     return np.array(entries, object).reshape(shape)[()]
-
-
-def execute(module: Module, here: Names, reader: Reader, procedure: Procedure, given: Found) -> Found:
-    """Execute a procedure with its arguments by name; `reader.watched` are names that are kept on the way.
-
-    Values of the next state are cut where the reader does so.
-    """
-    found = dict(given)
-    for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
-        room = np.full(joined_shape(array.sizes, here.sizes), None, object)
-        is_cut = reader.cuts is not None and array.name in reader.watched
-        found[array.name] = reader.cuts.array(room) if reader.cuts is not None and is_cut else room
-    reader.watched |= {scalar for name in reader.watched for scalar in module.kernel.scalars(name)}
-    returned = reader.call(procedure.name, found)
-    outputs = returned if isinstance(returned, tuple) else (returned,)
-    left = zip((array.name for array in procedure.outputs), outputs, strict=True) if returned is not None else ()
-    return {**found, **reader.seen, **dict(left)}
-
-
-def results_of(
-    module: Module, here: Names, procedure: Procedure, batch: Sequence[int] = (), prepare: Procedure | None = None,
-    fills: Mapping[str, Callable[[list[Value]], Value]] | None = None,
-) -> list[np.ndarray]:  # fmt: skip
-    """Return what a procedure computes of state, data and constants, an array for each output.
-
-    Args:
-        module: whose text is read.
-        here: the values of its names.
-        procedure: of the text.
-        batch: the rows of the minibatch.
-        prepare: as of `chain_values`.
-        fills: what stands for functions that are not entered.
-    """
-    reader = Reader(module.text, matrices=matrices_of(here), fills=dict(fills or {}))
-    values = chain_values(module, here, reader, procedure, prepare) | {"batch": np.array(batch, object)}
-    found = execute(module, here, reader, procedure, values)
-    return [np.asarray(found[array.name], object) for array in procedure.outputs]
 
 
 def entries_of(module: Module, found: Found, name: str) -> Entries:
@@ -168,8 +95,6 @@ class Calls:
 
     module: Module
     here: Names
-    given: dict[str, Value]
-    """What the chain has: all that a call is given beside the state must be of it."""
     oracle: Oracle = field(default_factory=Oracle)
     drawn: Collection[str] = ()
     """What else than the state a procedure's request says: normals and rows, where the text that is read draws them."""
@@ -179,6 +104,65 @@ class Calls:
     """The arrays of normals that calls took, one after the other: each is to be taken once."""
     moved: int = 0
     """How often the chain's stream moved on."""
+    prepare: Procedure | None = None
+    """What computes constants; that of the chain if none is given."""
+    procedure: Procedure | None = None
+    """The one that is to be executed, if it is one: `prepare` is left out where it takes nothing of it."""
+    reader: Reader = field(init=False)
+    given: dict[str, Value] = field(init=False)
+    """What the chain has: all that a call is given beside the state must be of it."""
+
+    def __post_init__(self) -> None:
+        """Make all that a chain has: what `prepare` computes, the rest symbols or numbers at a point."""
+        known = known_numbers if self.here.digits else None
+        self.reader = Reader(self.module.text, known=known, fills=matrices_of(self.here))
+        self.given = self._chain_values()
+        self.reader.fills |= self.fills
+
+    def _chain_values(self) -> dict[str, Value]:
+        here, program, kernel = self.here, self.module.program, self.module.kernel
+        found: dict[str, Value] = {p.name: here.parameter(p.name) for p in program.parameters}
+        found |= {"eps": here.eps} | {size: here.sizes[size] for size in symbolic_sizes(program)}
+        prepare = self.prepare or kernel.prepare
+        made = [array.name for array in prepare.outputs]
+        if not self.drawn and (self.procedure is None or any(x.name in made for x in self.procedure.inputs)):
+            found |= dict(zip(made, self.reader.call(prepare.name, found), strict=True))
+        found |= {block.name: np.array(here.block(block), object) for block in program.blocks}
+        found |= {datum.name: here.data(datum) for datum in program.data}
+        found |= {name: sp.Symbol(name) for name in program.functions}
+        if program.gradient is not None:
+            found[program.gradient.name] = np.array(here.gradient(), object)
+        cycle = program.cycle
+        carried = [cycle.counter, *([cycle.potential.name] if cycle.potential else ())] if cycle else []
+        found |= {name: symbols_of(name, (1,)) for name in carried if name}
+        found["batch"] = symbols_of("batch", (BATCH,))
+        arrays = (*kernel.noises, *(kernel.sums.outputs if kernel.sums else ()), STREAM)
+        arrays += prepare.outputs if self.drawn else ()  # of what draws, constants are not read
+        found |= {array.name: symbols_of(array.name, joined_shape(array.sizes, here.sizes)) for array in arrays}
+        held = ((name, scalars) for name, scalars in kernel.registers if name in found)
+        return found | {scalar: x for name, own in held for scalar, x in zip(own, np.ravel(found[name]), strict=True)}
+
+    def execute(self, procedure: Procedure) -> Found:
+        """Return what the chain has and a procedure makes of it; `reader.watched` are names that are kept on the way.
+
+        Values of the next state are cut where the reader does so.
+
+        Raises:
+            CompilerError: it cannot be read, or writes to what it is given but the stream.
+        """
+        found, reader = dict(self.given), self.reader
+        for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
+            room = np.full(joined_shape(array.sizes, self.here.sizes), None, object)
+            is_cut = reader.cuts is not None and array.name in reader.watched
+            found[array.name] = reader.cuts.array(room) if reader.cuts is not None and is_cut else room
+        reader.watched |= {scalar for name in reader.watched for scalar in self.module.kernel.scalars(name)}
+        before = {array.name: np.array(found[array.name], object) for array in procedure.inputs if array != STREAM}
+        returned = reader.call(procedure.name, found)
+        for name, value in before.items():
+            require(np.array_equal(value, found[name]), f"changes {name} in {procedure.name}")
+        outputs = returned if isinstance(returned, tuple) else (returned,)
+        left = zip((array.name for array in procedure.outputs), outputs, strict=True) if returned is not None else ()
+        return {**found, **reader.seen, **dict(left)}
 
     @property
     def cycle(self) -> Cycle:
@@ -194,12 +178,12 @@ class Calls:
         ]
 
     @property
-    def fills(self) -> dict[str, Callable[[list[Value]], Value]]:
+    def fills(self) -> dict[str, Fill]:
         """What stands for each function that is not entered."""
         kernel, own = self.module.kernel, gradient_procedure(self.module)
         procedures = {procedure.name: procedure for procedure in (*kernel.procedures, own)}
         return {
-            **{name: partial(self.procedure, procedure) for name, procedure in procedures.items()},
+            **{name: partial(self._request, procedure) for name, procedure in procedures.items()},
             **{name: partial(self._variate, law) for name, law in VARIATES.items()},
             **{move.argument: partial(self._code, move) for move in self.cycle.codes},
             **dict.fromkeys(("_fill_normals", "_fill_normals_lanes"), self._fill),
@@ -219,7 +203,7 @@ class Calls:
             OWN_STREAM: self._own_stream,
         }
 
-    def procedure(self, own: Procedure, arguments: list[Value]) -> Value:
+    def _request(self, own: Procedure, arguments: list[Value]) -> Value:
         """Ask for what a procedure makes of the state, and write or return the answer.
 
         Args:
@@ -371,3 +355,24 @@ class Calls:
         require(count == self.given[self.cycle.counter][0], "uses a wrong counter to decide which moves are due")
         require(every in self.cycle.schedules, f"does a move every {every} cycles, which no move of it asks for")
         return self.before % every == 0
+
+
+def results_of(
+    module: Module, here: Names, procedure: Procedure, batch: Sequence[int] = (), prepare: Procedure | None = None,
+    fills: Mapping[str, Fill] | None = None,
+) -> list[np.ndarray]:  # fmt: skip
+    """Return what a procedure computes of state, data and constants, an array for each output.
+
+    Args:
+        module: whose text is read.
+        here: the values of its names.
+        procedure: of the text.
+        batch: the rows of the minibatch.
+        prepare: what computes constants; that of the chain if none is given.
+        fills: what else stands for functions that are not entered.
+    """
+    calls = Calls(module, here, prepare=prepare, procedure=procedure)
+    calls.reader.fills |= fills or {}
+    calls.given["batch"] = np.array(batch, object)
+    found = calls.execute(procedure)
+    return [np.asarray(found[array.name], object) for array in procedure.outputs]

@@ -6,13 +6,11 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.program.definition import LETTERS
 from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.readback.calls import ROOM, Value, chain_values
+from recipe_compiler.readback.calls import ROOM, Calls, Value
 from recipe_compiler.readback.gradient import stated_gradient
-from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.oracle import Oracle, replaced, require, same
-from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import same_step, step_of
 from recipe_compiler.tensor.scalars import Scalar
 
@@ -25,8 +23,9 @@ def check_sweep(module: Module, here: Names) -> None:
     """
     program, normals, found = module.program, list[Scalar](), list[Scalar]()
     cuts = Cuts(frozenset(f"{shift.new}_{index}" for shift in program.shifts for index in LETTERS))
-    reader = Reader(module.text, matrices=matrices_of(here), cuts=cuts)
-    given = chain_values(module, here, reader)
+    calls = Calls(module, here)
+    reader, given = calls.reader, calls.given
+    reader.cuts = cuts
 
     def fill(arguments: list[Value]) -> None:
         state, out = arguments

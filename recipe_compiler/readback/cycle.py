@@ -12,13 +12,11 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.program.program import Cycle
-from recipe_compiler.readback.calls import Calls, chain_values, entries_of, execute
-from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.calls import Calls, entries_of
 from recipe_compiler.readback.moves import Gaussian, MovesMean
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import covariance_of, without_noise
 from recipe_compiler.readback.oracle import Entries, replaced, require, same, same_trace
-from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.tensor.scalars import Scalar
 
 
@@ -45,19 +43,16 @@ def check_cycle(module: Module, here: Names) -> None:
 
 def _check_one(module: Module, here: Names, cycle: Cycle, before: int) -> None:
     """Check the emitted cycle after a number of others: moves that are not due leave their blocks as they are."""
-    reader = Reader(module.text, matrices=matrices_of(here))
-    given = chain_values(module, here, reader)
+    calls = Calls(module, here, before=before)
     names = (*module.program.left, *(block.name for block in module.program.blocks))
-    stated = MovesMean(here, cycle, before, {name: list(given[name]) for name in names})
+    stated = MovesMean(here, cycle, before, {name: list(calls.given[name]) for name in names})
     stated.make()
-    calls = Calls(module, here, given, before=before)
-    reader.fills = calls.fills
-    reader.watched = frozenset((*cycle.names, *module.program.left.values()))
-    made = execute(module, here, reader, module.kernel.chain_step, given)
+    calls.reader.watched = frozenset((*cycle.names, *module.program.left.values()))
+    made = calls.execute(module.kernel.chain_step)
     found = partial(entries_of, module, made)
     known: dict[Scalar, Scalar] = {}
     for own in stated.drawn:
-        _same_gaussian(own, found(own.name), known, calls, reader, here)
+        _same_gaussian(own, found(own.name), known, calls, here)
         known |= dict(zip(own.symbols, found(own.name), strict=True))
     same_trace(stated.oracle, calls.oracle, known, here)
     for name, new in module.program.left.items():
@@ -69,9 +64,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, before: int) -> None:
     require(len(set(calls.normals)) == len(calls.normals), f"uses normals twice: {', '.join(calls.normals)}")
 
 
-def _same_gaussian(
-    stated: Gaussian, read: Entries, known: Mapping[Scalar, Scalar], calls: Calls, reader: Reader, here: Names
-) -> None:
+def _same_gaussian(stated: Gaussian, read: Entries, known: Mapping[Scalar, Scalar], calls: Calls, here: Names) -> None:
     """Check the mean and the covariance of a value that is drawn, of normals that no value before it has."""
     require(all(entry is not None for entry in read), f"does not draw {stated.name}")
     symbols = frozenset[sp.Basic]().union(*((sp.Integer(0) + entry).free_symbols for entry in read))
@@ -85,7 +78,7 @@ def _same_gaussian(
     mean = without_noise(read, normals)
     same(replaced(stated.mean, known), mean, f"the mean of {stated.name}", here)
     noise = [a - b for a, b in zip(read, mean, strict=True)]
-    covariance = covariance_of(noise, normals, reader.factors)
+    covariance = covariance_of(noise, normals, calls.reader.factors)
     for at in sorted({*covariance, *stated.covariance}):
         own, other = (found.get(at, sp.Integer(0)) for found in (stated.covariance, covariance))
         same(replaced([own], known), [other], f"entry {at} of the covariance of {stated.name}", here)

@@ -13,7 +13,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import SLICES, Draw
-from recipe_compiler.readback.calls import Calls, chain_values, execute
+from recipe_compiler.readback.calls import Calls
 from recipe_compiler.readback.gradient import batches
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.laws import DrawMean, solver_of
@@ -21,7 +21,6 @@ from recipe_compiler.readback.names import BATCH, Names, rational_of
 from recipe_compiler.readback.noise import covariance_of, without_noise
 from recipe_compiler.readback.oracle import Oracle, require, same, same_trace
 from recipe_compiler.readback.point import equal, vanishes
-from recipe_compiler.readback.propagators import matrices_of
 
 MOST_PLACES = 3
 """Places of a row, from the first on, with which a draw of a discrete block is read."""
@@ -70,25 +69,18 @@ def _check_draw(module: Module, procedure: Procedure, mean: DrawMean, first: int
     """Check one draw, with the requests that it makes of its stream; return these."""
     move, here = mean.move, mean.here
     stated, read = (Oracle(here=here, drawn=move.name, first=first) for _ in range(2))
-    reader = Reader(module.text, matrices=matrices_of(here))
-    given = chain_values(module, here, reader)
-    given |= execute(module, here, reader, module.kernel.sums, given) if module.kernel.sums else {}
-    given["batch"] = np.array(mean.batch, object)
-    calls = Calls(module, here, given, read)
-    reader.fills = calls.fills
-    normals = [n for array in procedure.inputs if array in module.kernel.noises for n in given[array.name]]
-    before = {name: np.array(value, copy=True) for name, value in given.items() if isinstance(value, np.ndarray)}
-    found = execute(module, here, reader, procedure, given)
-    for array in procedure.inputs:
-        kept = not array.sizes or array == STREAM or np.array_equal(before[array.name], found[array.name])
-        require(kept, f"changes {array.name} in {procedure.name}")
+    calls = Calls(module, here, read)
+    calls.given |= calls.execute(module.kernel.sums) if module.kernel.sums else {}
+    calls.given["batch"] = np.array(mean.batch, object)
+    normals = [n for array in procedure.inputs if array in module.kernel.noises for n in calls.given[array.name]]
+    found = calls.execute(procedure)
     new, told = mean.make(stated, normals)
     same_trace(stated, read, {}, here)
     own, *beside = (list(found[array.name]) for array in procedure.outputs)
     for k, (entry, other) in enumerate(zip(new, own, strict=True)):
         same([entry], [other], f"entry {k} of {move.block.name} once {move.name} is drawn", here)
     same(told, [entry for entries in beside for entry in entries], f"what the draw of {move.name} reports", here)
-    require(list(given[STREAM.name]) == calls.words, f"does not leave the last words of its stream after {move.name}")
+    require(list(found[STREAM.name]) == calls.words, f"does not leave the last words of its stream after {move.name}")
     return read
 
 

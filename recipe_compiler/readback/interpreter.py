@@ -120,8 +120,6 @@ class Reader:
     """
 
     text: str
-    matrices: Mapping[str, Fill] = field(default_factory=dict[str, Fill])
-    """The functions that make matrices of others: give their entries, or symbols that stand for them."""
     known: Callable[[np.ndarray], np.ndarray] | None = None
     """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
     fills: dict[str, Fill] = field(default_factory=dict[str, Fill])
@@ -329,7 +327,7 @@ class Reader:
                 if name == GUARD:
                     self.guarded.append(arguments[0])
                 return SCALAR_CALLS[name](*arguments)
-            case _ if fill := self.fills.get(name) or self.matrices.get(name):
+            case _ if fill := self.fills.get(name):
                 return fill(arguments)
             case "range":
                 return range(*arguments)

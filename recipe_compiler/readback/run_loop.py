@@ -16,13 +16,11 @@ from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.step_stats import TOLD, TRIES
 from recipe_compiler.readback.calls import (
     Calls,
-    chain_values,
     entries_of,
     rows_read,
     size_of,
     symbols_of,
 )
-from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import BATCH, Names, Sizes
 from recipe_compiler.readback.oracle import Entries, Oracle, require, same, same_trace
 from recipe_compiler.tensor.scalars import Scalar
@@ -39,8 +37,8 @@ def check_run(module: Module, sizes: Sizes) -> None:
         CompilerError: one of these does not hold; says which.
     """
     program, kernel = module.program, module.kernel
-    here, calls, reader = _opened(module, sizes)
-    given, stated = calls.given, Oracle()
+    calls, stated = _opened(module, sizes), Oracle()
+    given, here = calls.given, calls.here
     entries = len(given[program.blocks[0].name])
     rows, thin, *_ = (count for count in (2, 3, 4) if count != entries)  # one for another is seen
     given["thin"] = thin
@@ -66,13 +64,13 @@ def check_run(module: Module, sizes: Sizes) -> None:
         for name, entries in kept.items():
             draws.setdefault(name, []).append(entries)
         finite |= {entry for name in bounded for entry in state[name]}
-    returned = reader.call("run", given)
+    returned = calls.reader.call("run", given)
     same_trace(stated, calls.oracle, {}, here)
     for name, wanted in draws.items():
         for own, read in zip(wanted, given[f"{name}_draws"], strict=True):
             same(own, list(read), f"the draws of {name}", here)
     require(returned == rows, "does not return the number of draws")
-    require(finite <= {*reader.finite}, "keeps a draw without a look at whether it is finite")
+    require(finite <= {*calls.reader.finite}, "keeps a draw without a look at whether it is finite")
     for name in _carried(module):
         same(state[name], list(given[name]), f"the {name} that is left for the next call", here)
     require(list(given[STREAM.name]) == calls.words, "does not keep the state of its noise")
@@ -85,8 +83,8 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
         CompilerError: it does not.
     """
     program = module.program
-    here, calls, reader = _opened(module, sizes)
-    stated, given = Oracle(), calls.given
+    calls, stated = _opened(module, sizes), Oracle()
+    given, here = calls.given, calls.here
     at = {block.name: given[block.name] for block in program.blocks}
     at |= _batch(module, stated) if program.carries else {}
     wanted: dict[str, Entries] = {}
@@ -94,7 +92,7 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
         what = "gradient" if program.gradient and name == program.gradient.name else "potential"
         is_count = program.cycle is not None and name == program.cycle.counter
         wanted[name] = [0] if is_count else stated.ask(what, at, len(given[name]))
-    reader.call("first_values", given)
+    calls.reader.call("first_values", given)
     same_trace(stated, calls.oracle, {}, here)
     for name, values in wanted.items():
         require(list(given[name]) == values, f"does not write the first {name}")
@@ -107,35 +105,34 @@ def check_lanes(module: Module, sizes: Sizes) -> None:
         CompilerError: a lane computes something else, or a lane is missing.
     """
     kernel = module.kernel
-    here, calls, reader = _opened(module, sizes)
+    calls, stated = _opened(module, sizes), Oracle()
     told = told_by(kernel)
     rows = {"lanes": lanes_state(module.program, kernel), "lanes_told": [x for _, x in told]}
     rows["lanes_noise"] = [x for array in kernel.noises for x in kernel.scalars(array.name)]
     arrays = {name: symbols_of(name, (LANES * len(own),)) for name, own in rows.items()}
     lanes, sums, _ = (array.copy() for array in arrays.values())
-    stated = Oracle()
     for lane in range(LANES):
         own = {x: arrays[name][LANES * k + lane] for name, scalars in rows.items() for k, x in enumerate(scalars)}
         names = (*_carried(module), *(array.name for array in kernel.noises))
-        made = _step(module, stated, {name: [own[x] for x in kernel.scalars(name)] for name in names}, here)
+        made = _step(module, stated, {name: [own[x] for x in kernel.scalars(name)] for name in names}, calls.here)
         lanes[lane::LANES] = [x for name in _carried(module) for x in made[name]]
         sums[lane::LANES] += np.array([made[name][0] for name, _ in told], object)
-    reader.call("step_lanes", calls.given | arrays)
-    same_trace(stated, calls.oracle, {}, here)
+    calls.reader.call("step_lanes", calls.given | arrays)
+    same_trace(stated, calls.oracle, {}, calls.here)
     for name, wanted in {"lanes": lanes, "lanes_told": sums}.items():
         for k, (one, other) in enumerate(zip(wanted, arrays[name], strict=True)):
             require(one == other, f"differs from {kernel.chain_step.name} in lane {k % LANES} of step_lanes")
 
 
-def _opened(module: Module, sizes: Sizes) -> tuple[Names, Calls, Reader]:
-    """Return names at the sizes of a build with few rows, calls on symbols for all that a chain has, and a reader."""
+def _opened(module: Module, sizes: Sizes) -> Calls:
+    """Return calls on symbols for all that a chain has, at the sizes of a build with few rows."""
     program, kernel = module.program, module.kernel
     here = Names(program, {**sizes, **rows_read(program)})
-    given = chain_values(module, here, None) | {"batch_size": BATCH, "clipped": symbols_of("clipped", (1,))}
+    calls = Calls(module, here, drawn=("batch", *(array.name for array in kernel.noises)))
+    calls.given |= {"batch_size": BATCH, "clipped": symbols_of("clipped", (1,))}
     for name in {"batch_state", "permutation"}.intersection(run_arguments(program, kernel)):
-        given[name] = symbols_of(name, (4,))
-    calls = Calls(module, here, given, drawn=("batch", *(array.name for array in kernel.noises)))
-    return here, calls, Reader(module.text, fills=calls.fills)
+        calls.given[name] = symbols_of(name, (4,))
+    return calls
 
 
 def _carried(module: Module) -> list[str]:

@@ -6,16 +6,15 @@ import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.program.lower_cycle import HEAT
-from recipe_compiler.readback.calls import Calls, chain_values, entries_of, execute
+from recipe_compiler.readback.calls import Calls, entries_of
 from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.mean import ReadStep, gradients_of, stated_step
-from recipe_compiler.readback.names import Names, known_numbers, rational_of
+from recipe_compiler.readback.names import Names, rational_of
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import covariance_of, without_noise
 from recipe_compiler.readback.oracle import Entries, Oracle, replaced, require, same, same_trace
 from recipe_compiler.readback.point import vanishes
-from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.scalars import Scalar
 
@@ -32,24 +31,18 @@ def read_step(module: Module, names: Names) -> ReadStep:
     """
     program, kernel = module.program, module.kernel
     cuts = Cuts(frozenset(name.rstrip("_") for s in program.shifts for name in kernel.scalars(s.new)))
-    reader = Reader(
-        module.text,
-        matrices=matrices_of(names),
-        known=known_numbers if names.digits else None,
-        equations=_equations(module, cuts),
-        cuts=cuts,
-    )
-    given = chain_values(module, names, reader)
     oracle = gradients_of(names)
-    reader.fills = Calls(module, names, given, oracle).fills
+    calls = Calls(module, names, oracle)
+    reader = calls.reader
+    reader.cuts, reader.equations = cuts, _equations(module, cuts)
     reader.watched = frozenset(shift.new for shift in program.shifts)
-    found = execute(module, names, reader, kernel.step, given)
+    found = calls.execute(kernel.step)
     new = [entry for shift in program.shifts for entry in entries_of(module, found, shift.new)]
     if program.gradient is not None and program.carried:
         left = program.passed_on[program.gradient.name]
         require(entries_of(module, found, left) == names.gradient(left), "passes on a gradient of another state")
     heat = entries_of(module, found, HEAT) if program.heats else ()
-    normals = [n for array in kernel.noises for n in given[array.name]]
+    normals = [n for array in kernel.noises for n in found[array.name]]
     return step_of(new, cuts, reader, normals, names, oracle, heat)
 
 
