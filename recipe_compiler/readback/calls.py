@@ -193,10 +193,10 @@ class Calls:
             "sweep": self._sweep,
             **dict.fromkeys((CATEGORICAL, CATEGORICAL_ABOVE), lambda arguments: self._take(arguments, self._place)),
             REACHES: lambda arguments: self.oracle.reaches(*arguments),
-            TOLD_BELOW: lambda arguments: self.oracle.below(*arguments),
+            TOLD_BELOW: partial(self._scalars, "the report of a level", ("before", "level", "rest")),
             **{name: partial(self._vector, name) for name in ("_normal_by_precision", "_normal_by_covariance")},
             "_accepted": self._accepted,
-            "_returned": self._returned,
+            "_returned": partial(self._scalars, "the way back", ("ratio", "gap", "size")),
             "_guards": lambda given: tuple(self.oracle.ask("the guards", {"ratios": given}, 2)),
             "_uniform_integer": self._length,
             "_is_due": self._is_due,
@@ -288,6 +288,9 @@ class Calls:
         sums[:] = [None] * len(sums)
         return self.oracle.place(PLACE_ABOVE if above else PLACE, given)
 
+    def _scalars(self, what: str, names: Sequence[str], arguments: list[Value]) -> Value:
+        return self.oracle.ask(what, {name: [x] for name, x in zip(names, arguments, strict=True)}, 1)[0]
+
     def _vector(self, name: str, arguments: list[Value]) -> None:
         vector, matrix, normals, out = arguments
         require(len(vector) == len(normals) == len(out), "makes a normal vector of other sizes")
@@ -332,10 +335,6 @@ class Calls:
         ratio, *normals = arguments
         self._two_normals(normals)
         return tuple(self.oracle.ask("a decision", {"log acceptance ratio": [ratio]}, 2))
-
-    def _returned(self, arguments: list[Value]) -> Value:
-        given = {name: [value] for name, value in zip(("ratio", "gap", "size"), arguments, strict=True)}
-        return self.oracle.ask("the way back", given, 1)[0]
 
     def _length(self, arguments: list[Value]) -> int:
         least, most, *normals = arguments

@@ -121,7 +121,8 @@ class DrawMean:
         reached = [oracle.reaches(w, level) for w in weights]
         own = [logit if reaches else UNSET for logit, reaches in zip(logits, reached, strict=True)]
         if self.move.told:
-            report = oracle.below(report, level, self.parameter(2))
+            given = {"before": [report], "level": [level], "rest": [self.parameter(2)]}
+            (report,) = oracle.ask("the report of a level", given, 1)
         return oracle.place(PLACE_ABOVE, {"logits": own, "log weights": weights, "level": [level]}), report
 
     def parameter(self, place: int, *at: int) -> Scalar:

@@ -73,10 +73,6 @@ class Oracle:
         """Return whether a place reaches a level: of any two in a row one does."""
         return self._turn("a comparison", {"place": [height], "level": [level]}) % 2 == 0
 
-    def below(self, before: Scalar, level: Scalar, left: Scalar) -> Scalar:
-        """Return the report of a level after its comparison with the weight that no place has."""
-        return self.ask("the report of a level", {"before": [before], "level": [level], "rest": [left]}, 1)[0]
-
     def vector(
         self, what: str, vector: Sequence[Scalar], lower: Sequence[Scalar], normals: Sequence[Scalar]
     ) -> Entries:

@@ -149,6 +149,7 @@ PLANTED = (
         "eps * (grad_U_tilde[i]": ("eps * (-grad_U_tilde[i]", "eps * (grad_U_tilde[i]"),
         "eps * scale_r * noise_r[i]": ("scale_r * noise_r[i]", "eps * scale_r * noise_r[i]"),
         "_softplus(x_theta[b])": ("_sigmoid(x_theta[b])", "_softplus(x_theta[b])"),
+        "a state that is written to": ("theta_new[i] = theta[i] + eps * r_new[i]", "theta_new[i] = theta[i] + eps * r_new[i]\n        theta[i] = theta_new[i]", "changes theta in step"),
         "n/N for N/n": ("N * grad_U_tilde[i] / batch_size", "batch_size * grad_U_tilde[i] / N"),
         "sqrt(D) for sqrt(2D)": ("_noise_scale(2.0 * c,", "_noise_scale(c,"),
         "another column of the weighted sum": ("+= weight * x[row, i]", "+= weight * x[row, 0]"),
@@ -483,7 +484,7 @@ PLANTED = (
         "a momentum that is turned always": ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),
     }),
     Planted("two functions", ("shipped",), {
-        "the block itself": ("move_turn(theta_turn,", "move_turn(theta,", "the theta that move_along is given"),
+        "the block itself": ("move_turn(theta_turn,", "move_turn(theta,", "changes theta in cycle"),
         "the copy of another": ("theta_turn_along[i] = theta_turn[i]", "theta_turn_along[i] = theta[i]", "the theta that move_along is given"),
         "the momentum itself": ("move_along(theta_turn_along, r_drawn_along,", "move_along(theta_turn_along, r_drawn,", "the mean of r_drawn"),
         "parameters in another order": ("move_turn(theta_turn, mu, Sigma,", "move_turn(theta_turn, Sigma, mu,", "gives move_turn another mu than its own"),
