@@ -62,7 +62,7 @@ class Elementwise:
     latex: str = ""
     """The operator, or the whole with `#` for the argument; by default the name, upright."""
     sympy: str = ""
-    """SymPy's name of it; where it has none, `sympy_functions` has the function of the row's name."""
+    """SymPy's name of it, where that is another; where it has none, `sympy_functions` has one of the row's name."""
     slope: str = ""
     """The derivative; without one, differentiating it is an error."""
     stated_slope: str = ""
@@ -210,12 +210,12 @@ POWER, EXPONENTIAL, FACTORIAL = Size.POWER, Size.EXPONENTIAL, Size.FACTORIAL
 _ROWS = (
     Elementwise(
         "exp", "e**x", SMOOTH, EXPONENTIAL, "_exp",
-        latex=r"\exp", sympy="exp", slope="exp(x)", ufunc="exp", at_zero="1", total=True, positive=True,
+        latex=r"\exp", slope="exp(x)", ufunc="exp", at_zero="1", total=True, positive=True,
         increasing=True,
     ),
     Elementwise(
         "log", "the natural logarithm", SMOOTH, POWER, "math.log",
-        latex=r"\log", sympy="log", slope="1/x", ufunc="log", increasing=True, tame=True, logarithm_of="x",
+        latex=r"\log", slope="1/x", ufunc="log", increasing=True, tame=True, logarithm_of="x",
     ),
     Elementwise(
         "log1p", "log(1 + x)", SMOOTH, POWER, "math.log1p",
@@ -240,7 +240,7 @@ _ROWS = (
     ),
     Elementwise(
         "sqrt", "the square root", SMOOTH, POWER, "math.sqrt",
-        latex=r"\sqrt{#}", sympy="sqrt", slope="1/(2*sqrt(x))", ufunc="sqrt", at_zero="0", homogeneous=Fraction(1, 2),
+        latex=r"\sqrt{#}", slope="1/(2*sqrt(x))", ufunc="sqrt", at_zero="0", homogeneous=Fraction(1, 2),
         increasing=True, tame=True,
     ),
     Elementwise(
@@ -250,46 +250,46 @@ _ROWS = (
     ),
     Elementwise(
         "sign", "the sign (0 at 0)", JUMP, POWER, "_sign",
-        sympy="sign", slope="0", ufunc="sign", at_zero="0", parity=ODD, homogeneous=Fraction(0), total=True,
+        slope="0", ufunc="sign", at_zero="0", parity=ODD, homogeneous=Fraction(0), total=True,
         increasing=True, tame=True, ends=(0, 0),
     ),
     Elementwise(
         "sin", "the sine", SMOOTH, POWER, "math.sin",
-        latex=r"\sin", sympy="sin", slope="cos(x)", ufunc="sin", at_zero="0", square="1 - cos(x)**2", parity=ODD,
+        latex=r"\sin", slope="cos(x)", ufunc="sin", at_zero="0", square="1 - cos(x)**2", parity=ODD,
         total=True, periodic=True, tame=True, ends=(0, 0),
     ),
     Elementwise(
         "cos", "the cosine", SMOOTH, POWER, "math.cos",
-        latex=r"\cos", sympy="cos", slope="-sin(x)", ufunc="cos", at_zero="1", parity=EVEN, total=True, periodic=True,
+        latex=r"\cos", slope="-sin(x)", ufunc="cos", at_zero="1", parity=EVEN, total=True, periodic=True,
         tame=True, ends=(0, 0),
     ),
     Elementwise(
         "tan", "the tangent", SMOOTH, POWER, "math.tan",
-        latex=r"\tan", sympy="tan", slope="1 + tan(x)**2", ufunc="tan", at_zero="0", parity=ODD, periodic=True,
+        latex=r"\tan", slope="1 + tan(x)**2", ufunc="tan", at_zero="0", parity=ODD, periodic=True,
     ),
     Elementwise(
         "tanh", "the hyperbolic tangent", SMOOTH, POWER, "math.tanh",
-        latex=r"\tanh", sympy="tanh", slope="1 - tanh(x)**2", stated_slope="cosh(x)**(-2)", ufunc="tanh", at_zero="0",
+        latex=r"\tanh", slope="1 - tanh(x)**2", stated_slope="cosh(x)**(-2)", ufunc="tanh", at_zero="0",
         parity=ODD, total=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
         "atan", "the arc tangent", SMOOTH, POWER, "math.atan",
-        latex=r"\arctan", sympy="atan", slope="1/(1 + x**2)", ufunc="arctan", at_zero="0", parity=ODD, total=True,
+        latex=r"\arctan", slope="1/(1 + x**2)", ufunc="arctan", at_zero="0", parity=ODD, total=True,
         increasing=True, tame=True, ends=(0, 0),
     ),
     Elementwise(
         "asinh", "the inverse hyperbolic sine", SMOOTH, POWER, "math.asinh",
-        sympy="asinh", slope="(1 + x**2)**(-1/2)", ufunc="arcsinh", at_zero="0", parity=ODD, total=True,
+        slope="(1 + x**2)**(-1/2)", ufunc="arcsinh", at_zero="0", parity=ODD, total=True,
         increasing=True, tame=True,
     ),
     Elementwise(
         "cosh", "the hyperbolic cosine", SMOOTH, EXPONENTIAL, "math.cosh",
-        latex=r"\cosh", sympy="cosh", slope="sinh(x)", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2",
+        latex=r"\cosh", slope="sinh(x)", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2",
         parity=EVEN, total=True, positive=True,
     ),
     Elementwise(
         "sinh", "the hyperbolic sine", SMOOTH, EXPONENTIAL, "math.sinh",
-        latex=r"\sinh", sympy="sinh", slope="cosh(x)", ufunc="sinh", at_zero="0", parity=ODD, total=True,
+        latex=r"\sinh", slope="cosh(x)", ufunc="sinh", at_zero="0", parity=ODD, total=True,
         increasing=True,
     ),
     Elementwise(
@@ -304,7 +304,7 @@ _ROWS = (
     ),
     Elementwise(
         "erf", "the error function", SMOOTH, POWER, "math.erf",
-        sympy="erf", slope="2*pi**(-1/2)*exp(-x**2)", at_zero="0", parity=ODD, total=True, increasing=True,
+        slope="2*pi**(-1/2)*exp(-x**2)", at_zero="0", parity=ODD, total=True, increasing=True,
         ends=(0, 0),
     ),
     Elementwise(
@@ -324,19 +324,19 @@ _ROWS = (
     ),
     Elementwise(
         "gamma", "the gamma function", SMOOTH, FACTORIAL, "math.gamma",
-        latex=r"\Gamma", sympy="gamma", slope="gamma(x)*digamma(x)",
+        latex=r"\Gamma", slope="gamma(x)*digamma(x)",
     ),
     Elementwise(
         "loggamma", "the logarithm of the gamma function", SMOOTH, POWER, "math.lgamma",
-        latex=r"\log\Gamma", sympy="loggamma", slope="digamma(x)", tame=True,
+        latex=r"\log\Gamma", slope="digamma(x)", tame=True,
     ),
     Elementwise(
         "digamma", "the derivative of loggamma", SMOOTH, POWER, "_digamma",
-        latex=r"\psi", sympy="digamma", slope="trigamma(x)", array=_digamma_of_array, increasing=True, tame=True,
+        latex=r"\psi", slope="trigamma(x)", array=_digamma_of_array, increasing=True, tame=True,
     ),
     Elementwise(
         "trigamma", "the second derivative of loggamma", SMOOTH, POWER, "_trigamma",
-        latex=r"\psi_1", sympy="trigamma", array=_trigamma_of_array, tame=True,
+        latex=r"\psi_1", array=_trigamma_of_array, tame=True,
     ),
 )  # fmt: skip
 

@@ -81,8 +81,8 @@ class SqrtCoth(sympy.Function):
 
 
 def scalar(row: Elementwise) -> Callable[..., Any]:
-    """Return a function of the language as one of SymPy scalars: SymPy's, or one of those below."""
-    return getattr(sympy, row.sympy) if row.sympy else globals()[row.name]
+    """Return a function of the language as one of SymPy scalars: one of those below, or SymPy's."""
+    return globals().get(row.name) or getattr(sympy, row.sympy or row.name)
 
 
 def log1p(x: Expr) -> Expr:

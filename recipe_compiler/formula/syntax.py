@@ -10,7 +10,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, auto
 from fractions import Fraction
 from typing import TypeVar
 
@@ -22,22 +21,12 @@ from recipe_compiler.formula.shapes import MAX_SIZE
 from recipe_compiler.formula.tree import fault_at
 
 
-class Mark(Enum):
-    """What a token is."""
-
-    NUMBER = auto()
-    NAME = auto()
-    OPERATOR = auto()
-    REFUSED = auto()
-    """A character outside the grammar; nothing after it is read."""
-    END = auto()
-
-
 @dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the text and the offset of its first character."""
 
-    mark: Mark
+    mark: str
+    """What it is: `number`, `name`, `operator`, `end`; `refused`, a character outside the grammar, ends the reading."""
     text: str
     offset: int
 
@@ -69,18 +58,17 @@ _REASONS = {
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """Cut `text` into tokens, the last of which is END or, at the first character that cannot be read, REFUSED."""
+    """Cut `text` into tokens, the last of which is the end or, at the first character that cannot be read, refused."""
     found: list[Token] = []
     offset = 0
-    marks = {"number": Mark.NUMBER, "name": Mark.NAME, "operator": Mark.OPERATOR}
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
-            return (*found, Token(Mark.REFUSED, text[offset], offset))
+            return (*found, Token("refused", text[offset], offset))
         if match.lastgroup is not None and match.lastgroup != "space":
-            found.append(Token(marks[match.lastgroup], match.group(), offset))
+            found.append(Token(match.lastgroup, match.group(), offset))
         offset = match.end()
-    return (*found, Token(Mark.END, "", len(text)))
+    return (*found, Token("end", "", len(text)))
 
 
 def why_refused(character: str) -> tuple[str, str]:
@@ -177,7 +165,7 @@ class _Reader:
         return token
 
     def sees(self, *texts: str) -> bool:
-        return self.token.mark is Mark.OPERATOR and self.token.text in texts
+        return self.token.mark == "operator" and self.token.text in texts
 
     def accepts(self, *texts: str) -> bool:
         """Whether one of some operators stands here; it is taken then."""
@@ -245,7 +233,7 @@ class _Reader:
             if self.take().text == "[":
                 formula = tree.Subscript(formula, self.several(self.position_at, "]"), self.at(start))
                 continue
-            name = self.take() if self.token.mark is Mark.NAME else self.token
+            name = self.take() if self.token.mark == "name" else self.token
             if name.text != "T":
                 none = f"write {name.text}(...)" if name.text in _FUNCTIONS else "no other attribute is in the grammar"
                 hint = ATTRIBUTES.get(name.text, none)
@@ -254,8 +242,8 @@ class _Reader:
         return formula
 
     def position_at(self) -> tree.Position:
-        token = self.take() if self.token.mark in {Mark.NUMBER, Mark.NAME} else self.token
-        if token.mark is Mark.NAME:
+        token = self.take() if self.token.mark in {"number", "name"} else self.token
+        if token.mark == "name":
             self.has_letters = True
             return token.text
         if not token.text.isdigit():
@@ -267,10 +255,10 @@ class _Reader:
 
     def atom(self, depth: int) -> tree.Tree:
         token = self.token
-        if token.mark is Mark.NUMBER:
+        if token.mark == "number":
             self.take()
             return tree.Literal(self.number(token), self.at(token))
-        if token.mark is Mark.NAME:
+        if token.mark == "name":
             return self.name(self.take(), depth)
         if self.sees("("):
             depth = self.deeper(depth)
@@ -323,11 +311,11 @@ class _Reader:
             raise self.stray(self.token, f"'{bracket}'")
 
     def expect_end(self) -> None:
-        if self.token.mark is not Mark.END:
+        if self.token.mark != "end":
             raise self.stray(self.token, "an operator or the end")
 
     def no_operand(self, token: Token) -> SpecError:
-        if token.mark is Mark.REFUSED:
+        if token.mark == "refused":
             return self.error(token, *why_refused(token.text))
         return self.error(
             token, f"found {_shown(token)}, expected a number, a name or '('", _NO_OPERANDS.get(token.text, "")
@@ -335,16 +323,16 @@ class _Reader:
 
     def stray(self, token: Token, expected: str) -> SpecError:
         """Say why the formula cannot go on with `token`."""
-        if token.mark is Mark.REFUSED:
+        if token.mark == "refused":
             return self.error(token, *why_refused(token.text))
         if keyword.iskeyword(token.text):
             problem = f"'{token.text}' is a keyword of Python, not in the grammar of formulas"
             hint = "an assumption is a comparison, `c > 0`; kinds are declared, `c: {is: positive}`"
             return self.error(token, problem, hint if token.text in ("is", "in", "not") else "")
-        if token.mark in (Mark.NUMBER, Mark.NAME) or token.text == "(":
+        if token.mark in ("number", "name") or token.text == "(":
             before = _CLOSED.get(self.tokens[self.position - 1].text) or self.tokens[self.position - 1].text
             after = "(...)" if token.text == "(" else token.text
-            product = f"write {before}*{after}{', or @ for a product of matrices' if token.mark is Mark.NAME else ''}"
+            product = f"write {before}*{after}{', or @ for a product of matrices' if token.mark == 'name' else ''}"
             hint = f"write {before}({after})" if before in _FUNCTIONS else product
             hint = f"write grad({after}, b), b a block" if before in ("grad", "nabla") else hint
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
@@ -355,23 +343,23 @@ class _Reader:
 
     def bracket_hint(self, token: Token) -> str:
         """Return which bracket the end of the formula leaves open, or that one which closes closes none."""
-        is_end = token.mark is Mark.END
+        is_end = token.mark == "end"
         if not is_end and token.text not in (")", "]"):
             return ""
         open_: list[int] = []
         for k, one in enumerate(self.tokens[: self.position]):
-            if one.mark is Mark.OPERATOR and one.text in ("(", "["):
+            if one.mark == "operator" and one.text in ("(", "["):
                 open_.append(k)
-            elif one.mark is Mark.OPERATOR and one.text in (")", "]") and open_:
+            elif one.mark == "operator" and one.text in (")", "]") and open_:
                 open_.pop()
         if not open_:
             return "" if is_end else f"no bracket is open here: leave `{token.text}` out, or open one before"
         opening = self.tokens[open_[-1]]
         before = self.tokens[open_[-1] - 1] if open_[-1] else opening
-        called = before.text if before.mark is Mark.NAME else ""
+        called = before.text if before.mark == "name" else ""
         closing = ")" if opening.text == "(" else "]"
         return f"close `{called}{opening.text}` with `{closing}`"
 
 
 def _shown(token: Token) -> str:
-    return "the end of the formula" if token.mark is Mark.END else f"'{token.text[:40]}'"
+    return "the end of the formula" if token.mark == "end" else f"'{token.text[:40]}'"

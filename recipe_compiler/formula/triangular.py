@@ -46,7 +46,7 @@ def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) 
         declarations: of the blocks in it.
     """
     size, parts = L.shape.rows, _parts(L, declarations)
-    if not isinstance(size, int) or parts is None or not _moves(L):
+    if not isinstance(size, int) or parts is None or not build.depends_on_state(L):
         return None
     z = build.add([x, build.negate(mu)], x.shape)
     for one in (*parts.numbers, *parts.left):
@@ -105,10 +105,6 @@ def diagonal(triangle: Formula, declarations: Declarations) -> Iterator[Formula]
                 yield build.ONE if block.constraint is Constraint.CHOLESKY_CORR else ex.Entry(triangle, (0, 0))
             case _:
                 yield ex.Entry(triangle, (i, i))
-
-
-def _moves(formula: Formula) -> bool:
-    return any(isinstance(node, ex.Symbol) and node.role is Role.BLOCK for node in build.nodes(formula))
 
 
 def _parts(formula: Formula, declarations: Declarations) -> _Parts | None:

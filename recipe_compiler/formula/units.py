@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import reduce
 from operator import mul
 
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -145,7 +145,7 @@ class FormulaUnits:
                 for term in terms:
                     self.energy(term)
             case Multiply(left, right) if _has_log(formula):
-                constant, logs = (right, left) if _of_state(left) or not _has_log(right) else (left, right)
+                constant, logs = (right, left) if depends_on_state(left) or not _has_log(right) else (left, right)
                 self.same(constant, self.of(constant), NONE)
                 self.energy(logs)
             case Apply("sum", (arg,)) if _has_log(arg):
@@ -250,14 +250,6 @@ def _factor(name: str, exponent: Fraction) -> str:
     return f"{shown}**{exponent}" if exponent.denominator == 1 else f"{shown}**({exponent})"
 
 
-def _of_state(formula: Formula) -> bool:
-    if isinstance(formula, (FunctionAt, GradTilde, Next)) or (
-        isinstance(formula, Symbol) and formula.role is Role.BLOCK
-    ):
-        return True
-    return any(_of_state(part) for part in parts(formula))
-
-
 def _has_log(formula: Formula) -> bool:
     """Whether a logarithm stands in a formula where `energy` looks for one."""
     match formula:
@@ -266,7 +258,7 @@ def _has_log(formula: Formula) -> bool:
         case Add(terms):
             return any(_has_log(term) for term in terms)
         case Multiply(left, right):
-            return (not _of_state(left) and _has_log(right)) or (not _of_state(right) and _has_log(left))
+            return (not depends_on_state(left) and _has_log(right)) or (not depends_on_state(right) and _has_log(left))
         case Apply("sum", (arg,)):
             return _has_log(arg)
         case _:
