@@ -72,6 +72,12 @@ def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape]
             return replace(with_parts(formula, new), shape=shape_of(formula.shape))
 
 
+def replaced(formula: Formula, rule: Callable[[Formula], Formula | None]) -> Formula:
+    """Return a formula with what a rule gives for its outermost parts, where it gives anything."""
+    found = rule(formula)
+    return rebuild(formula, [replaced(part, rule) for part in parts(formula)]) if found is None else found
+
+
 def add(terms: Sequence[Formula], shape: Shape) -> Formula:
     """Return the sum of terms of one shape; a sum of numbers is a number."""
     if len(terms) == 1:

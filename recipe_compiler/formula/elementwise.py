@@ -348,5 +348,4 @@ def named(which: Callable[[Elementwise], bool]) -> frozenset[str]:
     return frozenset(row.name for row in _ROWS if which(row))
 
 
-BOUNDED = named(lambda row: row.bounded)
 LOGARITHMS = named(lambda row: bool(row.logarithm_of))

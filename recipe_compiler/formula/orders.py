@@ -6,7 +6,7 @@ Worked example: theta - eps grad U + sqrt(2 eps) w has the orders {0, 1, 1/2}; i
 from fractions import Fraction
 from functools import reduce
 
-from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.elementwise import named
 from recipe_compiler.formula.expression import (
     Add,
@@ -69,13 +69,6 @@ def orders(formula: Formula) -> Orders | None:
 def is_settled(of: Orders | None) -> bool:
     """Whether a formula with these powers equals its value at eps = 0 up to O(eps)."""
     return of is not None and all(power == 0 or power >= 1 for power in of)
-
-
-def at_zero(formula: Formula) -> Formula:
-    """Return a formula with eps = 0."""
-    if isinstance(formula, Symbol) and formula.role is Role.STEP:
-        return Number(ZERO)
-    return rebuild(formula, [at_zero(part) for part in parts(formula)])
 
 
 def holds_step(formula: Formula) -> bool:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import col_slots, row_slots, zero_matrix, zero_vector
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.build import replaced
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.elementwise import Corner, named
 from recipe_compiler.formula.expression import Formula, Role
@@ -192,6 +192,10 @@ class Reading:
 
 def as_coordinates(formula: Formula) -> Formula:
     """Return a formula with eps, draws and next values as coordinates that no document can declare."""
+    return replaced(formula, _as_coordinate)
+
+
+def _as_coordinate(formula: Formula) -> Formula | None:
     match formula:
         case ex.Symbol(_, shape, Role.STEP):
             return ex.Symbol(STEP, shape, Role.BLOCK)
@@ -200,7 +204,7 @@ def as_coordinates(formula: Formula) -> Formula:
         case ex.Next(name, shape):
             return ex.Symbol(f"{NEXT}{name}", shape, Role.BLOCK)
         case _:
-            return rebuild(formula, [as_coordinates(part) for part in parts(formula)])
+            return None
 
 
 def _list_atoms(tensor: Tensor) -> Iterator[Atom]:

@@ -14,7 +14,7 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, identity
 from recipe_compiler.algebra.scalars.symbols import coordinates, extent, label, positions
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.build import replaced
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.trace.moments import Moments, moments
 from recipe_compiler.trace.scalars import Poly, PolyDraw, Scalars, poly_arithmetic
@@ -128,10 +128,9 @@ def _formula_entries(formula: Formula, at: Setting, new: Mapping[Expr, Expr]) ->
 
 def _name_next_values(formula: Formula) -> Formula:
     """Return a formula with each `next(b)` replaced by a symbol."""
-    if isinstance(formula, ex.Next):
-        return ex.Symbol(f"next.{formula.block}", formula.shape, Role.NOISE)
-    old = parts(formula)
-    return rebuild(formula, [_name_next_values(part) for part in old]) if old else formula
+    return replaced(
+        formula, lambda x: ex.Symbol(f"next.{x.block}", x.shape, Role.NOISE) if isinstance(x, ex.Next) else None
+    )
 
 
 def _next_symbol(block: str, here: tuple[int, ...]) -> Symbol:

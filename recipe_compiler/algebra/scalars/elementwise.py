@@ -229,7 +229,6 @@ _SCALAR_FUNCTIONS = (
 )  # of SymPy
 
 SCALAR_FUNCTIONS: Mapping[type[Any], ScalarFunction] = {row.of: row for row in _SCALAR_FUNCTIONS}
-BALLS = {row.name: row.ball for row in _SCALAR_FUNCTIONS if row.ball is not None}
 SMOOTH = tuple(row.of for row in _SCALAR_FUNCTIONS if not row.needs and row.corner is Corner.NONE)
 """Functions with all derivatives at every real number."""
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from recipe_compiler import limits
 from recipe_compiler.facts.semidefinite import sign
-from recipe_compiler.formula.build import add, depends_on_state, multiply, nodes, parts, rebuild
+from recipe_compiler.formula.build import add, depends_on_state, multiply, nodes, parts, replaced
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import log_density
@@ -151,13 +151,15 @@ def flatten_sums(summands: Summands) -> Iterator[tuple[Fraction, Formula]]:
 
 def choose_pieces(formula: Formula) -> Formula:
     """Return a formula with the piece of each `where` whose condition numbers decide."""
-    match formula:
-        case Apply("where", (Compare(op, Number(left), Number(right)), yes, no)):
-            return choose_pieces(yes if HOLDS[op](left, right) else no)
-        case _ if parts(formula):
-            return rebuild(formula, [choose_pieces(part) for part in parts(formula)])
-        case _:
-            return formula
+
+    def chosen(part: Formula) -> Formula | None:
+        match part:
+            case Apply("where", (Compare(op, Number(left), Number(right)), yes, no)):
+                return choose_pieces(yes if HOLDS[op](left, right) else no)
+            case _:
+                return None
+
+    return replaced(formula, chosen)
 
 
 def split_number(formula: Formula) -> tuple[Fraction, Formula]:

@@ -12,7 +12,7 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.marginal import Integrated, integrate
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.build import nodes, parts, rebuild
+from recipe_compiler.formula.build import nodes, replaced
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Explicit, Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
@@ -140,7 +140,7 @@ def _prove_by_pieces(subject: Subject) -> Answer | None:
         return None
     found: list[Answer] = []
     for piece in choice.args[-2:]:
-        narrowed = replace(dynamics, H=_replace_choice(dynamics.H, choice, piece))
+        narrowed = replace(dynamics, H=replaced(dynamics.H, {choice: piece}.get))
         answer = normalisable(replace(subject, dynamics=narrowed, derivation=None, any_size=None, stated=None))
         if not isinstance(answer.decision, Proved):
             return None
@@ -164,13 +164,6 @@ def _prove_by_pieces(subject: Subject) -> Answer | None:
 def _is_choice(node: Apply) -> bool:
     """Whether a node is one of two scalars, wherever it is."""
     return node.fn in ("where", "minimum", "maximum") and node.shape == SCALAR
-
-
-def _replace_choice(formula: Formula, node: Apply, piece: Formula) -> Formula:
-    """Return a formula with a piece in the place of a choice, wherever that stands."""
-    if formula == node:
-        return piece
-    return rebuild(formula, [_replace_choice(part, node, piece) for part in parts(formula)])
 
 
 def _decide_by_entries(subject: Subject) -> Answer | None:

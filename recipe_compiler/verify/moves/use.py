@@ -17,18 +17,12 @@ from recipe_compiler.algebra.dynamics.system import drift, system
 from recipe_compiler.derive.recipe import apply_matrix, derive, map_matrices
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.steps.quantity import vector_of
 from recipe_compiler.verify.steps.split import Split, decide_identities
-
-
-def borrows_dynamics(build: Build) -> bool:
-    """Return whether a move of a cycle follows dynamics other than the build's."""
-    return build.dynamics.claims.energy is not None
 
 
 def use(cycle: Cycle) -> Answer:

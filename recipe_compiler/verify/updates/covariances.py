@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from recipe_compiler.derive.conditional import is_symmetric
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
+from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, power, replaced, transpose
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.orders import HALF, holds_step
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
@@ -178,7 +178,4 @@ def _vanishes_with_eps(formula: Formula) -> bool:
 
 def _substitute_old_values(formula: Formula) -> Formula:
     """Return a formula with updated blocks replaced by their old values: equal to leading order for small steps."""
-    if isinstance(formula, ex.Next):
-        return Symbol(formula.block, formula.shape, Role.BLOCK)
-    old = parts(formula)
-    return rebuild(formula, [_substitute_old_values(part) for part in old]) if old else formula
+    return replaced(formula, lambda x: Symbol(x.block, x.shape, Role.BLOCK) if isinstance(x, ex.Next) else None)
