@@ -8,17 +8,13 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.lint.against_build import bind_by_build
-from recipe_compiler.lint.bind_arguments import Binding
+from recipe_compiler.lint.against_build import bind_step
 from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.findings import Lint, lint
-from recipe_compiler.lint.source import Source, read_source
+from recipe_compiler.lint.source import read_source
 from recipe_compiler.lint.user_file import LIMITS
-from recipe_compiler.lint.without_dynamics import bind_to_dynamics
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.run.observed import observed
-from recipe_compiler.spec.bind import dynamics_of
-from recipe_compiler.spec.model import Build
 
 
 def lint_step(
@@ -47,19 +43,11 @@ def lint_step(
 
 def _linted(where: str, against: str | None, maps: Sequence[tuple[str, str]], *, quiet: bool) -> Lint:
     source = read_source(where)
-    ask = _binding(source, against, maps)
+    document = None if against is None else observed(load_named(against))
+    ask = bind_step(source, document, against or "", maps)
     if not quiet:
         say(f"{source.shown} is run, in a child process with {LIMITS}; `{source.step}` is called on symbols")
     return lint(ask, judged=against is not None)
-
-
-def _binding(source: Source, against: str | None, maps: Sequence[tuple[str, str]]) -> Binding:
-    document = None if against is None else observed(load_named(against))
-    if isinstance(document, Build):
-        return bind_by_build(source, document, maps)
-    return bind_to_dynamics(
-        source, None if document is None else dynamics_of(document, against or "", "document"), maps
-    )
 
 
 def _json(read: LimitEquation, followed: Sequence[str]) -> dict[str, object]:

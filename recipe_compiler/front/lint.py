@@ -13,11 +13,10 @@ from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
 from recipe_compiler.lint import findings
+from recipe_compiler.lint.against_build import bind_step
 from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.source import read_source
-from recipe_compiler.lint.without_dynamics import bind_to_dynamics
-from recipe_compiler.spec import model
-from recipe_compiler.spec.bind import dynamics_of
+from recipe_compiler.run.observed import observed
 from recipe_compiler.verdict import Report
 
 
@@ -117,13 +116,10 @@ def lint(
     """
     where = step if isinstance(step, str) else _place_of(step)
     source = read_source(where)
-    ask = bind_to_dynamics(source, None if against is None else _dynamics(against), tuple((maps or {}).items()))
-    return Lint(where, findings.lint(ask, judged=against is not None))
-
-
-def _dynamics(against: Dynamics | Build | str | PathLike[str]) -> model.Dynamics:
     found = load(against) if isinstance(against, (str, PathLike)) else against
-    return dynamics_of(found.document, str(against), "against")
+    document = None if found is None else observed(found.document)
+    ask = bind_step(source, document, str(against), tuple((maps or {}).items()))
+    return Lint(where, findings.lint(ask, judged=against is not None))
 
 
 def _place_of(step: Callable[..., Any]) -> str:

@@ -21,12 +21,13 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.lint.bind_arguments import Binding, Rows, bind_arguments
 from recipe_compiler.lint.source import Source
-from recipe_compiler.spec.bind import bind, replaced
+from recipe_compiler.lint.without_dynamics import bind_to_dynamics
+from recipe_compiler.spec.bind import bind, dynamics_of, replaced
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
-from recipe_compiler.spec.model import Build, Claims, Data, Dynamics, Target
+from recipe_compiler.spec.model import Build, Claims, Data, Document, Dynamics, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
 from recipe_compiler.trace.operations import Trace
 from recipe_compiler.verify.builds.boundary import express_blocks
@@ -84,6 +85,23 @@ class _Plan:
         data = self.build.target.declarations.data
         size = data[0].size if data else 0
         return size if isinstance(size, int) else self.own.get(size)
+
+
+def bind_step(source: Source, against: Document | None, where: str, maps: Sequence[tuple[str, str]]) -> Binding:
+    """Return what to call a step with, to be judged by a build or by dynamics, or read alone.
+
+    Args:
+        source: of the step.
+        against: what it is judged by; a build holds its data. None: by nothing.
+        where: that is said to be.
+        maps: arguments to what they are.
+
+    Raises:
+        ModelError: as `bind_arguments`; a document that is no build and no dynamics.
+    """
+    if isinstance(against, Build):
+        return bind_by_build(source, against, maps)
+    return bind_to_dynamics(source, None if against is None else dynamics_of(against, where, "against"), maps)
 
 
 def bind_by_build(source: Source, build: Build, maps: Sequence[tuple[str, str]]) -> Binding:

@@ -119,6 +119,16 @@ def test_a_formula_is_shown_as_it_is_written() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("loaded", [True, False])
+def test_a_step_that_computes_its_target_is_judged_by_that_of_a_build(*, loaded: bool) -> None:
+    """Its dynamics alone, whose U is any, say nothing of a step with a gradient of its own."""
+    build = ROOT / "specs/builds/sghmc_gaussian.yaml"
+    found = rc.lint(f"{ROOT}/tests/lint/steps/of_builds.py:gaussian", rc.load(build) if loaded else build)
+    assert found.report is not None
+    assert found.report.verdict is Verdict.PROVED
+
+
+@pytest.mark.slow
 def test_lint_shows_what_it_read() -> None:
     found = rc.lint(f"{ROOT}/docs/examples/sghmc_step.py:step", against=ROOT / "specs/dynamics/sghmc.yaml")
     assert found.report is not None
