@@ -4,21 +4,19 @@ Where the entries of the state do not touch one another, `sweep` takes them a ch
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from textwrap import wrap
 
-from recipe_compiler.emit.print_body import WIDTH, assigned, call, print_body
+from recipe_compiler.emit.print_body import WIDTH, assigned, call
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.loops import STREAM_WORDS, Array, Invoke, Ref
+from recipe_compiler.program.loops import STREAM_WORDS, Array
 from recipe_compiler.program.lower import GRADIENT, block_array
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.step_stats import TOLD, TRIES
-from recipe_compiler.program.traverse import with_refs
 
 RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
 """What the function around the loop is compiled with."""
@@ -35,8 +33,10 @@ Lines = tuple[str, ...]
 
 def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines that evaluate the gradient, and U, at the state that the first step is given."""
-    if program.carries:
-        yield from _gradient_at_start(program, kernel)
+    if program.carries and program.gradient is not None:
+        own, code = kernel.gradient, (program.gradient.name, *program.gradient.given)
+        taken = f"{', '.join(array.name for array in own.outputs)} = " if own and own.returns else ""
+        yield from call(f"    {taken}{GRADIENT}", own.arguments if own else code, 4)
     for energy in _energy(program):
         if kernel.potential is None:
             raise CompilerError(f"{energy.name} is carried on, and there is nothing that computes it")
@@ -47,25 +47,6 @@ def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
 def _number(kernel: Kernel, name: str) -> str:
     """Return what holds a number: a scalar, or the first entry of an array."""
     return next(iter(kernel.scalars(name)), f"{name}[0]")
-
-
-def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines that evaluate the gradient that a step is given at the state that it is given."""
-    if program.gradient is None:
-        return
-    last = program.evaluations[-1]
-    moves = {last.at: program.gradient.block.name, last.new: program.gradient.name}
-    for value, first in tuple(moves.items()):
-        moves |= dict(zip(kernel.scalars(value), kernel.scalars(first), strict=True))
-    invoke = _last_gradient(kernel)
-    given = tuple(moves.get(name, name) for name in invoke.arguments if isinstance(name, str))
-    moved = with_refs(replace(invoke, arguments=given), lambda ref: Ref(moves.get(ref.name, ref.name)))
-    yield from print_body((moved,), 4)
-
-
-def _last_gradient(kernel: Kernel) -> Invoke:
-    """Return the call of the gradient that a step leaves for the next."""
-    return [s for s in kernel.step.body if isinstance(s, Invoke) and s.procedure == GRADIENT][-1]
 
 
 def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -231,21 +212,13 @@ def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
     batch = ", of a minibatch that is drawn for it" if of_batch else ""
     says = f"Write {names} at the state{batch}: what the first step of a chain begins with."
     yield from _indented(4, wrap(f'"""{says}"""', WIDTH - 4))
-    yield from _rooms(program, _work_at_start(program, kernel))
+    evaluated = (kernel.gradient if program.carries else None, kernel.potential if _energy(program) else None)
+    yield from _rooms(program, dict.fromkeys(array for one in evaluated if one for array in one.work))
     yield from _indented(4, _draw_batch(program) if of_batch else ())
     read = entries(kernel, (program.gradient.block,) if program.gradient else program.blocks)
     yield from (f"    {name} = {block}[{k}]" for block, k, name in read)
     yield from _values_at_start(program, kernel)
     yield from (f"    {array}[{k}] = {name}" for array, k, name in entries(kernel, carried(program)))
-
-
-def _work_at_start(program: Program, kernel: Kernel) -> Iterator[Array]:
-    """Yield the arrays that the first gradient, and the first U, are computed in."""
-    used = frozenset[str]()
-    if program.carries:
-        used = frozenset(_last_gradient(kernel).arguments) - {program.evaluations[-1].new}
-    energy = kernel.potential.work if kernel.potential is not None and _energy(program) else ()
-    yield from dict.fromkeys((*(array for array in kernel.step.work if array.name in used), *energy))
 
 
 def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
