@@ -150,13 +150,6 @@ def _refresh(value: Raw) -> Refresh:
             return refuse(value, "a block, alone or with the share of it that is kept", hint)
 
 
-def _block(hint: str) -> Leaf:
-    def read(value: Raw) -> str:
-        return _name(value) if isinstance(value, str) else refuse(value, "a block of the target", hint)
-
-    return Leaf(read, _NAME_SCHEMA)
-
-
 def _flip(value: Raw) -> tuple[str, ...]:
     if not isinstance(value, dict) or not value:
         refuse(value, "the blocks whose sign flips when the move is rejected", "{r: -r}")
@@ -176,13 +169,6 @@ def _steps(value: Raw) -> tuple[int, int]:
         depends = number is None and drawn is None
         refuse(value, expected, "if it depends on the state, exp(-H) is not preserved" if depends else "")
     return int(least), int(most)
-
-
-def _scale(value: Raw) -> Fraction:
-    number = exact(value)
-    if number is None or not 0 < number <= MOST_SCALE or number < 1 / MOST_SCALE:
-        refuse(value, f"a number between 1/{MOST_SCALE} and {MOST_SCALE}: 1/4", "steps are of the length scale*eps")
-    return number
 
 
 def _pairs(value: Raw) -> tuple[Pair, ...] | None:
@@ -351,28 +337,20 @@ def _integer(value: Raw) -> int:
     return int(number)
 
 
-def _rational(value: Raw) -> Fraction:
-    number = exact(value)
-    return refuse(value, "a finite number such as 0.02 or 1e-3") if number is None else number
-
-
-def _positive(expected: str) -> Callable[[Raw], Fraction]:
+def _number(expected: str, low: Fraction, high: Fraction, hint: str = "") -> Callable[[Raw], Fraction]:
     def read(value: Raw) -> Fraction:
-        number = _rational(value)
-        try:
-            runs = float(number)
-        except OverflowError:
-            runs = 0.0
-        return number if runs > 0.0 else refuse(value, expected)
+        number = exact(value)
+        return number if number is not None and low <= number <= high else refuse(value, expected, hint)
 
     return read
 
 
+TINY = Fraction(1, 10**300)
+"""The least step size: as a double it is above 0, and its inverse is finite."""
+
+
 def _step_size(value: Raw) -> Fraction | Literal["auto"]:
-    expected = "a step size > 0, finite, or `auto`"
-    if value == "auto":
-        return value
-    return refuse(value, expected) if exact(value) is None else _positive(expected)(value)
+    return "auto" if value == "auto" else _number("a step size > 0, finite, or `auto`", TINY, 1 / TINY)(value)
 
 
 def _truth(value: Raw) -> bool:
@@ -405,20 +383,18 @@ StepSize = Annotated[
 ]
 
 
-def _probability(value: Raw) -> Fraction:
-    number = _rational(value)
-    return number if 0 < number < 1 else refuse(value, "a probability, above 0 and below 1")
-
-
 Probability = Annotated[
     Fraction,
-    Leaf(_probability, {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    Leaf(
+        _number("a probability, above 0 and below 1", TINY, 1 - Fraction(1, 10**15)),
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    ),
 ]
 
 
 Positive = Annotated[
     Fraction,
-    Leaf(_positive("a number > 0, finite"), {"type": "number", "exclusiveMinimum": 0}),
+    Leaf(_number("a number > 0, finite", TINY, 1 / TINY), {"type": "number", "exclusiveMinimum": 0}),
 ]
 
 
@@ -563,16 +539,6 @@ RefreshField = Annotated[
     ),
 ]
 """A block that is drawn anew, alone or with the share of it that is kept."""
-DrawField = Annotated[
-    str,
-    _block("a draw replaces its whole block; write one move for each block"),
-]
-"""A block of the target that is drawn from its law given all others."""
-CirField = Annotated[
-    str,
-    _block("the step size sets how far it moves; write one move for each block"),
-]
-"""A block of the target that is moved by the flow which keeps its law given all others."""
 FlipField = Annotated[
     tuple[str, ...],
     Leaf(_flip, {**_BLOCK_SCHEMA, "additionalProperties": {"type": "string"}}),
@@ -585,7 +551,18 @@ StepsField = Annotated[
 """How often a word is done, at least and at most."""
 StepsNumber = Annotated[int, _between(1, MOST_STEPS)]
 MovesNumber = Annotated[int, _between(1, MOST_MOVES)]
-ScaleNumber = Annotated[Fraction, Leaf(_scale, {"type": ["number", "string"]})]
+ScaleNumber = Annotated[
+    Fraction,
+    Leaf(
+        _number(
+            f"a number between 1/{MOST_SCALE} and {MOST_SCALE}: 1/4",
+            Fraction(1, MOST_SCALE),
+            Fraction(MOST_SCALE),
+            "steps are of the length scale*eps",
+        ),
+        {"type": ["number", "string"]},
+    ),
+]
 """What the step size is multiplied by: 1/4, 0.25."""
 Pairs = Annotated[tuple[Pair, ...] | None, Leaf(_pairs, _PAIRS_SCHEMA)]
 """Places of a block matrix; None: all."""

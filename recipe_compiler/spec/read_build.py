@@ -59,7 +59,7 @@ from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_cycle import read_build_scheme, written_out
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 from recipe_compiler.spec.use import mask_value, with_use
-from recipe_compiler.spec.validate import check_names, validate
+from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping
 
@@ -157,7 +157,6 @@ def _documents(
     The dynamics come twice: as their document names things, and with other names for what the target has a name for,
     which the page has, too.
     """
-    check_names(page.root, ("bind", "parameters", "sizes", "init"), page.faults)
     dynamics = part_of(page["dynamics"], Dynamics, around)
     target = part_of(page["target"], Target, around)
     document = validate(page.root, BuildDocument, page.faults)

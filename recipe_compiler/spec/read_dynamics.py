@@ -33,7 +33,7 @@ from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
 from recipe_compiler.spec.units import check_units
-from recipe_compiler.spec.validate import check_names, validate
+from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
 
 _MATRIX = re.compile(r"\s*Matrix\((.*)\)\s*", re.DOTALL)
@@ -129,7 +129,6 @@ def _at_commas(scalar: Scalar) -> list[Scalar]:
 def read_dynamics(root: Mapping, file: str) -> Dynamics:
     """Return the dynamics a document states. Raises SpecError or ModelError with every fault."""
     faults = Faults()
-    check_names(root, ("state", "parameters", "functions"), faults)
     document = validate(root, DynamicsDocument, faults)
     page = Page(root, faults)
     declarations = _declarations(page, document)

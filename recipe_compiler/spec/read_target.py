@@ -33,14 +33,13 @@ from recipe_compiler.spec.recursion import check_recursion, demand_read, read_re
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
 from recipe_compiler.spec.target_densities import demand_increasing, demand_sets, read_stated, with_data_of
 from recipe_compiler.spec.transform import unbounded
-from recipe_compiler.spec.validate import check_names, validate
+from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
 
 def read_target(root: Mapping, file: str) -> Target:
     """Return the target a document states. Raises SpecError or ModelError with every fault."""
     faults = Faults()
-    check_names(root, ("state", "data", "parameters", "recursion", "let"), faults)
     document = validate(root, TargetDocument, faults)
     page = Page(root, faults)
     blocks = block_declarations(page, document.state)

@@ -8,10 +8,8 @@ from recipe_compiler.spec.fields import (
     A_CYCLE,
     SOME,
     Chains,
-    CirField,
     Count,
     CountOrZero,
-    DrawField,
     FilePath,
     FlipField,
     FormulaText,
@@ -95,7 +93,7 @@ class RefreshEntry(MoveEntry):
 class DrawEntry(MoveEntry):
     """A block of the target drawn from its law given all others."""
 
-    draw: Annotated[DrawField, "a block of the target drawn from its law given all others, one of its `laws`"]
+    draw: Annotated[Name, "a block of the target drawn from its law given all others, one of its `laws`"]
     slice: Annotated[
         FormulaText | None, "of one_hot rows: log w, below which levels are drawn, u_n ~ Uniform(0, w[z_n])"
     ] = None
@@ -105,7 +103,7 @@ class DrawEntry(MoveEntry):
 class CirEntry(MoveEntry):
     """A block of the target moved by the flow that preserves its law given all others."""
 
-    cir: Annotated[CirField, "a block of the target moved by an exact flow that preserves its Gamma law under `laws`"]
+    cir: Annotated[Name, "a block of the target moved by an exact flow that preserves its Gamma law under `laws`"]
 
 
 class InvolutionEntry(MoveEntry):

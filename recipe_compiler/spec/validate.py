@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, 
 from recipe_compiler.errors import nearest
 from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.fields import SOME, FieldError, Leaf, Raw, plain_name_problem, refuse, shown
+from recipe_compiler.spec.fields import SOME, FieldError, Leaf, Raw, refuse, shown
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema import Part
 from recipe_compiler.spec.yaml_nodes import Mapping as MappingNode
-from recipe_compiler.spec.yaml_nodes import Scalar, Sequence, plain
+from recipe_compiler.spec.yaml_nodes import plain
 
 Document = TypeVar("Document", bound=Part)
 
@@ -205,19 +205,3 @@ def _in_braces(entry: tuple[str | int, ...], value: object) -> str:
             return f"write `{name}: {{value: ...}}` in a build, `{name}: {{default: ...}}` in dynamics or a target"
         case _:
             return ""
-
-
-def check_names(root: MappingNode, sections: tuple[str, ...], faults: Faults) -> None:
-    """Refuse declared names that other YAML readers take for truth values, unless they are quoted."""
-    for section in sections:
-        match root.get(section):
-            case MappingNode(entries=entries):
-                names = [key for key, _ in entries]
-            case Sequence(items=items):
-                names = [item for item in items if isinstance(item, Scalar)]
-            case _:
-                names = []
-        for name in names:
-            problem = plain_name_problem(name.text) if name.plain else None
-            if problem is not None:
-                faults.malformed_at(name.place, f"{section}.{name.text}", *problem)

@@ -22,7 +22,7 @@ from ruamel.yaml.events import (
 )
 
 from recipe_compiler.errors import Fault, Place, SpecError
-from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.fields import plain_name_problem, shown
 from recipe_compiler.spec.schema import EACH_HAS
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence, rejoined_items, rejoined_values
 
@@ -283,6 +283,8 @@ class _Reader:
                 )
                 self.refuse(where, problem, hint)
             self.keys.append(key)
+            if isinstance(key, Scalar) and key.plain and (unclear := plain_name_problem(key.text)):
+                self.fault(key.place, *unclear)
             pairs.append((key, self.node(next(self.events), depth + 1)))
             self.keys.pop()
         entries: dict[str, tuple[Scalar, Node]] = {}
