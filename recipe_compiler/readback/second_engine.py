@@ -7,6 +7,7 @@ soon as a derivative of anything else: parts that occur again are evaluated once
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 
 import sympy as sp
@@ -20,12 +21,14 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates, posi
 from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import CompilerError, ReadBackError
-from recipe_compiler.readback.first_order import at_start, first_order
+from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.readback.mean import stated_step
-from recipe_compiler.readback.names import PRECISION, Names
+from recipe_compiler.readback.names import EPS, PRECISION, Names
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.trace.scalars import Scalars, poly_arithmetic, value_of
+from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
 
 ZERO = sp.Integer(0)
 
@@ -133,21 +136,38 @@ def check_step(engine: SecondEngine) -> None:
     own = [(s, places.index((s.block.name, k))) for s in shifts for k in range(len(here.block(s.block)))]
     replaced = {shift.new for shift, after in pairwise(shifts) if after.again}
     flows = at_rest(here)
-    covariance = {place: first_order(w.xreplace(flows)) for place, w in step.covariance.items()}
+    covariance = {place: _orders(w.xreplace(flows))[1] for place, w in step.covariance.items()}
     inverses = [inverse_slopes(shift.transform, z[a]) for shift, a in own]
     f, two_D = [ZERO for _ in z], [[ZERO for _ in z] for _ in z]
-    for n, ((shift, a), value) in enumerate(zip(own, (value.xreplace(flows) for value in step.values), strict=True)):
+    for n, ((shift, a), value) in enumerate(zip(own, step.values, strict=True)):
+        start, rate = _orders(value.xreplace(flows))
         if not shift.image:  # which is free of eps, and within the domain what it is of
-            equal(at_start(value), transformed(shift.transform, z[a]), f"{shift.new} at eps = 0", here)
+            equal(start, transformed(shift.transform, z[a]), f"{shift.new} at eps = 0", here)
         once, twice = inverses[n]
         if shift.new not in replaced:
-            f[a] += once * first_order(value) + twice * covariance.get((n, n), ZERO) / 2
+            f[a] += once * rate + twice * covariance.get((n, n), ZERO) / 2
     for (n, m), w in covariance.items():
         if not replaced & {own[n][0].new, own[m][0].new}:
             two_D[own[n][1]][own[m][1]] += inverses[n][0] * inverses[m][0] * w
     engine.same(f, drift(engine.there), [f"the drift of z_{a}" for a in range(len(z))])
     for a, (row, stated) in enumerate(zip(two_D, engine.there.D, strict=True)):
         engine.same(row, [2 * entry for entry in stated], [f"2D[{a}, {b}]" for b in range(len(z))])
+
+
+def _orders(value: Scalar) -> list[Scalar]:
+    """Return an expression at eps = 0, and its derivative there: f of E[dz], 2D of Cov[dz].
+
+    Raises:
+        ReadBackError: it has a pole there, or no expansion that is known.
+    """
+    S, small = poly_arithmetic(TWO * TWO), [h for h in value.atoms(SqrtCoth) if h.args[0].xreplace({EPS: ZERO}) == 0]
+    try:
+        series = Scalars(S, EPS, {}).series(value.xreplace({h: 1 + h.args[0] / 3 - h.args[0] ** 2 / 45 for h in small}))
+        if any(power < 1 and power != 0 for power in series.parts):
+            raise NoExpansionError("a power of the step size below 1")
+        return [value_of(S.at(series, power)) for power in (Fraction(0), ONE)]
+    except NoExpansionError as error:
+        raise ReadBackError(f"the step has no first order: {error}") from error
 
 
 def polynomial_means(engine: SecondEngine, phis: Sequence[Scalar]) -> list[Scalar]:
