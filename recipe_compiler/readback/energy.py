@@ -60,7 +60,7 @@ def check_energies(module: Module, here: Names, engine: Engine | None = None, *,
         same([stated_value(stated.rest, here, (), 0, {})], rest.ravel().tolist(), "H - U", here)
         if engine is not None:
             other = engine()
-            other.same(rest.ravel().tolist(), [other.there.H - other.U], ["H - U beside H"])
+            other.same([other.there.H - other.U], rest.ravel().tolist(), "H - U beside H")
 
 
 def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:

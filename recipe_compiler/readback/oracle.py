@@ -99,9 +99,9 @@ def same(stated: Sequence[Scalar], read: Sequence[Scalar], what: str, here: Name
     """
     require(len(stated) == len(read), f"has {len(read)} entries in {what}, expected {len(stated)}")
     require(all(entry is not None for entry in read), f"does not set {what}")
-    for one, other in zip(stated, read, strict=True):
+    for k, (one, other) in enumerate(zip(stated, read, strict=True)):
         if one is not other and one != other:
-            equal(sp.Integer(0) + other, one, what, here)
+            equal(sp.Integer(0) + other, one, f"entry {k} of {what}" if len(stated) > 1 else what, here)
 
 
 def same_trace(stated: Oracle, read: Oracle, known: Mapping[Scalar, Scalar], here: Names) -> None:

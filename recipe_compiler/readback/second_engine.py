@@ -24,7 +24,7 @@ from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.readback.mean import stated_step
 from recipe_compiler.readback.names import EPS, PRECISION, Names
-from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.trace.scalars import Scalars, poly_arithmetic, value_of
@@ -57,15 +57,14 @@ class SecondEngine:
             found.append(_number(number))
         return found
 
-    def same(self, read: Sequence[Scalar], own: Sequence[Scalar], what: Sequence[str]) -> None:
-        """Check that entries in the names of the program are expressions of this engine.
+    def same(self, own: Sequence[Scalar], read: Sequence[Scalar], what: str) -> None:
+        """Require that entries in the names of the program are expressions of this engine.
 
         Raises:
             CompilerError: one is not.
         """
         inverses = self.here.inverses_written_out(read)
-        for one, other, name in zip(read, self.says(own), what, strict=True):
-            equal(one.xreplace(inverses), other, name, self.here)
+        same(self.says(own), [entry.xreplace(inverses) for entry in read], what, self.here)
 
 
 Engine = Callable[[], SecondEngine]
@@ -142,16 +141,16 @@ def check_step(engine: SecondEngine) -> None:
     for n, ((shift, a), value) in enumerate(zip(own, step.values, strict=True)):
         start, rate = _orders(value.xreplace(flows))
         if not shift.image:  # which is free of eps, and within the domain what it is of
-            equal(start, transformed(shift.transform, z[a]), f"{shift.new} at eps = 0", here)
+            same([transformed(shift.transform, z[a])], [start], f"{shift.new} at eps = 0", here)
         once, twice = inverses[n]
         if shift.new not in replaced:
             f[a] += once * rate + twice * covariance.get((n, n), ZERO) / 2
     for (n, m), w in covariance.items():
         if not replaced & {own[n][0].new, own[m][0].new}:
             two_D[own[n][1]][own[m][1]] += inverses[n][0] * inverses[m][0] * w
-    engine.same(f, drift(engine.there), [f"the drift of z_{a}" for a in range(len(z))])
-    for a, (row, stated) in enumerate(zip(two_D, engine.there.D, strict=True)):
-        engine.same(row, [2 * entry for entry in stated], [f"2D[{a}, {b}]" for b in range(len(z))])
+    engine.same(drift(engine.there), f, "the drift")
+    for row, stated in zip(two_D, engine.there.D, strict=True):
+        engine.same([2 * entry for entry in stated], row, "2D")
 
 
 def _orders(value: Scalar) -> list[Scalar]:

@@ -50,8 +50,7 @@ def check_generator(module: Module, here: Names, engine: Engine | None = None) -
         for at in turns(here.for_gradients):
             own = stated_gradient(generator.gradient, at, rows, sp.Integer(1))
             same(own, read_full_gradient(module, at), "the gradient of all data", at)
-    for place, value in stated.items():
-        same([value], [read[place]], f"entry {place} of the generator", here)
+    same([*stated.values()], [read[place] for place in stated], "the generator", here)
 
 
 def _read_moments(module: Module, generator: InfinitesimalGenerator, names: Names) -> Entries:

@@ -690,7 +690,7 @@ def test_the_term_of_ito_is_missed_in_a_step_without_it(monkeypatch: pytest.Monk
 
     read()
     monkeypatch.setattr(transformed, "_write_slopes", without)
-    with pytest.raises(CompilerError, match="differs from its Program in the drift of z_"):
+    with pytest.raises(CompilerError, match=r"differs from its Program in entry \d of the drift"):
         read()
 
 
