@@ -6,6 +6,7 @@ parsed once for all the sizes at which it is read.
 """
 
 import ast
+import operator
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -81,28 +82,31 @@ def _parsed_piece(text: str) -> tuple[list[ast.stmt], Mapping[ast.Constant, Scal
     }
 
 
-def _same(x: Scalar) -> Scalar:
-    return x
-
-
-def below(left: object, right: object, node: ast.expr) -> int:
-    """Return 1 where a number of rows is below another, else 0."""
-    if isinstance(left, int) and isinstance(right, int):
-        return int(left < right)
-    raise CompilerError(f"the emitted kernel compares something other than a number of rows: {ast.unparse(node)}")
-
-
 SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     **{row.emitted: row.scalar for row in FUNCTIONS.values()},
     "min": sp.Min,
     "max": sp.Max,
     **{name: UndefinedFunction(name) for name in ("_inverse_log", "_inverse_power", "_inverse_exp")},
-    "np.float64": _same,
+    "np.float64": lambda x: x,
 }
 """The exact meaning of every scalar function that a kernel may call; inverses of transforms stand for themselves."""
 
-RELATIONS: dict[type[ast.cmpop], str] = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "=="}
-"""Comparisons that a kernel may choose a piece by."""
+RELATIONS: dict[type[ast.cmpop], tuple[str, Callable[[Value, Value], bool]]] = {
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Eq: ("==", operator.eq),
+}
+"""Comparisons that a kernel may choose a piece by, of expressions and of integers."""
+OPERATORS: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: lambda left, right: left / (sp.Integer(right) if isinstance(right, int) else right),
+    ast.Pow: operator.pow,
+    ast.Mod: lambda left, right: operator.index(left) % operator.index(right),
+}
 
 FACTORISED = frozenset({"_cholesky_factor", "_triangle_inverse"})
 """Functions of a matrix whose entries, as symbols, would be too long to be compared: at a point they are numbers."""
@@ -240,17 +244,22 @@ class Reader:
             case ast.Constant(value=constant):
                 return constant
             case ast.Name(id=name):
-                return _known(name, scope)
-            case ast.BinOp(left=left, op=op, right=right):
-                return _binary(op, self._value(left, scope), self._value(right, scope), node)
+                if name not in scope:
+                    raise CompilerError(f"the emitted kernel uses {name}, which is not among its arguments")
+                return scope[name]
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](self._value(left, scope), self._value(right, scope))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._value(operand, scope)
             case ast.Tuple(elts=items):
                 return tuple(self._value(item, scope) for item in items)
             case ast.List(elts=items):
                 return [self._value(item, scope) for item in items]
-            case ast.IfExp(test=ast.Compare(left=left, ops=[op], comparators=[right]), body=yes, orelse=no):
-                return self._branches(op, [self._value(side, scope) for side in (left, right)], (yes, no), scope)
+            case ast.IfExp(test=ast.Compare() as test, body=yes, orelse=no):
+                sides = self._compared(test, scope)
+                if isinstance(sides, bool):
+                    return self._value(yes if sides else no, scope)
+                return chosen(*sides, self._value(yes, scope), self._value(no, scope))
             case ast.IfExp(test=ast.Name() as flag, body=yes, orelse=no):
                 return CHOOSE(self._value(flag, scope), self._value(yes, scope), self._value(no, scope))
             case ast.BoolOp(op=ast.And(), values=flags):
@@ -264,8 +273,8 @@ class Reader:
             ):
                 self.finite.append(self._value(value, scope))
                 return True
-            case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
-                return below(self._value(left, scope), self._value(right, scope), node)
+            case ast.Compare() if isinstance(holds := self._compared(node, scope), bool):
+                return int(holds)
             case ast.Attribute() | ast.Subscript():
                 return self._place(node, scope)
             case ast.Slice(lower=lower, upper=ast.expr() as upper, step=None):
@@ -277,16 +286,14 @@ class Reader:
             case _:
                 raise _unreadable(node)
 
-    def _branches(
-        self, op: ast.cmpop, sides: list[Value], pieces: tuple[ast.expr, ast.expr], scope: dict[str, Value]
-    ) -> Value:
-        """Return one of two pieces: of two places the one that is taken, of numbers `where`."""
-        if isinstance(op, ast.Eq) and all(isinstance(side, int) for side in sides):
-            return self._value(pieces[sides[0] != sides[1]], scope)
-        if type(op) not in RELATIONS:
-            raise _unreadable(op)
-        yes, no = (self._value(piece, scope) for piece in pieces)
-        return chosen(RELATIONS[type(op)], sides[0], sides[1], yes, no)
+    def _compared(self, node: ast.expr, scope: dict[str, Value]) -> tuple[str, Value, Value] | bool:
+        """Return the sides of a comparison; of integers, whether it holds."""
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in RELATIONS:
+                (says, holds), sides = RELATIONS[type(op)], (self._value(left, scope), self._value(right, scope))
+                return holds(*sides) if all(isinstance(side, int) for side in sides) else (says, *sides)
+            case _:
+                raise _unreadable(node)
 
     def _place(self, node: ast.Attribute | ast.Subscript, scope: dict[str, Value]) -> Value:
         match node:
@@ -331,8 +338,8 @@ class Reader:
                 return fill(arguments)
             case "range":
                 return range(*arguments)
-            case "np.uint64":
-                return _count(arguments[0], node)
+            case "np.uint64" if isinstance(arguments[0], int) and arguments[0] >= 0:
+                return arguments[0]
             case "_read_ahead" | "_read_on":
                 return self._read_ahead(arguments[0], arguments[1], node)
             case "np.empty":
@@ -378,36 +385,6 @@ def _reshaped(array: Value, shape: Value, node: ast.expr) -> np.ndarray:
     if not fits or not all(isinstance(n, int) and n > 0 for n in shape) or prod(shape) != array.size:
         raise CompilerError(f"the emitted kernel gives a vector a shape it does not have: {ast.unparse(node)}")
     return array.reshape(shape)
-
-
-def _count(value: Value, node: ast.expr) -> int:
-    if isinstance(value, int) and value >= 0:
-        return value
-    raise _unreadable(node)
-
-
-def _known(name: str, scope: dict[str, Value]) -> Value:
-    if name not in scope:
-        raise CompilerError(f"the emitted kernel uses {name}, which is not among its arguments")
-    return scope[name]
-
-
-def _binary(op: ast.operator, left: Value, right: Value, node: ast.expr) -> Value:
-    match op:
-        case ast.Add():
-            return left + right
-        case ast.Sub():
-            return left - right
-        case ast.Mult():
-            return left * right
-        case ast.Div():
-            return left / sp.Integer(right) if isinstance(right, int) else left / right
-        case ast.Pow():
-            return left**right
-        case ast.Mod() if isinstance(left, int) and isinstance(right, int):
-            return left % right
-        case _:
-            raise _unreadable(node)
 
 
 def _unreadable(node: ast.AST) -> CompilerError:
