@@ -215,7 +215,6 @@ def test_rows_that_pandas_labels_otherwise_are_refused(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_reading_back")
 def test_a_batch_that_nobody_asked_for_is_no_larger_than_the_data(tmp_path: Path) -> None:
     """The build of the file says 512."""
     sample = file_of(load_build(ROOT / "specs/builds/sghmc_logistic.yaml"), tmp_path).sample

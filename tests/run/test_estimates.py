@@ -23,7 +23,6 @@ from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.spec.model import Build, Value
 from recipe_compiler.verdict import Verdict
 
-unread = pytest.mark.usefixtures("without_reading_back")
 rng = np.random.default_rng(11)
 N, n = 6, 2
 X, Y = rng.normal(size=(N, 2)) @ [[1.0, 0.4], [0.0, 2.0]], (np.arange(N) % 2).astype(float)
@@ -110,7 +109,6 @@ def test_v_hat_of_a_sample_is_unbiased(kind: str, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@unread
 def test_builds_with_nothing_to_estimate_are_left_alone() -> None:
     build = logistic()
     assert not build.estimates
@@ -121,7 +119,6 @@ def test_builds_with_nothing_to_estimate_are_left_alone() -> None:
 
 
 @pytest.mark.slow
-@unread
 def test_the_budget_of_an_estimated_v_is_left_to_the_run_and_demanded_there() -> None:
     build, _, emitted = made(logistic("gradient_noise: {V: estimate}"), DATA)
     budget = next(f for f in check(build).findings if f.id == "noise_budget")
@@ -161,7 +158,6 @@ def of_several(v: np.ndarray, x: np.ndarray, g: np.ndarray, y: np.ndarray, scale
 
 
 @pytest.mark.slow
-@unread
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("away", [0.0, 0.4])
 def test_control_variates_of_several_blocks_are_unbiased_and_exact_at_the_mode(kind: str, away: float) -> None:

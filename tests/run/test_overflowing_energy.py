@@ -11,7 +11,7 @@ SPECS = Path(__file__).parents[2] / "specs"
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("interruptible", "without_reading_back")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.filterwarnings("ignore:chain . is stuck")  # far out on a tail of the banana, as chains of this step may be
 def test_trajectories_that_overflow_are_not_taken() -> None:
     """With M of both coordinates, some of 16,000 moves went to 1e77 while +inf was accepted."""

@@ -11,8 +11,6 @@ from answers import document
 from emitted_file import file_of
 from reports import granted
 
-pytestmark = pytest.mark.usefixtures("without_reading_back")
-
 D, K = 2, 3
 """The size of theta, and of the parameter."""
 LANGEVIN = """state: {theta: {shape: d}}
