@@ -1,15 +1,13 @@
 """Derivatives by central differences, and the state where a step stands still."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
-
-TURNS = 100
-"""Most iterations of Newton's method."""
 
 AGREE = 0.1
 """How far Hessians by differences of several widths may be apart, in units in which one is the identity."""
@@ -68,43 +66,23 @@ def is_definite(S: Array) -> bool:
 
 
 def standstill(change: Callable[[Array], Array], z: Array, widths: Array) -> tuple[Array, Array]:
-    """Return the state that does not change, and the matrix of the change there, by Newton's method.
+    """Return the state that does not change, and the matrix of the change there, by Powell's hybrid method (SciPy).
 
     Raises:
         ValueError: it finds none; says what it met.
     """
-    reason = f"its limit of {TURNS} turns"
+    from scipy import optimize
+
+    def scaled(y: Array) -> Array:
+        return change(widths * y) / widths
+
     with np.errstate(all="ignore"):
-        for _ in range(TURNS):
-            slopes = jacobian(change, z, widths)
-            if not np.isfinite(slopes).all():
-                reason = "values that are not finite"
-                break
-            try:
-                move = np.asarray(-np.linalg.solve(slopes, change(z)), dtype=np.float64)
-            except np.linalg.LinAlgError:
-                reason = "a singular matrix"
-                break
-            if (np.abs(move) <= 1e-3 * widths).all():
-                return z + move, slopes
-            share = _shortened(change, z, move, slopes)
-            if share is None:
-                reason = "a state from which no shorter step leads on"
-                break
-            z = z + share * move
-        left = np.linalg.norm(change(z))
-    raise ValueError(
-        f"no state was found where the mean step is zero: Newton's method met {reason} (a step moves by "
-        f"{left:.2g} there)"
-    )
-
-
-def _shortened(change: Callable[[Array], Array], z: Array, move: Array, slopes: Array) -> float | None:
-    """Return the part of a move of Newton's method that brings a step closer to a standstill; None for none."""
-    share = 1.0
-    while share > 1e-6:
-        left = np.linalg.solve(slopes, change(z + share * move))
-        if np.linalg.norm(left) <= (1.0 - 0.25 * share) * np.linalg.norm(move):
-            return share
-        share *= 0.5
-    return None
+        found: Any = optimize.root(scaled, z / widths, jac=lambda y: jacobian(scaled, y, np.ones_like(y)))
+        z = widths * found.x
+        slopes, left = jacobian(change, z, widths), change(z)
+    if not (found.success and np.isfinite(slopes).all()):
+        why = " ".join(found.message.split())
+        raise ValueError(
+            f"no state was found where the mean step is zero: {why} (a step moves by {np.linalg.norm(left):.2g} there)"
+        )
+    return z - np.linalg.solve(slopes, left), slopes

@@ -150,13 +150,8 @@ def load_function(code: Code) -> Callable[..., object]:
     from numba.core.dispatcher import Dispatcher
 
     name = _module_name(code)
-    spec = importlib.util.spec_from_file_location(name, code.file)
-    if spec is None or spec.loader is None:
-        raise RunError(f"{code.file}: found no Python file, expected one with the function {code.function}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where `numba.objmode` looks for the names that a function uses
     try:
-        spec.loader.exec_module(module)
+        module = _run_file(name, code.file)
     except (Exception, SystemExit) as error:
         raise RunError(f"{code.file}: cannot be run: {type(error).__name__}: {error}") from error
     function = getattr(module, code.function, None)
@@ -176,12 +171,7 @@ def _module_name(code: Code) -> str:
 
 
 def _import(path: Path, module_name: str) -> Emitted:
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
-        raise RunError(f"{path}: found no Python file, expected an emitted module")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module  # where numba looks for the module of cached code
-    spec.loader.exec_module(module)
+    module = _run_file(module_name, path)
     takes_code = "CODE" in vars(module)  # what is kept of its callers names the user's module
     if takes_code:
         from recipe_compiler.run.kept_code import take_blas_as_there
@@ -191,18 +181,25 @@ def _import(path: Path, module_name: str) -> Emitted:
     return _typed(path.stem, module, path)
 
 
+def _run_file(name: str, path: Path) -> ModuleType:
+    """Return a file as a module of a name, by which numba finds it: kept code, and names used in `numba.objmode`."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise RunError(f"{path}: found no Python file, expected one")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def cache_folder() -> Path:
     """Return the folder for emitted modules that are run without being kept; it may not exist yet."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME")
     folder = Path(given) if given else (Path(home) if home else Path.home() / ".cache")
     folder = folder / "recipe_compiler"
-    try:
+    with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except OSError:
-        writable = False
-    return folder if writable else Path(tempfile.mkdtemp(prefix="recipe_compiler_"))
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="recipe_compiler_"))
 
 
 def _typed(name: str, module: ModuleType, path: Path) -> Emitted:

@@ -19,16 +19,11 @@ def test_a_standstill_is_found_from_afar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda z: 1.0 + z**2, ""),
-        (lambda z: np.ones(2) + 0.0 * z, " a singular matrix"),
-        (lambda z: np.log(z - 1.0), " values that are not finite"),
-    ],
-)
-def test_that_no_state_stands_still_is_said(change, reason: str) -> None:
-    none = "no state was found where the mean step is zero: Newton's method met"
-    with pytest.raises(ValueError, match=f"{none}{reason}"):
+    "change", [lambda z: 1.0 + z**2, lambda z: np.ones(2) + 0.0 * z, lambda z: np.log(z - 1.0)],
+    ids=["no root", "a singular matrix", "values that are not finite"],
+)  # fmt: skip
+def test_that_no_state_stands_still_is_said(change) -> None:
+    with pytest.raises(ValueError, match="no state was found where the mean step is zero: "):
         standstill(change, np.array([0.3, 0.2]), WIDTHS)
 
 
