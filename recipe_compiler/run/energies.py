@@ -1,4 +1,6 @@
-"""After a run: what the target and H say of every draw, by functions that were emitted and read back with its step.
+"""After a run: its draws as documents state them, and what the target and H say of every draw.
+
+The functions of the state were emitted and read back with its step.
 
 With U of all data, whatever the steps took, and as the documents state it, constants left out where they do,
 
@@ -9,22 +11,26 @@ With U of all data, whatever the steps took, and as the documents state it, cons
     log_prior       log p(theta) of the blocks as they are declared
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from recipe_compiler.emit.support import constraints
+from recipe_compiler.formula.constraints import VECTORS
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared_draws import at_draws, declared_blocks
+from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extent, extents
 from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.run.sample import Draws, known_values
+from recipe_compiler.run.sizes import placed_blocks, potential_block
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.spec.model import Build, RunSettings, Transform
 
 LARGEST = 1 << 26
 """Bytes of the log likelihood of all data at all draws, or of a field of them, up to which it is kept unasked."""
@@ -167,3 +173,76 @@ def _log_prior(build: Build, draws: Draws, difference: Array) -> Array:
     sizes = dict(draws.sizes)
     blocks = declared_blocks(draws.block(potential_block(build))[:, draws.warmup :], build, sizes)
     return np.where(np.isfinite(difference), at_draws(declared.log_prior, build, blocks, sizes), np.nan)
+
+
+PIECE = 1 << 22
+"""Entries of a square matrix of all coordinates, at some draws, that formulas may make at a time."""
+
+
+def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Return the target's blocks, on their own scales, cut from draws of the potential's block.
+
+    theta = g(u) for a block that is sampled in an unbounded variable u; b = g(u) for one that lies in a set.
+
+    Args:
+        array: draws of the potential's block, chains x draws x coordinates.
+        build: the build that was run.
+        sizes: symbolic sizes.
+    """
+    transforms = {one.block.name: one for one in build.target.transforms}
+    found: dict[str, Array] = {}
+    for name, block, place in placed_blocks(build, sizes):
+        values = array[:, :, place].reshape(*array.shape[:2], *(extent(n, sizes) for n in block.sampled.shape.sizes))
+        with np.errstate(all="ignore"):  # a draw that is not finite is stored as it is, and reported
+            if block.constraint is not None:
+                rows = () if block.constraint in VECTORS else (block.shape.rows,)
+                values = getattr(constraints, f"_{block.constraint}")(values, *rows)
+            elif name in transforms:
+                values = _turned_back(values, transforms[name], build, sizes)
+        found[name] = values
+    return found
+
+
+def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int]) -> Array:
+    """Return theta = g(u) (`spec/transform.py`)."""
+    if one.via == "log":
+        return np.exp(u)
+    at = Point(known_values(build, sizes), sizes)
+    if one.bound is not None:
+        bound = float(evaluate(one.bound, at))
+        return bound + np.exp(u) if one.via == "lower" else bound - np.exp(u)
+    low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
+    return low + (high - low) / (1.0 + np.exp(-u))
+
+
+def derived_formulas(build: Build) -> Mapping[str, Formula]:
+    """Return name to formula: those of the target, then those of the build."""
+    return dict((*build.target.derived, *build.derived))
+
+
+def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Return the derived quantities at draws `[chain, draw, ...]`, in the shapes of their formulas; NaN without a draw.
+
+    Args:
+        build: with its target, which state the formulas.
+        blocks: draws of the target's blocks as they are declared.
+        sizes: symbolic sizes.
+    """
+    return {name: at_draws(formula, build, blocks, sizes) for name, formula in derived_formulas(build).items()}
+
+
+def at_draws(formula: Formula, build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
+    """Return a formula of the target's blocks at draws `[chain, draw, ...]` of them, in its shape; NaN without one."""
+    declared = (build.target.declared or build.target).declarations
+    shapes = {block.name: extents(block.shape, sizes) or (1, 1) for block in declared.blocks}
+    states = {name: blocks[name].reshape(-1, *shape) for name, shape in shapes.items()}
+    finite = np.logical_and.reduce([np.isfinite(own).all(axis=(1, 2)) for own in states.values()])
+    found = np.full((len(finite), *(extents(formula.shape, sizes) or (1, 1))), np.nan)
+    known, width = Point(known_values(build, sizes), sizes), sum(math.prod(shape) for shape in shapes.values())
+    step = max(PIECE // width**2, 1)
+    for begin in range(0, len(finite), step):
+        part = slice(begin, begin + step)
+        found[part] = evaluate_rows(formula, known, {name: own[part] for name, own in states.items()})
+    found[~finite] = np.nan
+    length = next(iter(blocks.values())).shape[:2]
+    return found.reshape(*length, *(extent(size, sizes) for size in formula.shape.sizes))

@@ -18,8 +18,7 @@ from recipe_compiler.program.step_stats import ACCEPTANCE, TRIED
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared_draws import declared_blocks, derived_draws, derived_formulas
-from recipe_compiler.run.energies import LARGEST, DrawEnergies
+from recipe_compiler.run.energies import LARGEST, DrawEnergies, declared_blocks, derived_draws, derived_formulas
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.posterior_numbers import CONSTRAINT, DERIVED, finite_draws, standing
 from recipe_compiler.run.sample import Draws

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
@@ -184,10 +183,10 @@ def blaming(codes: Sequence[Code]) -> Generator[None]:
     """
     try:
         yield
-    except (MemoryError, NumbaError):
-        raise
     except Exception as error:
-        if not codes:
+        from numba.core.errors import NumbaError
+
+        if not codes or isinstance(error, MemoryError | NumbaError):
             raise
         guilty = " or ".join(map(str, codes))
         raise RunError(f"{guilty} raises {type(error).__name__} where a chain calls it: {error}") from error
@@ -256,6 +255,8 @@ def _called(
         RunError: it cannot be compiled, raises, returns a value, leaves an entry unwritten, gives other bits at a
             second call, or writes outside of arrays or to what it may not change, but for what is `left` for later.
     """
+    from numba.core.errors import NumbaError
+
     calls = list[dict[str, Any]]()
     for _ in "12":
         wide = {name: _widened(one) for name, one in given.items() if name not in left}

@@ -14,7 +14,7 @@ from reports import decided
 
 from recipe_compiler.pipeline import compile_build, prepare_run
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.declared_draws import declared_blocks
+from recipe_compiler.run.energies import declared_blocks
 from recipe_compiler.run.sample import sample
 from recipe_compiler.run.schedule import weights
 from recipe_compiler.spec.model import Build, RunSettings, Schedule
