@@ -11,9 +11,10 @@ from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import block_array
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import STREAM_WORDS, Array
-from recipe_compiler.program.lower import GRADIENT, block_array
+from recipe_compiler.program.lower import GRADIENT
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.step_stats import TOLD, TRIES

@@ -4,7 +4,8 @@ from collections.abc import Set
 from fractions import Fraction
 
 from recipe_compiler.errors import ModelError, model_error
-from recipe_compiler.program.loops import Constant, For, Plus, Scalar, Statement, Times
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.loops import Array, Constant, For, Plus, Scalar, Statement, Times
 from recipe_compiler.tensor.terms import Index
 
 Loops = tuple[tuple[Index, str], ...]
@@ -43,6 +44,11 @@ def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 def entry_at(loops: Loops) -> tuple[str | int, ...]:
     """Return where an entry of a block is inside loops over it; a scalar block has one."""
     return tuple(variable for _, variable in loops) or (0,)
+
+
+def block_array(name: str, shape: Shape) -> Array:
+    """Return the array of a block of the state; a scalar block is an array of length one."""
+    return Array(name, shape.sizes or (1,))
 
 
 def first_free(wanted: str, taken: Set[str]) -> str:

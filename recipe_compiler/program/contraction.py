@@ -24,6 +24,7 @@ from recipe_compiler.program.loops import (
     Raise,
     Ref,
     Scalar,
+    Statement,
 )
 from recipe_compiler.program.lower_inverse import Structure, block_of, inverted, log_determinant, structure
 from recipe_compiler.tensor.atoms import ONE, Factor, moved, slots
@@ -72,6 +73,11 @@ def scalars_at(defined: Definitions, tensors: Iterable[Tensor], loops: Loops) ->
 def at_loops(defined: Definitions, tensor: Tensor, loops: Loops) -> Scalar:
     """Return a tensor as a scalar expression at the variables of loops."""
     return scalar(defined, tensor, tuple(index for index, _ in loops), dict(loops))
+
+
+def filled(defined: Definitions, name: str, tensor: Tensor, loops: Loops) -> tuple[Statement, ...]:
+    """Return the loops that write a tensor into an array, entry by entry."""
+    return nested(loops, (Assign(Ref(name, entry_at(loops)), at_loops(defined, tensor, loops)),))
 
 
 def eliminate(defined: Definitions, term: Term, scope: Scope) -> Factors:
@@ -144,7 +150,7 @@ def _stored(defined: Definitions, grid: Grid) -> str:
         return name
     name = defined.naming("matrix")
     loops = defined.over((grid.row, grid.col))
-    body = nested(loops, (Assign(Ref(name, entry_at(loops)), at_loops(defined, grid.entry, loops)),))
+    body = filled(defined, name, grid.entry, loops)
     array = Array(name, (grid.row.size, grid.col.size))
     defined.having(array, body, constant=defined.is_constant_tensor(grid.entry), meant=(_stored, grid))
     return name

@@ -1,23 +1,23 @@
 """Program to Kernel: every tensor becomes loops, what does not change along the chain moves out of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from recipe_compiler.formula.constraints import DEFINITE, FACTORS, Constraint
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.program import program as program_
+from recipe_compiler.program.combine import block_array
 from recipe_compiler.program.definition import Definition, Definitions
-from recipe_compiler.program.given import read_by, with_sizes_told
+from recipe_compiler.program.given import inputs_of, with_sizes_told
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Array, Assign, Constant, Increment, Invoke, Plus, Ref, Statement, Times
 from recipe_compiler.program.lower_cycle import (
     HEAT,
     REST,
-    Called,
     LoweredMoves,
-    invoke,
+    call,
     lower_cycle,
     lower_moves,
 )
@@ -42,120 +42,97 @@ def lower(program: Program) -> Kernel:
         ModelError: what no loop can compute, such as the inverse of a general matrix that depends on the state.
     """
     first = next((k for k, s in enumerate(program.statements) if not isinstance(s, Noise)), len(program.statements))
-    defined = started(program)
-    lowering = _lowered(_Lowering(), defined, program, program.statements[:first])
+    defined, lowered = started(program), _Lowered()
+    lowered.add(defined, program, program.statements[:first])
     defined.forget()
-    gradient = None
-    if program.gradient is not None:
-        gradient = lower_gradient(defined, program.gradient, ())
+    gradient = None if program.gradient is None else lower_gradient(defined, program.gradient)
     defined.forget()
     defined.ahead = True
-    lowering = _lowered(lowering, defined, program, program.statements[first:])
+    lowered.add(defined, program, program.statements[first:])
     defined.forget()
     moves = lower_moves(defined, program)
-    used = names_in(lowering.body) | (names_in(gradient.body) if gradient else frozenset[str]()) | moves.read
-    prepare = prepared(program, defined, used)
-    body = lowering.body
+    own = gradient.body if gradient else ()
+    prepare = prepared(program, defined, names_in((*lowered.body, *own)) | moves.read)
+    readable = _readable(program, prepare.outputs)
     if gradient is not None:
-        readable = _readable(program, prepare.outputs)
-        read = (
-            frozenset(program.gradient.given)
-            if program.gradient and program.gradient.code
-            else read_by(gradient.body, program)
-        )
-        inputs = with_sizes_told(readable, read, gradient.body, (*gradient.outputs, *gradient.work))
-        gradient = replace(gradient, inputs=inputs)
-        body = _called(body, GRADIENT, gradient)
-    moves = moves.reading(_readable(program, prepare.outputs), program)
+        gradient = replace(gradient, inputs=inputs_of(gradient, readable, program))
+        lowered.link(GRADIENT, gradient)
+    moves = moves.reading(readable, program)
     if program.heats and moves.rest is not None:
-        body = _called(body, REST, moves.rest)
-        lowering = replace(lowering, local=(*lowering.local, *moves.rest.work))
-    step = _step(program, gradient, lowering, body, prepare.outputs)
+        lowered.link(REST, moves.rest)
+        lowered.local += moves.rest.work
+    step = _step(program, gradient, lowered, prepare.outputs)
     own = gradient if program.gradient and not program.gradient.code else None
-    normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
-    kernel = Kernel(prepare, own, step, normals)
+    kernel = Kernel(prepare, own, step, lowered.normals)
     return kernel if program.cycle is None else _with_cycle(kernel, program, program.cycle, moves, defined)
 
 
 def _with_cycle(kernel: Kernel, program: Program, cycle: Cycle, moves: LoweredMoves, defined: Definitions) -> Kernel:
     """Return a kernel with the procedures of a cycle; its step is that of the word, else the cycle."""
-    readable = _readable(program, kernel.prepare.outputs)
-    word = kernel.step if cycle.trajectory else None
-    anew = kernel.gradient if cycle.trajectory and cycle.trajectory.anew and program.carried else None
-    called = Called(word, kernel.noises, anew, moves.potential, moves.rest, moves.draws)
-    readable += moves.sums.outputs if moves.sums else ()
+    first = cycle.trajectory
+    readable = (*_readable(program, kernel.prepare.outputs), *(moves.sums.outputs if moves.sums else ()))
+    anew = kernel.gradient if first and first.anew and program.carried else None
+    moves = replace(moves, step=kernel.step if first else None, gradient=anew, normals=kernel.noises)
     defined.forget()
-    made, normals = lower_cycle(defined, program, moves, called, readable)
+    made, normals = lower_cycle(defined, program, moves, readable)
     draws = tuple(own.procedure for own in moves.draws.values())
-    kernel = replace(kernel, sums=moves.sums)
-    if word is None:
-        own = replace(kernel, gradient=None, potential=moves.potential, rest=moves.rest)
-        return replace(own, draws=draws, step=made, noises=normals)
-    return replace(kernel, potential=moves.potential, rest=moves.rest, draws=draws, cycle=made, noises=normals)
+    kernel = replace(kernel, sums=moves.sums, potential=moves.potential, rest=moves.rest, draws=draws, noises=normals)
+    return replace(kernel, cycle=made) if first else replace(kernel, gradient=None, step=made)
 
 
-def _called(body: tuple[Statement, ...], name: str, procedure: Procedure) -> tuple[Statement, ...]:
-    """Return statements with the arguments of the calls of a procedure filled in, now that they are known.
-
-    Until then each says what stands for what the procedure calls otherwise.
-    """
-
-    def called(statement: Statement) -> Statement:
-        match statement:
-            case Invoke(own, pairs, targets) if own == name:
-                return replace(invoke(procedure, dict(zip(*pairs, strict=True))), targets=targets)
-            case _:
-                return statement
-
-    return tuple(map(called, body))
-
-
-@dataclass(frozen=True, slots=True)
-class _Lowering:
+@dataclass(slots=True)
+class _Lowered:
     """What the statements of a program became so far."""
 
-    body: tuple[Statement, ...] = ()
-    noises: Mapping[str, LoweredNoise] = field(default_factory=dict[str, LoweredNoise])
+    body: list[Statement] = field(default_factory=list[Statement])
+    noises: dict[str, LoweredNoise] = field(default_factory=dict[str, LoweredNoise])
     """By the names of the draws."""
-    local: tuple[Array, ...] = ()
+    local: list[Array] = field(default_factory=list[Array])
     """Arrays that a step computes for itself."""
 
+    @property
+    def normals(self) -> tuple[Array, ...]:
+        """The standard normals that a step takes."""
+        return tuple(array for noise in self.noises.values() for array in noise.normals)
 
-def _lowered(
-    lowering: _Lowering, defined: Definitions, program: Program, statements: Iterable[program_.Statement]
-) -> _Lowering:
-    """Return what statements become after those lowered so far: what they need computed first, then their loops."""
-    for statement in statements:
-        emitted = len(defined.changing)
-        body: tuple[Statement, ...] = ()
-        match statement:
-            case Evaluate(at, new) if program.gradient is not None:
-                body = (Invoke(GRADIENT, ((program.gradient.block.name, program.gradient.name), (at, new))),)
-            case Heat(before, after):
-                first, last = map(Ref, defined.named(("rest_before", "rest_after")))
-                blocks = tuple(block.name for block in program.blocks)
-                calls = Invoke(REST, (blocks, before), (first,)), Invoke(REST, (blocks, after), (last,))
-                gained = Plus((last, Times((Constant(Fraction(-1)), first))))
-                store = Assign if statement == program.heats[0] else Increment
-                body = (*calls, store(Ref(HEAT, (0,)), gained))
-            case Propagator():
-                _propagated(defined, statement)
-            case Noise(name):
-                noise = lower_noise(defined, statement, program.parameters)
-                lowering = replace(lowering, noises={**lowering.noises, name: noise})
-            case Shift(implicit=True):
-                body, own = lower_implicit(defined, statement)
-                lowering = replace(lowering, local=(*lowering.local, *own))
-            case Shift():
-                noise = lowering.noises.get(statement.noise)
-                body = lower_shift(defined, statement, noise, gathered=_waits(program))
-        computed = defined.changing[emitted:]
-        lowering = replace(
-            lowering,
-            body=(*lowering.body, *_bodies(computed), *body),
-            local=(*lowering.local, *(definition.array for definition in computed)),
-        )
-    return lowering
+    def add(self, defined: Definitions, program: Program, statements: Iterable[program_.Statement]) -> None:
+        """Add what statements become: what they need computed first, then their loops."""
+        for statement in statements:
+            emitted = len(defined.changing)
+            body: tuple[Statement, ...] = ()
+            match statement:
+                case Evaluate(at, new) if program.gradient is not None:
+                    body = (Invoke(GRADIENT, ((program.gradient.block.name, program.gradient.name), (at, new))),)
+                case Heat(before, after):
+                    first, last = map(Ref, defined.named(("rest_before", "rest_after")))
+                    blocks = tuple(block.name for block in program.blocks)
+                    calls = Invoke(REST, (blocks, before), (first,)), Invoke(REST, (blocks, after), (last,))
+                    gained = Plus((last, Times((Constant(Fraction(-1)), first))))
+                    store = Assign if statement == program.heats[0] else Increment
+                    body = (*calls, store(Ref(HEAT, (0,)), gained))
+                case Propagator():
+                    _propagated(defined, statement)
+                case Noise(name):
+                    self.noises[name] = lower_noise(defined, statement, program.parameters)
+                case Shift(implicit=True):
+                    body, own = lower_implicit(defined, statement)
+                    self.local += own
+                case Shift():
+                    noise = self.noises.get(statement.noise)
+                    body = lower_shift(defined, statement, noise, gathered=_waits(program))
+            before, arrays = defined.computed(emitted)
+            self.body += (*before, *body)
+            self.local += arrays
+
+    def link(self, name: str, procedure: Procedure) -> None:
+        """Fill in the arguments of the calls of a procedure, now that they are known.
+
+        Until then each says what stands for what the procedure calls otherwise.
+        """
+        for place, one in enumerate(self.body):
+            if isinstance(one, Invoke) and one.procedure == name:
+                (filled,) = call(procedure, dict(zip(*one.arguments, strict=True)))
+                self.body[place] = replace(filled, targets=one.targets)
 
 
 def _propagated(defined: Definitions, propagator: Propagator) -> None:
@@ -168,11 +145,6 @@ def _propagated(defined: Definitions, propagator: Propagator) -> None:
     for name, (row, col) in propagator.arrays.items():
         defined.having(Array(name, (length(row), length(col))), body, constant=True)
         body = ()
-
-
-def block_array(name: str, shape: Shape) -> Array:
-    """Return the array of a block of the state; a scalar block is an array of length one."""
-    return Array(name, shape.sizes or (1,))
 
 
 def started(program: Program) -> Definitions:
@@ -222,10 +194,6 @@ def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ..
     return (*blocks, *parameters, *constants, *data, *batch)
 
 
-def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
-    return tuple(statement for definition in definitions for statement in definition.body)
-
-
 def _waits(program: Program) -> bool:
     """Whether shifts wait for each other: a block has several, and each multiplication on the way delays the next.
 
@@ -239,44 +207,39 @@ def _waits(program: Program) -> bool:
     return len(program.shifts) > len(program.blocks) or bool(joined)
 
 
-def _work(program: Program, gradient: Procedure | None, lowering: _Lowering) -> tuple[Array, ...]:
+def _work(program: Program, gradient: Procedure | None, lowered: _Lowered) -> tuple[Array, ...]:
     """Return the arrays that a step fills for itself: gradients, values passed on the way, intermediates."""
     own: tuple[Array, ...] = ()
     if gradient is not None:
         kept = program.passed_on.get(gradient.outputs[0].name)
         values = [e.new for e in program.evaluations if e.new != kept] or ([] if kept else [gradient.outputs[0].name])
         own = (*(replace(gradient.outputs[0], name=name) for name in values), *gradient.work)
-    clipped = (Array(CLIPPED, (1,)),) if any(noise.clips for noise in lowering.noises.values()) else ()
+    clipped = (Array(CLIPPED, (1,)),) if any(noise.clips for noise in lowered.noises.values()) else ()
     last = {program.newest(block) for block in program.blocks}
     passed = (block_array(shift.new, shift.block.shape) for shift in program.shifts if shift.new not in last)
-    return (*own, *clipped, *passed, *(array for array in lowering.local if array.sizes))
+    return (*own, *clipped, *passed, *lowered.local)
 
 
-def _step(
-    program: Program,
-    gradient: Procedure | None,
-    lowering: _Lowering,
-    body: tuple[Statement, ...],
-    constants: tuple[Array, ...],
-) -> Procedure:
-    outputs = tuple(block_array(program.newest(block), block.shape) for block in program.blocks)
-    heat = (Array(HEAT, (1,)),) if program.heats else ()
+def _step(program: Program, gradient: Procedure | None, lowered: _Lowered, constants: tuple[Array, ...]) -> Procedure:
     state = tuple(block_array(block.name, block.shape) for block in program.blocks)
+    outputs = tuple(replace(own, name=program.passed_on[own.name]) for own in state)
     trajectory = program.cycle.trajectory if program.cycle else None
     joined = trajectory is not None and trajectory.kick is not None
     if program.gradient is not None and program.carried:
-        outputs += (block_array(program.passed_on[program.gradient.name], program.gradient.block.shape),)
+        carried = block_array(program.gradient.name, program.gradient.block.shape)
+        outputs += (replace(carried, name=program.passed_on[carried.name]),)
         # of joined kicks the trajectory makes the one that reads the gradient at the start
-        state += () if joined else (block_array(program.gradient.name, program.gradient.block.shape),)
-    normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
+        state += () if joined else (carried,)
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
     what = "one step of the word" if program.cycle else f"one step ({program.scheme.replace('_', ' ')})"
     what += ", its first kick joined to the last" if joined else ""
     says = (f"{what}: {', '.join(a.name for a in outputs)}; draw nothing.",)
-    work, others = _work(program, gradient, lowering), _readable(program, constants)[len(program.blocks) :]
+    body, work = tuple(lowered.body), _work(program, gradient, lowered)
+    others = _readable(program, constants)[len(program.blocks) :]
     others = with_sizes_told(others, names_in(body), body, (*outputs, *state, *work))
-    inputs = (*code, *state, *others, *normals, Array(EPS))
-    return Procedure("step", says, (*outputs, *heat), inputs, work, body)
+    inputs = (*code, *state, *others, *lowered.normals, Array(EPS))
+    outputs += (Array(HEAT, (1,)),) if program.heats else ()
+    return Procedure("step", says, outputs, inputs, work, body)
 
 
 def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:
@@ -292,7 +255,8 @@ def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Pr
     inputs = (*(Array(p.name, p.shape.sizes) for p in program.parameters), Array("eps"))
     work = tuple(d.array for d in needed if d.array.name not in used)
     says = ("Return what stays the same along a chain: inverses of matrices, factors of the noise.",)
-    return Procedure("prepare", says, outputs, inputs, work, _bodies(needed))
+    body = tuple(statement for definition in needed for statement in definition.body)
+    return Procedure("prepare", says, outputs, inputs, work, body)
 
 
 def _computes(definition: Definition, wanted: frozenset[str]) -> bool:

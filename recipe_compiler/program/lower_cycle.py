@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.program.atoms import replace_atoms
-from recipe_compiler.program.combine import entry_at, nested, plus
-from recipe_compiler.program.contraction import at_loops, scalar
+from recipe_compiler.program.combine import block_array, entry_at, nested, plus
+from recipe_compiler.program.contraction import at_loops, filled, scalar
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of, with_sizes_told
 from recipe_compiler.program.kernel import Procedure
@@ -48,6 +47,7 @@ from recipe_compiler.program.program import (
     Program,
     Refresh,
     Trajectory,
+    changes,
 )
 from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
@@ -61,7 +61,7 @@ from recipe_compiler.program.step_stats import (
 )
 from recipe_compiler.program.traverse import names_in
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Atom, Component, Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
 
 REST = "rest"
 """The procedure that returns H - U."""
@@ -75,59 +75,34 @@ MINUS, ZERO, ONE = (Constant(Fraction(number)) for number in (-1, 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """The procedures that a cycle calls."""
-
-    step: Procedure | None
-    """That of the word, if there is one."""
-    normals: tuple[Array, ...]
-    """Those that the step takes."""
-    gradient: Procedure | None
-    """Where it is evaluated beside the step."""
-    potential: Procedure | None
-    rest: Procedure | None
-    draws: Mapping[int, LoweredDraw]
-    """By the place of the move."""
-
-    @property
-    def every(self) -> tuple[Procedure, ...]:
-        """All of them that there are."""
-        draws = (own.procedure for own in self.draws.values())
-        return tuple(own for own in (self.step, self.gradient, self.potential, self.rest, *draws) if own is not None)
-
-
-@dataclass(frozen=True, slots=True)
 class Lowered:
-    """The statements, normals and work arrays of a move."""
+    """The statements, normals and work arrays of a move; of an involution without the calls that it is accepted by."""
 
     body: tuple[Statement, ...]
     normals: tuple[Array, ...]
     work: tuple[Array, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LoweredInvolution:
-    """An involution as statements, without the calls of U and H - U that it is accepted by."""
-
-    lowered: Lowered
-    """What draws, what blocks become, and the log of the ratio beside H."""
-    log_ratio: Scalar
+    log_ratio: tuple[Scalar, ...] = ()
+    """Of an involution: the log of its ratio beside H, where it is not 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredMoves:
-    """The parts of a cycle that can be lowered before the constants of the chain are known."""
+    """The parts of a cycle that can be lowered before the constants of the chain are known, and what it calls."""
 
     potential: Procedure | None = None
     rest: Procedure | None = None
-    refreshes: Mapping[int, Lowered] = field(default_factory=dict[int, Lowered])
-    """By the place of the move."""
-    draws: Mapping[int, LoweredDraw] = field(default_factory=dict[int, LoweredDraw])
-    """Likewise."""
-    involutions: Mapping[int, LoweredInvolution] = field(default_factory=dict[int, LoweredInvolution])
-    """Likewise."""
     sums: Procedure | None = None
     """What draws take of constants and data alone."""
+    draws: Mapping[int, LoweredDraw] = field(default_factory=dict[int, LoweredDraw])
+    """By the place of the move."""
+    parts: Mapping[int, Lowered] = field(default_factory=dict[int, Lowered])
+    """Refreshes and involutions, likewise."""
+    step: Procedure | None = None
+    """That of the word, if there is one."""
+    gradient: Procedure | None = None
+    """Where it is evaluated beside the step."""
+    normals: tuple[Array, ...] = ()
+    """Those that the step takes."""
 
     def reading(self, readable: tuple[Array, ...], program: Program) -> "LoweredMoves":
         """Return the procedures with what they read among all that a chain has for them."""
@@ -138,7 +113,7 @@ class LoweredMoves:
         potential, rest = reads(self.potential), self.rest
         if potential is not None and rest is not None and program.cycle is not None and program.cycle.potential:
             own = program.cycle.potential
-            calls = (invoke(potential, {own.block.name: block}, (value,)) for block, value in own.others)
+            calls = (one for block, value in own.others for one in call(potential, {own.block.name: block}, value))
             work = potential.work if own.others else ()
             rest = replace(rest, body=(*calls, *rest.body), work=(*rest.work, *work))
         return replace(
@@ -153,9 +128,14 @@ class LoweredMoves:
     def read(self) -> frozenset[str]:
         """All names that they read."""
         own = (self.potential, self.rest, self.sums, *(draw.procedure for draw in self.draws.values()))
-        others = (*self.refreshes.values(), *(involution.lowered for involution in self.involutions.values()))
-        bodies = (*(procedure.body for procedure in own if procedure), *(move.body for move in others))
+        bodies = (*(procedure.body for procedure in own if procedure), *(move.body for move in self.parts.values()))
         return frozenset(name for body in bodies for name in names_in(body))
+
+    @property
+    def called(self) -> tuple[Procedure, ...]:
+        """All procedures that a cycle calls."""
+        draws = (own.procedure for own in self.draws.values())
+        return tuple(own for own in (self.step, self.gradient, self.potential, self.rest, *draws) if own is not None)
 
 
 def lower_moves(defined: Definitions, program: Program) -> LoweredMoves:
@@ -168,17 +148,19 @@ def lower_moves(defined: Definitions, program: Program) -> LoweredMoves:
         potential = lower_potential(defined, cycle.potential)
         defined.forget()
         rest = lower_rest(defined, cycle.rest)
-    refreshes, draws = dict[int, Lowered](), dict[int, LoweredDraw]()
-    involutions = dict[int, LoweredInvolution]()
+    draws, parts = dict[int, LoweredDraw](), dict[int, Lowered]()
     for place, move in enumerate(cycle.moves):
         defined.forget()
-        if isinstance(move, Refresh):
-            refreshes[place] = lower_refresh(defined, move, program)
-        if isinstance(move, Draw):
-            draws[place] = lower_draw(defined, move, program.data)
-        if isinstance(move, Involution):
-            involutions[place] = lower_involution(defined, move, program)
-    return LoweredMoves(potential, rest, refreshes, draws, involutions, _sums(draws))
+        match move:
+            case Refresh():
+                parts[place] = _refreshed(defined, move, program)
+            case Draw():
+                draws[place] = lower_draw(defined, move, program.data)
+            case Involution():
+                parts[place] = _mapped(defined, move, program)
+            case _:
+                pass
+    return LoweredMoves(potential, rest, _sums(draws), draws, parts)
 
 
 def _sums(draws: Mapping[int, LoweredDraw]) -> Procedure | None:
@@ -200,133 +182,104 @@ def lower_rest(defined: Definitions, rest: Tensor) -> Procedure:
     return Procedure(REST, (f"H - U = {text(rest)}.",), (Array(name),), (), work, body)
 
 
-def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> Lowered:
+def _refreshed(defined: Definitions, move: Refresh, program: Program) -> Lowered:
     """Return the draw of a block from its law given all others: new = kept old + N(0, (1 - kept^2) S)."""
-    begin = len(defined.changing)
-    noise = lower_noise(defined, move.noise, program.parameters)
-    before, arrays = defined.computed(begin)
-    loops = defined.loops(move.block.shape.sizes)
-    at = entry_at(loops)
-    kept = (Times((Constant(move.kept), Ref(move.old, at))),) if move.kept else ()
-    value = plus((*kept, *(increment for _, increment in noise.increments)))
-    inside = tuple(statement for _, body in noise.inside for statement in body)
+    slots = tuple(Index(size, "i") for size in move.block.shape.sizes)
+    kept = (Term(move.kept, ((Coordinate(move.old, slots), Fraction(1)),)),) if move.kept else ()
     share = f"{move.kept} {move.block.name} + " if move.kept else ""
-    body = (
-        Comment(f"refresh: {move.new} = {share}N(0, {text(move.noise.two_D[0][0])})"),
-        *before,
-        *nested(loops, (*inside, Assign(Ref(move.new, at), value))),
-    )
-    room = () if move.new in program.left.values() else (_array(move.new, move.block.shape),)
-    work = (*arrays, *room)
-    return Lowered(body, noise.normals, work)
+    says = f"refresh: {move.new} = {share}N(0, {text(move.noise.two_D[0][0])})"
+    drawn = Auxiliary(replace(move.block, name=move.new), Tensor(slots, kept), move.noise)
+    return _normal(defined, drawn, program, says)
 
 
-def lower_involution(defined: Definitions, move: Involution, program: Program) -> LoweredInvolution:
-    """Return the draws of an involution, the images of blocks, and the log of its ratio besides H."""
-    body, normals, work = list[Statement](), list[Array](), list[Array]()
-    for drawn in move.draws:
-        own = _auxiliary(defined, drawn, program)
-        body, normals, work = [*body, *own.body], [*normals, *own.normals], [*work, *own.work]
-    for image in move.images:
-        begin = len(defined.changing)
-        loops = defined.loops(image.block.shape.sizes)
-        at = entry_at(loops)
-        value = at_loops(defined, image.value, loops)
-        before, arrays = defined.computed(begin)
-        body.append(Comment(f"involution: {image.at} = {text(image.value)}"))
-        body += before
-        body += nested(loops, (Assign(Ref(image.at, at), value),))
-        work += arrays
-        room = () if image.new in program.left.values() else (image.new,)
-        work += [_array(name, image.block.shape) for name in (image.at, *room)]
-    begin = len(defined.changing)
-    log_ratio = scalar(defined, move.log_ratio, (), {})
-    before, arrays = defined.computed(begin)
-    body += before
-    work += arrays
-    return LoweredInvolution(Lowered(tuple(body), tuple(normals), tuple(work)), log_ratio)
-
-
-def _auxiliary(defined: Definitions, drawn: Auxiliary, program: Program) -> Lowered:
-    """Return what draws a block that an involution has for itself: w = mean + N(0, cov)."""
+def _normal(defined: Definitions, drawn: Auxiliary, program: Program, says: str) -> Lowered:
+    """Return what draws a block w = mean + N(0, cov)."""
     begin = len(defined.changing)
     noise = lower_noise(defined, drawn.noise, program.parameters)
     loops = defined.loops(drawn.block.shape.sizes)
-    at = entry_at(loops)
-    mean = at_loops(defined, drawn.mean, loops)
+    mean = () if drawn.mean.is_zero else (at_loops(defined, drawn.mean, loops),)
     before, arrays = defined.computed(begin)
-    value = plus((*(() if drawn.mean.is_zero else (mean,)), *(increment for _, increment in noise.increments)))
+    value = plus((*mean, *(increment for _, increment in noise.increments)))
     inside = tuple(statement for _, statements in noise.inside for statement in statements)
-    covariance = text(drawn.noise.two_D[0][0])
-    body = (
-        Comment(f"{drawn.block.name} ~ N({text(drawn.mean)}, {covariance})"),
-        *before,
-        *nested(loops, (*inside, Assign(Ref(drawn.block.name, at), value))),
-    )
-    work = (*arrays, _array(drawn.block.name, drawn.block.shape))
-    return Lowered(body, noise.normals, work)
+    store = Assign(Ref(drawn.block.name, entry_at(loops)), value)
+    body = (Comment(says), *before, *nested(loops, (*inside, store)))
+    return Lowered(body, noise.normals, (*arrays, *_room(program, (drawn.block.name, drawn.block.shape))))
+
+
+def _room(program: Program, *named: tuple[str, Shape]) -> tuple[Array, ...]:
+    """Return the arrays of values of blocks, but for those that a step leaves."""
+    return tuple(block_array(name, shape) for name, shape in named if name not in program.left.values())
+
+
+def _mapped(defined: Definitions, move: Involution, program: Program) -> Lowered:
+    """Return the draws of an involution, the images of blocks, and the log of its ratio besides H."""
+    body, normals, work = list[Statement](), list[Array](), list[Array]()
+    for drawn in move.draws:
+        says = f"{drawn.block.name} ~ N({text(drawn.mean)}, {text(drawn.noise.two_D[0][0])})"
+        own = _normal(defined, drawn, program, says)
+        body, normals, work = [*body, *own.body], [*normals, *own.normals], [*work, *own.work]
+    for image in move.images:
+        begin = len(defined.changing)
+        stores = filled(defined, image.at, image.value, defined.loops(image.block.shape.sizes))
+        before, arrays = defined.computed(begin)
+        body += [Comment(f"involution: {image.at} = {text(image.value)}"), *before, *stores]
+        work += [*arrays, *_room(program, *((name, image.block.shape) for name in (image.at, image.new)))]
+    begin = len(defined.changing)
+    log_ratio = scalar(defined, move.log_ratio, (), {})
+    before, arrays = defined.computed(begin)
+    ratio = () if move.log_ratio.is_zero else (log_ratio,)
+    return Lowered((*body, *before), tuple(normals), (*work, *arrays), ratio)
 
 
 def lower_cycle(
-    defined: Definitions, program: Program, moves: LoweredMoves, called: Called, readable: tuple[Array, ...]
+    defined: Definitions, program: Program, moves: LoweredMoves, readable: tuple[Array, ...]
 ) -> tuple[Procedure, tuple[Array, ...]]:
     """Return the procedure of one step of the chain, and the normals that it takes.
 
     Args:
         defined: what is known while it is lowered.
         program: whose statements are those of the word, with its cycle.
-        moves: what draws blocks anew or maps them, by the places of the moves.
-        called: the procedures that it calls.
+        moves: what draws blocks anew or maps them, by the places of the moves, and the procedures that are called.
         readable: all that they may read of a chain, in the order of the module's arguments.
     """
     cycle = program.cycle or Cycle(())
     shapes = {block.name: block.shape for block in program.blocks}
     lowered: list[Lowered] = []
-    flags = defined.named(tuple(f"due_{every}" for every in cycle.schedules))
-    due = dict(zip(cycle.schedules, flags, strict=True))
-    probabilities = list[tuple[Move, Scalar]]()
+    due = dict(zip(cycle.schedules, defined.named(f"due_{every}" for every in cycle.schedules), strict=True))
+    probabilities = list[tuple[Move, Ref]]()
     for place, move in enumerate(cycle.moves):
-        counted, zeros = tuple[Statement, ...](), tuple[Statement, ...]()
+        probability = Ref(ACCEPTANCE, (0,))
         match move:
             case Trajectory():
                 shapes |= {value.name: value.shape for value in move.values if value.end}
-                probability = Ref(defined.naming("taken")) if len(cycle.accepted) > 1 else Ref(ACCEPTANCE, (0,))
-                own = _trajectory(defined, move, program, called, probability)
-                counted, zeros = _told_of(move, cycle, probability)
-                probabilities += [(move, probability)] if move.metropolis else []
+                probability = Ref(defined.naming("taken")) if len(cycle.accepted) > 1 else probability
+                own = _trajectory(defined, move, program, moves, probability)
             case Involution():
-                own, probability = _reflected(defined, move, moves.involutions[place], called)
-                counted = (Increment(Ref(INVOLUTIONS_TRIED, (0,)), ONE),)
-                zeros = (Assign(probability, ZERO),)
-                probabilities.append((move, probability))
+                own, probability = _reflected(defined, move, moves.parts[place], moves)
             case CodeMove():
                 own = _by_code(defined, move, program)
             case Draw():
-                own = _drawn(move, called.draws[place], program)
-                zeros = (_told(move.told, 0),) if move.told else ()
+                own = _drawn(move, moves.draws[place], program)
             case Refresh():
-                own = moves.refreshes[place]
+                own = moves.parts[place]
+        probabilities.append((move, probability))
         if move.every > 1:
-            left = (*_copies(defined, _changed(move)), *zeros)
+            counted, zeros = _counts(cycle, move, probability)
+            left = (*_copies(defined, (change[1:] for change in changes(move))), *zeros)
             own = replace(own, body=(When(Ref(due[move.every]), (*own.body, *counted), left),))
         lowered.append(own)
     shapes |= {cycle.counter: SCALAR} if cycle.counter else {}
-    body = (
-        *_counted(cycle, due),
-        *_tried(cycle),
-        *(statement for own in lowered for statement in own.body),
-        *_means(cycle, probabilities),
-        *_few(cycle),
-    )
+    statements = (statement for own in lowered for statement in own.body)
+    body = (*_counted(cycle, due), *_tried(cycle), *statements, *_reported(cycle, probabilities))
     normals = tuple(array for own in lowered for array in own.normals)
-    read = names_in(body).union(array.name for procedure in called.every for array in procedure.inputs)
-    values = tuple(_array(name, shape) for name, shape in shapes.items())
-    streams = cycle.codes or any(STREAM in procedure.inputs for procedure in called.every)
+    read = names_in(body).union(array.name for procedure in moves.called for array in procedure.inputs)
+    values = tuple(block_array(name, shape) for name, shape in shapes.items())
+    streams = cycle.codes or any(STREAM in procedure.inputs for procedure in moves.called)
     stream = (STREAM,) if streams else ()
     others = tuple(array for array in with_sizes_told(readable, read, body, values) if array.name not in shapes)
     code = map(Array, program.functions)
     inputs = (*code, *values, *others, *normals, *stream, Array("eps"))
-    outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
+    outputs = tuple(block_array(program.left[name], shape) for name, shape in shapes.items())
     outputs += tuple(Array(name, (1,)) for name in _told_names(cycle))
     draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"
     says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
@@ -347,23 +300,11 @@ def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
     arguments = (*(one.new for one in move.handed), *move.given, move.stream)
     body = (
         Comment(f"code: {move.code} changes {', '.join(one.block.name for one in move.changed)}"),
-        *_copies(defined, [(one.new, one.old, one.block.shape) for one in move.handed]),
+        *_copies(defined, ((one.old, one.new, one.block.shape) for one in move.handed)),
         Invoke(OWN_STREAM, (STREAM.name,), (Ref(move.stream),)),
         Invoke(move.argument, arguments),
     )
-    room = {*program.left.values()}
-    return Lowered(body, (), tuple(_array(c.new, c.block.shape) for c in move.handed if c.new not in room))
-
-
-def _changed(move: Move) -> list[tuple[str, str, Shape]]:
-    """Return the values that a move leaves, each with that before it and its shape."""
-    match move:
-        case Trajectory():
-            return [(value.end, value.start, value.shape) for value in move.values if value.end]
-        case Involution(images=changed) | CodeMove(changed=changed):
-            return [(one.new, one.old, one.block.shape) for one in changed]
-        case _:
-            return [(move.new, move.old, move.block.shape)]
+    return Lowered(body, (), _room(program, *((one.new, one.block.shape) for one in move.handed)))
 
 
 def _told(name: str, number: int) -> Assign:
@@ -388,75 +329,75 @@ def _some_left_out(moves: Iterable[Move]) -> bool:
     return any(move.every > 1 for move in moves)
 
 
+def _guards(cycle: Cycle) -> tuple[str, ...]:
+    return (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in cycle.accepted) else ()
+
+
 def _told_names(cycle: Cycle) -> tuple[str, ...]:
     """Return what a cycle tells beside its state: of what is accepted or refused, and of levels that places reach."""
     told = [(mean, *((count,) if _some_left_out(own) else ())) for mean, count, own in _statistics(cycle) if own]
-    guards = (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in cycle.accepted) else ()
     few = (TOO_FEW,) if any(draw.told for draw in cycle.draws) else ()
-    first, *others = (name for names in told for name in names) if told else ("",)
-    return (*filter(None, (first,)), *guards, *others, *few)
+    names = tuple(name for own in told for name in own)
+    return (*names[:1], *_guards(cycle), *names[1:], *few)
 
 
 def _tried(cycle: Cycle) -> Iterator[Statement]:
     """Yield what begins to count what is accepted or refused by what is done in each cycle; nothing where all is."""
-    (_, tried, all_), *kinds, mapped = _statistics(cycle)
-    several = ("", tried, all_ if len(all_) > 1 else ())
-    for _, name, moves in (several, mapped, *kinds):
-        if _some_left_out(moves):
-            yield _told(name, sum(move.every == 1 for move in moves))
+    for _, count, moves in _statistics(cycle):
+        if _some_left_out(moves) and (count != TRIED or len(moves) > 1):
+            yield _told(count, sum(move.every == 1 for move in moves))
 
 
-def _told_of(move: Trajectory, cycle: Cycle, probability: Ref) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
-    """Return what counts a trajectory that is not done in each cycle, and what tells zeros where it is not done."""
-    if len(cycle.accepted) > 1:
-        (_, tried, _), *kinds, _ = _statistics(cycle)
-        counts = (tried, *(count for _, count, moves in kinds if move in moves))
-        return tuple(Increment(Ref(name, (0,)), ONE) for name in counts), (Assign(probability, ZERO),)
-    names = _told_names(replace(cycle, moves=cycle.trajectories))
-    return ((_told(TRIED, 1),) if TRIED in names else ()), tuple(_told(name, 0) for name in names)
+def _counts(cycle: Cycle, move: Move, probability: Ref) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """Return what counts a move that is not done in each cycle, and what tells zeros where it is not done."""
+    counts = [count for _, count, moves in _statistics(cycle) if move in moves]
+    if isinstance(move, Draw):
+        return (), (_told(move.told, 0),) if move.told else ()
+    if cycle.accepted == (move,):
+        return (_told(TRIED, 1),), tuple(_told(name, 0) for name in (ACCEPTANCE, *_guards(cycle), TRIED))
+    zeros = (Assign(probability, ZERO),) if counts else ()
+    return tuple(Increment(Ref(name, (0,)), ONE) for name in counts), zeros
 
 
-def _means(cycle: Cycle, probabilities: list[tuple[Move, Scalar]]) -> Iterator[Statement]:
+def _reported(cycle: Cycle, probabilities: list[tuple[Move, Ref]]) -> Iterator[Statement]:
     """Yield statements that report the acceptance of the moves of a cycle; a single trajectory reports its own.
 
-    They give the mean where all moves are due in each cycle, else the sum and the number of moves.
+    They give the mean where all moves are due in each cycle, else the sum and the number of moves. What adds up how
+    many draws by slices had too few places follows.
     """
     for name, _, moves in _statistics(cycle):
         own = [probability for move, probability in probabilities if move in moves]
         if own and (name != ACCEPTANCE or len(own) > 1):
             share = (Constant(Fraction(1, len(own))),) if len(own) > 1 and not _some_left_out(moves) else ()
             yield Assign(Ref(name, (0,)), plus(tuple(Times((*share, one)) for one in own)))
-
-
-def _few(cycle: Cycle) -> Iterator[Statement]:
-    """Yield what adds up how many draws by slices had too few places; nothing where none counts that."""
-    told = tuple(Ref(draw.told, (0,)) for draw in cycle.draws if draw.told)
-    if told:
+    if told := tuple(Ref(draw.told, (0,)) for draw in cycle.draws if draw.told):
         yield Assign(Ref(TOO_FEW, (0,)), plus(told))
 
 
-def _reflected(defined: Definitions, move: Involution, own: LoweredInvolution, called: Called) -> tuple[Lowered, Ref]:
+def _reflected(defined: Definitions, move: Involution, own: Lowered, moves: LoweredMoves) -> tuple[Lowered, Ref]:
     """Return the statements of an involution with what it is accepted by, and the probability that it is taken."""
-    if called.potential is None or called.rest is None:
-        raise CompilerError("an involution is accepted by H, which is not there")
     wanted = ("U_start", "U_image", "rest_start", "rest_image", "noise_accept", "probability")
-    *energies, drawn, probability = defined.named(wanted)
-    before, image, rest_before, rest_image = energies
+    before, image, rest_before, rest_image, drawn, probability = defined.named(wanted)
     start, proposed = dict(move.start), move.proposed
-    differences = (Ref(before), Times((MINUS, Ref(image))), Ref(rest_before), Times((MINUS, Ref(rest_image))))
+    losses = _losses((Ref(before), Ref(image)), (Ref(rest_before), Ref(rest_image)))
     body = (
-        *own.lowered.body,
-        invoke(called.potential, start, (before,)),
-        invoke(called.rest, start, (rest_before,)),
-        invoke(called.potential, proposed, (image,)),
-        invoke(called.rest, proposed, (rest_image,)),
+        *own.body,
+        *call(moves.potential, start, before),
+        *call(moves.rest, start, rest_before),
+        *call(moves.potential, proposed, image),
+        *call(moves.rest, proposed, rest_image),
         Comment("accept with probability min(1, exp(H - H') q(w'|z')/q(w|z) |det DS|), else stay"),
-        Assign(Ref(LOG_RATIO), Plus((*differences, *(() if move.log_ratio.is_zero else (own.log_ratio,))))),
+        Assign(Ref(LOG_RATIO), Plus((*losses, *own.log_ratio))),
         _decide(Ref(probability), drawn),
         *(s for one in move.images for s in _chosen(defined, one.block.shape, one.new, one.at, one.old)),
     )
-    work = tuple(dict.fromkeys((*own.lowered.work, *called.potential.work, *called.rest.work)))
-    return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability)
+    room = (array for procedure in (moves.potential, moves.rest) if procedure for array in procedure.work)
+    return Lowered(body, (*own.normals, Array(drawn, (2,))), (*own.work, *room)), Ref(probability)
+
+
+def _losses(*pairs: tuple[Scalar, Scalar]) -> tuple[Scalar, ...]:
+    """Return the terms of the sum of `before - after` over pairs of both."""
+    return tuple(term for before, after in pairs for term in (before, Times((MINUS, after))))
 
 
 def _decide(probability: Ref, drawn: str) -> Statement:
@@ -466,60 +407,84 @@ def _decide(probability: Ref, drawn: str) -> Statement:
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
     """Return the call that draws a block by its law."""
-    room = () if move.new in program.left.values() else (_array(move.new, move.block.shape),)
-    call = invoke(own.procedure, {move.block.name: move.old})
     _, *told = own.procedure.outputs
-    return Lowered((call,), own.normals, (*own.procedure.work, *room, *told))
+    room = _room(program, (move.new, move.block.shape))
+    return Lowered(call(own.procedure, {move.block.name: move.old}), own.normals, (*own.procedure.work, *room, *told))
 
 
-def invoke(procedure: Procedure, actual: Mapping[str, Argument], targets: tuple[str, ...] = ()) -> Invoke:
-    """Return the call of a procedure, with actual names for some of its formal ones."""
+def call(procedure: Procedure | None, actual: Mapping[str, Argument], *targets: str) -> tuple[Invoke, ...]:
+    """Return the call of a procedure, with actual names for some of its formal ones; nothing where there is none."""
+    if procedure is None:
+        return ()
     given = tuple(actual.get(name, name) for name in procedure.arguments)
-    return Invoke(procedure.name, given, tuple(map(Ref, targets)))
+    return (Invoke(procedure.name, given, tuple(map(Ref, targets))),)
 
 
-def _array(name: str, shape: Shape) -> Array:
-    return Array(name, shape.sizes or (1,))
-
-
-def _trajectory(defined: Definitions, move: Trajectory, program: Program, called: Called, probability: Ref) -> Lowered:
+def _trajectory(
+    defined: Definitions, move: Trajectory, program: Program, moves: LoweredMoves, probability: Ref
+) -> Lowered:
     """Return the statements that repeat the step from the newest values on, and what is left of where it leads."""
     scaled, given = _scaled(defined, move)
     moved = tuple(value for value in move.values if value.name in program.passed_on)
-    at = {value.name: value.at for value in moved}
-    made = {value.name: program.passed_on[value.name] for value in moved}
-    length = _length(defined, move)
-    begun, ended = (), _copies(defined, [(value.end, value.at, value.shape) for value in moved if value.end])
-    normals = (*called.normals, *length.normals)
-    if move.metropolis and called.potential is not None and called.rest is not None:
+    start, at = {v.name: v.start for v in move.values}, {v.name: v.at for v in move.values}
+    energy = program.cycle.potential if program.cycle else None
+    U = next((v for v in move.values if energy and v.name == energy.name), None)
+    length, normals = _length(defined, move)
+    anew = call(moves.gradient, start) if move.anew else ()
+    anew += call(moves.potential, start, U.at) if move.anew and U else ()
+    known = (Assign(Ref(U.start, (0,)), Ref(U.at)),) if move.anew and U else ()
+    begun, ended = (), _copies(defined, ((v.at, v.end, v.shape) for v in moved if v.end))
+    normals = (*moves.normals, *normals)
+    if move.metropolis and U is not None:
         drawn, first, last = defined.named(("noise_accept", "rest_start", "rest_at"))
-        begun = (invoke(called.rest, {value.name: value.start for value in moved}, (first,)),)
-        returned = _returned(defined, move, program, called, given)
-        ended = _accepted(defined, move, program, called, (drawn, first, last), probability, returned)
+        begun = call(moves.rest, start, first)
+        returned = _returned(defined, move, program, moves, given)
+        losses = _losses((Ref(U.start, (0,)), Ref(U.at)), (Ref(first), Ref(last)))
+        losses += (Ref(HEAT, (0,)),) if program.heats else ()
+        loss = f"H - H'{' + heat' if program.heats else ''}"
+        ends = ((v, v.name in move.flip) for v in move.values if v != U and v.end)
+        ended = (
+            *call(moves.potential, at, U.at),
+            *call(moves.rest, at, last),
+            Comment(f"accept with probability min(1, exp({loss})), else turn round"),
+            Assign(Ref(LOG_RATIO), Plus(losses)),
+            *returned,
+            _decide(probability, drawn),
+            *(s for v, turned in ends for s in _chosen(defined, v.shape, v.end, v.at, v.start, turned=turned)),
+            *((_choice(Ref(U.end, (0,)), Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
+        )
         normals += (Array(drawn, (2,)),)
-    there = _kicked(defined, move, at | given, program, "a kick before the first step", taken_back=False)
-    back = _kicked(defined, move, at | given, program, "and taken back after the last", taken_back=True)
     body = (
-        *length.body,
+        *length,
         *scaled,
-        *_evaluated_anew(move, program, called),
+        *anew,
+        *known,
         *begun,
-        *_copies(defined, [(value.at, value.start, value.shape) for value in moved]),
-        *there,
-        Repeat(
-            move.least if move.least == move.most else LENGTH,
-            (*_stepped(called, at | given), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
-        ),
-        *back,
+        *_copies(defined, ((v.start, v.at, v.shape) for v in moved)),
+        *_kicked(defined, move, at | given, program, "a kick before the first step", taken_back=False),
+        _repeated(defined, move, program, moves, at | given),
+        *_kicked(defined, move, at | given, program, "and taken back after the last", taken_back=True),
         *ended,
     )
-    room = {value.end for value in move.values if value.end} - {*program.left.values()}
-    names = [(name, v.shape) for v in moved for name in (v.at, made[v.name], v.back, *({v.end} & room)) if name]
-    names += [(value.start, value.shape) for value in move.values if not value.end]
-    names += [(value.end, value.shape) for value in move.values if value not in moved and value.end in room]
-    work = (*(_array(name, shape) for name, shape in names), *(array for own in called.every for array in own.work))
-    work += (Array(HEAT, (1,)),) if program.heats else ()
-    return Lowered(body, normals, work)
+    names = [(name, v.shape) for v in moved for name in (v.at, program.passed_on[v.name], v.back, v.end) if name]
+    names += [(v.start, v.shape) for v in move.values if not v.end]
+    names += [(v.end, v.shape) for v in move.values if v not in moved and v.end]
+    work = (*_room(program, *names), *(array for own in moves.called for array in own.work))
+    return Lowered(body, normals, (*work, *((Array(HEAT, (1,)),) if program.heats else ())))
+
+
+def _repeated(
+    defined: Definitions, move: Trajectory, program: Program, moves: LoweredMoves, at: Mapping[str, str]
+) -> Repeat:
+    """Return the steps of a trajectory, of values that are at names of their own."""
+    made = ((new, at[name], s) for name, new, s in _passed(move, program))
+    count = move.least if move.least == move.most else LENGTH
+    return Repeat(count, (*call(moves.step, at), *_copies(defined, made)))
+
+
+def _passed(move: Trajectory, program: Program) -> Iterator[tuple[str, str, Shape]]:
+    """Yield what a trajectory passes from step to step, with what a step leaves of it."""
+    yield from ((v.name, program.passed_on[v.name], v.shape) for v in move.values if v.name in program.passed_on)
 
 
 def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], dict[str, str]]:
@@ -557,81 +522,18 @@ def _kicked(
     )
 
 
-def _stepped(called: Called, actual: Mapping[str, str]) -> tuple[Statement, ...]:
-    return () if called.step is None else (invoke(called.step, actual),)
-
-
-def _evaluated_anew(move: Trajectory, program: Program, called: Called) -> tuple[Statement, ...]:
-    """Return the calls of the gradient and U where a trajectory starts, if those known are of another state."""
-    if not move.anew:
-        return ()
-    start = {value.name: value.start for value in move.values}
-    U = next(
-        (
-            v
-            for v in move.values
-            if program.cycle and program.cycle.potential and v.name == program.cycle.potential.name
-        ),
-        None,
-    )
-    gradient = () if called.gradient is None else (invoke(called.gradient, start),)
-    if U is None or called.potential is None:
-        return gradient
-    return (*gradient, invoke(called.potential, start, (U.at,)), Assign(Ref(U.start, (0,)), Ref(U.at)))
-
-
-def naming(defined: Definitions, wanted: str) -> str:
-    """Return `wanted` or a name like it that is free, now taken."""
-    return defined.naming(wanted)
-
-
-def _length(defined: Definitions, move: Trajectory) -> Lowered:
-    """Return what draws how long a trajectory is; nothing where that is a number."""
+def _length(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
+    """Return what draws how long a trajectory is, with the normals; nothing where that is a number."""
     if move.least == move.most:
-        return Lowered((), (), ())
+        return (), ()
     drawn = defined.naming("noise_length")
     ends = Literal(str(move.least)), Literal(str(move.most))
-    body = (
-        Comment(f"length: uniform({move.least}, {move.most})"),
-        Invoke("_uniform_integer", (*ends, Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(LENGTH),)),
-    )
-    return Lowered(body, (Array(drawn, (2,)),), ())
-
-
-def _accepted(
-    defined: Definitions,
-    move: Trajectory,
-    program: Program,
-    called: Called,
-    names: tuple[str, str, str],
-    probability: Ref,
-    returned: tuple[Statement, ...],
-) -> tuple[Statement, ...]:
-    """Return the statements that take the end of a trajectory with probability min(1, exp(H - H')), or its start."""
-    drawn, first, last = names
-    if program.cycle is None or program.cycle.potential is None or called.potential is None or called.rest is None:
-        return ()
-    U = next(value for value in move.values if value.name == program.cycle.potential.name)
-    at = {value.name: value.at for value in move.values}
-    before, after = (Ref(U.start, (0,)), Ref(first)), (Ref(U.at), Ref(last))
-    differences = (before[0], Times((MINUS, after[0])), before[1], Times((MINUS, after[1])))
-    differences += (Ref(HEAT, (0,)),) if program.heats else ()
-    ends = ((v, v.name in move.flip) for v in move.values if v != U and v.end)
-    chosen = (s for v, turned in ends for s in _chosen(defined, v.shape, v.end, v.at, v.start, turned=turned))
-    return (
-        invoke(called.potential, at, (U.at,)),
-        invoke(called.rest, at, (last,)),
-        Comment(f"accept with probability min(1, exp(H - H'{' + heat' if program.heats else ''})), else turn round"),
-        Assign(Ref(LOG_RATIO), Plus(differences)),
-        *returned,
-        _decide(probability, drawn),
-        *chosen,
-        *((_choice(Ref(U.end, (0,)), Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
-    )
+    call_ = Invoke("_uniform_integer", (*ends, Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(LENGTH),))
+    return (Comment(f"length: uniform({move.least}, {move.most})"), call_), (Array(drawn, (2,)),)
 
 
 def _returned(
-    defined: Definitions, move: Trajectory, program: Program, called: Called, given: Mapping[str, str]
+    defined: Definitions, move: Trajectory, program: Program, moves: LoweredMoves, given: Mapping[str, str]
 ) -> tuple[Statement, ...]:
     """Return the statements that refuse a trajectory which, turned round at its end, does not lead to its start.
 
@@ -642,18 +544,11 @@ def _returned(
         return ()
     moved = tuple(value for value in move.values if value.back)
     gap, extent, led, *counts = defined.named(("gap", "extent", "led", "lost", "one_way"))
-    back = {value.name: value.back for value in moved}
     body: list[Statement] = [
         Comment("and where it leads back: each step was solved for"),
         Assign(Ref(led), Ref(LOG_RATIO)),
-        *(s for v in moved for s in _written(defined, v.back, v.at, v.shape, turned=v.name in move.flip)),
-        Repeat(
-            move.least if move.least == move.most else LENGTH,
-            (
-                *_stepped(called, back | dict(given)),
-                *_copies(defined, [(v.back, program.passed_on[v.name], v.shape) for v in moved]),
-            ),
-        ),
+        *(s for v in moved for s in _written(defined, v.at, v.back, v.shape, turned=v.name in move.flip)),
+        _repeated(defined, move, program, moves, {v.name: v.back for v in moved} | dict(given)),
     ]
     blocks = {block.name for block in program.blocks}
     for value in (own for own in moved if own.name in blocks):
@@ -661,29 +556,26 @@ def _returned(
         at = entry_at(loops)
         start, end, returns = (Ref(name, at) for name in (value.start, value.at, value.back))
         there = returns if value.name in move.flip else Times((MINUS, returns))
+        sums = (
+            Increment(Ref(gap), Call("abs", (Plus((start, there)),))),
+            Increment(Ref(extent), Plus((Call("abs", (start,)), Call("abs", (end,))))),
+        )
         body += [
             Assign(Ref(gap), ZERO),
             Assign(Ref(extent), ZERO),
-            *nested(
-                loops,
-                (
-                    Increment(Ref(gap), Call("abs", (Plus((start, there)),))),
-                    Increment(Ref(extent), Plus((Call("abs", (start,)), Call("abs", (end,))))),
-                ),
-            ),
+            *nested(loops, sums),
             Invoke("_returned", (LOG_RATIO, gap, extent), (Ref(LOG_RATIO),)),
         ]
-    body.append(Invoke("_guards", (led, LOG_RATIO), tuple(map(Ref, counts))))
     told = zip((UNSOLVED, IRREVERSIBLE), counts, strict=True)
-    body += [Assign(Ref(name, (0,)), Ref(count)) for name, count in told]
-    return tuple(body)
+    guards = Invoke("_guards", (led, LOG_RATIO), tuple(map(Ref, counts)))
+    return (*body, guards, *(Assign(Ref(name, (0,)), Ref(count)) for name, count in told))
 
 
 def _signed(value: Scalar, *, turned: bool) -> Scalar:
     return Times((MINUS, value)) if turned else value
 
 
-def _written(defined: Definitions, new: str, old: str, shape: Shape, *, turned: bool = False) -> tuple[Statement, ...]:
+def _written(defined: Definitions, old: str, new: str, shape: Shape, *, turned: bool = False) -> tuple[Statement, ...]:
     """Return the loop that writes a value into another, its sign turned or not."""
     loops = defined.loops(shape.sizes)
     at = entry_at(loops)
@@ -691,7 +583,7 @@ def _written(defined: Definitions, new: str, old: str, shape: Shape, *, turned: 
 
 
 def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> tuple[Statement, ...]:
-    """Return the loops that write values into others: `new`, `old`, and the shape of both."""
+    """Return the loops that write values into others: `old`, `new`, and the shape of both."""
     return tuple(statement for pair in pairs for statement in _written(defined, *pair))
 
 

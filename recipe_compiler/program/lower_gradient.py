@@ -27,6 +27,7 @@ from recipe_compiler.program.loops import (
     Assign,
     Constant,
     Increment,
+    Invoke,
     Raise,
     Ref,
     Scalar,
@@ -44,27 +45,26 @@ LOG_LIKELIHOOD = "log_likelihood"
 """The procedure that writes that of every datum, and the array that it writes into."""
 
 
-def lower_gradient(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]) -> Procedure:
-    """Return the procedure that writes grad U (or its minibatch estimate) into an array of its name.
+def lower_gradient(defined: Definitions, gradient: Gradient) -> Procedure:
+    """Return the procedure that writes grad U (or its minibatch estimate) into an array of its name, without inputs.
 
     Args:
         defined: the definitions of the module so far; constant ones go to `prepare`.
         gradient: the gradient's parts in index notation.
-        inputs: every array and scalar the procedure may read, in the order of the module's arguments.
 
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
     try:
-        return _lowered(defined, gradient, inputs)
+        return _lowered(defined, gradient)
     except ModelError as error:
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
 
 
-def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]) -> Procedure:
+def _lowered(defined: Definitions, gradient: Gradient) -> Procedure:
     outputs = (Array(gradient.name, gradient.block.shape.sizes or (1,)),)
     if gradient.code:
-        return Procedure("gradient", (), outputs, inputs, (), ())
+        return Procedure("gradient", (), outputs, (), (), (Invoke("gradient", gradient.given),))
     views = _views(gradient)
     defined.taken |= {view.name for view in views if view.source == gradient.name}
     name, whole = gradient.name, gradient.block.name
@@ -75,7 +75,7 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     body = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
     views += tuple(view for chain in chains for view in chain.views)
     body = (*views, *_begun(chains, scans), *body, *(s for chain in chains for s in chain.after))
-    return Procedure("gradient", _says(gradient, outs), outputs, inputs, _room(defined, chains, scans), body)
+    return Procedure("gradient", _says(gradient, outs), outputs, (), _room(defined, chains, scans), body)
 
 
 def _begun(chains: Iterable[ConstraintCode], scans: Scans) -> tuple[Statement, ...]:

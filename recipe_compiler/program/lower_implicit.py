@@ -66,7 +66,7 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
     first = Ref(shift.new, (0,) * len(at))
     sizes = shift.block.shape.sizes or (1,)
     arrays = (Array(name, sizes), Array(left, sizes), Array(matrix, (sizes[0], sizes[0])))
-    own = (*arrays, *(definition.array for definition in defined.changing[before:]))
+    own = (*arrays, *defined.computed(before)[1])
     defined.forget(before)
     return (says, *guess, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own
 

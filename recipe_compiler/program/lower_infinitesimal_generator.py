@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.program.combine import entry_at, nested
+from recipe_compiler.program.combine import block_array, entry_at, nested
 from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement
-from recipe_compiler.program.lower import block_array, prepared, started
+from recipe_compiler.program.lower import prepared, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
 from recipe_compiler.program.split_long_lines import shorten
@@ -45,7 +45,7 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
         return None
     defined = started(replace(program, gradient=stated.gradient))
     defined.taken |= {moment.name for moment in stated.moments}
-    gradient = lower_gradient(defined, stated.gradient, ())
+    gradient = lower_gradient(defined, stated.gradient)
     defined.forget()
     body: tuple[Statement, ...] = ()
     for moment in stated.moments:

@@ -503,6 +503,17 @@ class CodeMove:
 Move = Refresh | Draw | Trajectory | Involution | CodeMove
 
 
+def changes(move: Move) -> tuple[tuple[str, str, str, Shape], ...]:
+    """Return what a move changes: what it is called, its value before, that which is left, and its shape."""
+    match move:
+        case Trajectory(values=values):
+            return tuple((value.name, value.start, value.end, value.shape) for value in values if value.end)
+        case Involution(images=changed) | CodeMove(changed=changed):
+            return tuple((one.block.name, one.old, one.new, one.block.shape) for one in changed)
+        case _:
+            return ((move.block.name, move.old, move.new, move.block.shape),)
+
+
 @dataclass(frozen=True, slots=True)
 class Cycle:
     """The moves that are one step of the chain, in order; and H = U + rest, if a move is accepted by it."""
@@ -535,17 +546,7 @@ class Cycle:
     @property
     def left(self) -> Mapping[str, str]:
         """The names of the values that moves are given, to those that they leave."""
-        found: dict[str, str] = {}
-        for move in self.moves:
-            match move:
-                case Refresh(block, _, new) | Draw(block, _, new):
-                    found[block.name] = new
-                case Trajectory():
-                    found |= {value.name: value.end for value in move.values if value.end}
-                case Involution():
-                    found |= {image.block.name: image.new for image in move.images}
-                case CodeMove():
-                    found |= {one.block.name: one.new for one in move.changed}
+        found = {name: new for move in self.moves for name, _, new, _ in changes(move)}
         return found | ({self.counter: self.counted} if self.counter else {})
 
     @property
