@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.constraints import Constraint
-from recipe_compiler.formula.declaration import Block, Datum
-from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.program import program as program_
-from recipe_compiler.program.atoms import indices, names_of
-from recipe_compiler.program.combine import entry_at, nested, plus
-from recipe_compiler.program.contraction import at_loops, scalar, scalars_at
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program.combine import block_array, entry_at, nested, plus
+from recipe_compiler.program.contraction import at_loops, filled, scalar, scalars_at
 from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
@@ -43,6 +41,7 @@ from recipe_compiler.program.lower_constraint import ConstraintCode, around_by_l
 from recipe_compiler.program.lower_gradient import Out, sums_of
 from recipe_compiler.program.program import SLICES, Draw, Program
 from recipe_compiler.program.traverse import names_in
+from recipe_compiler.tensor.atoms import occurring
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index, Tensor
 
@@ -84,8 +83,6 @@ def _normal(p: Scalars, normal: Scalars) -> Scalar:
 
 
 _SHAPE_RATE, _SHAPE_SCALE = ("shape", "rate"), ("shape", "scale")
-_MOVED = (*_SHAPE_RATE, "scale", "factor", "mean")
-"""Beside the law's own: scale = (1 - exp(-rate eps))/rate, factor = exp(-rate eps)/scale and mean = b factor."""
 _GAMMA, _LOG_GAMMA = (("G", "_next_gamma", (0,)),), (("log_G", "_next_log_gamma", (0,)),)
 _LOG_GAMMAS = (("log_G", "_next_log_gamma", (0,)), ("log_F", "_next_log_gamma", (1,)))
 _EXPONENTIAL, _UNIFORM = (("E", "_next_exponential", ()),), (("u", "_next_uniform", ()),)
@@ -106,10 +103,6 @@ COMPUTED: Mapping[tuple[str, str], Computed] = {
     ("Uniform", ""): Computed(("low", "high"), _UNIFORM, lambda p, v: plus((p[0], Times((_less(p[1], p[0]), v[0]))))),
     ("Poisson", ""): Computed(("mean",), (("count", "_next_poisson", (0,)),), lambda _, v: v[0]),
     ("Binomial", ""): Computed(("n", "p"), (("count", "_next_binomial", (0, 1)),), lambda _, v: v[0]),
-    ("CIR", ""): Computed(_MOVED, (("G", "_next_gamma_of_count", (0, 4)),), lambda p, v: Times((p[2], *v))),
-    ("CIR", "log"): Computed(
-        _MOVED, (("log_G", "_next_log_gamma_of_count", (0, 4)),), lambda p, v: plus((*v, _log(p[2])))
-    ),
 }
 """How the laws are drawn entry by entry, of blocks as they are and in an unbounded variable."""
 
@@ -154,11 +147,10 @@ class LoweredDraw:
 def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> LoweredDraw:
     """Return the procedure that writes a new value of the potential's block, b redrawn and the rest unchanged."""
     drawn, theta = move.drawn, move.block
-    sizes = theta.shape.sizes or (1,)
     out = defined.naming(f"{drawn.name}_drawn") if move.stacked else move.new
     plain = [(block, start) for block, start in move.places if move.stacked and block.constraint is None]
-    views = [View(block.name, theta.name, start, _fixed(block)) for block, start in plain]
-    views += [View(out, move.new, move.start, _fixed(drawn.sampled))] if move.stacked else []
+    views = [View(block.name, theta.name, start, block.shape.sizes) for block, start in plain]
+    views += [View(out, move.new, move.start, drawn.sampled.shape.sizes)] if move.stacked else []
     defined.forget()
     sets, computed = _with_sets(defined, move)
     views += [view for own in sets for view in own.views]
@@ -178,7 +170,7 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> Low
     procedure = Procedure(
         name,
         _says(move, names),
-        (Array(move.new, sizes), *((Array(move.told, (1,)),) if move.told else ())),
+        (block_array(move.new, theta.shape), *((Array(move.told, (1,)),) if move.told else ())),
         (*normals, *stream),
         work,
         (*views, *before, *kept, *body),
@@ -214,9 +206,13 @@ def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
         return _says_slices(move, names)
     law = f"N(inv({names[1]}) {names[0]}, inv({names[1]}))" if move.by_precision else f"{move.law}({', '.join(names)})"
     says = f"{_part(move)} is drawn from {law}, its conditional distribution."
-    at = [("", "[i]", "[i,j]")[len(parameter.free)] for parameter in move.parameters]
-    parameters = zip(names, at, move.parameters, strict=True)
-    return (says, *(f"{name}{place} = {text(parameter)}." for name, place, parameter in parameters))
+    return (says, *(f"{_stated(*one)}." for one in zip(names, move.parameters, strict=True)))
+
+
+def _stated(name: str, tensor: Tensor) -> str:
+    """Return an equation for the entries of an array."""
+    at = ",".join(index.label for index in tensor.free)
+    return f"{name}{at and f'[{at}]'} = {text(tensor)}"
 
 
 def _part(move: Draw) -> str:
@@ -229,16 +225,13 @@ def _part(move: Draw) -> str:
 def _says_slices(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return how rows are drawn below levels, in words."""
     logits, log_w, level, *left = names
-    n, k = ("[i]", "[j]") if len(move.drawn.shape.sizes) == 2 else ("", "[i]")
-    of_weights = f"{n if len(move.parameters[1].free) == 2 else ''}{k}".replace("][", ",")
-    of_logits = f"{n}{k}".replace("][", ",")
-    beyond = (f"{move.told} is 1 where a level is below {left[0]} = {text(move.parameters[2])}.",) if left else ()
+    beyond = (f"{move.told} is 1 where a level is below {_stated(left[0], move.parameters[2])}.",) if left else ()
     return (
         f"{_part(move)} is drawn by slices, which preserve its distribution: {level} = {log_w}[k] - E, E ~ "
         f"Exponential(1), k the place of a row; then its place from Categorical({logits}) among those with "
         f"{log_w} >= {level}.",
-        f"{log_w}{of_weights} = {text(move.parameters[1])}.",
-        f"{logits}{of_logits} = {text(move.parameters[0])}.",
+        f"{_stated(log_w, move.parameters[1])}.",
+        f"{_stated(logits, move.parameters[0])}.",
         *beyond,
     )
 
@@ -246,21 +239,13 @@ def _says_slices(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
 def _says_flow(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return how a block is moved on, in words."""
     b, (shape, rate) = move.name, names
-    i = "[i]" if move.drawn.shape.sizes else ""
     by_batch = f" + (N/n) sum over the batch of {text(move.datum)}" if move.datum is not None else ""
     return (
         f"{_part(move)} moves along d {b} = ({shape} - {rate} {b}) dt + sqrt(2 {b}) dW for the time eps, exactly:",
         f"scale Gamma({shape} + K, 1), K ~ Poisson({b} exp(-{rate} eps)/scale), scale = (1 - exp(-{rate} eps))/{rate}.",
-        f"{shape}{i} = {text(move.parameters[0])}{by_batch}.",
-        f"{rate}{i} = {text(move.parameters[1])}.",
+        f"{_stated(shape, move.parameters[0])}{by_batch}.",
+        f"{_stated(rate, move.parameters[1])}.",
     )
-
-
-def _fixed(block: Block) -> tuple[int, ...]:
-    sizes = tuple(size for size in block.shape.sizes if isinstance(size, int))
-    if len(sizes) != len(block.shape.sizes):
-        raise CompilerError(f"the block {block.name} of a stacked target has no fixed size")
-    return sizes
 
 
 _Parts = tuple[tuple[str, ...], tuple[Statement, ...], tuple[Array, ...], tuple[Array, ...]]
@@ -279,38 +264,39 @@ def _entries(defined: Definitions, move: Draw, out: str) -> _Parts:
     at, values = entry_at(loops), scalars_at(defined, move.parameters, loops)
     wanted = (*how.parameters, *(name for name, _, _ in how.variates))
     names = defined.named(f"{name}_{move.name}" for name in wanted)
-    parameters = tuple(Ref(name) for name in names[: len(values)])
-    made = tuple(Ref(name) for name in names[len(values) :])
+    parameters, made = tuple(map(Ref, names[: len(values)])), tuple(map(Ref, names[len(values) :]))
     draws = tuple(
         _variate(ref, function, *(parameters[place] for place in places))
         for ref, (_, function, places) in zip(made, how.variates, strict=True)
     )
+    normals: tuple[Array, ...] = ()
+    if not draws:
+        normals = (block_array(defined.naming(f"noise_{move.name}"), drawn.shape),)
+        made = (Ref(normals[0].name, at),)
     assigned = tuple(Assign(ref, value) for ref, value in zip(parameters, values, strict=True))
-    if draws:
-        store = Assign(Ref(out, at), how.value(parameters, made))
-        body = (Stream(STREAM.name, nested(loops, (*assigned, *draws, store))),)
-        return (names[: len(values)], body, (), ())
-    normal = defined.naming(f"noise_{move.name}")
-    store = Assign(Ref(out, at), how.value(parameters, (Ref(normal, at),)))
-    body = nested(loops, (*assigned, store))
-    return (names[: len(values)], body, (Array(normal, drawn.shape.sizes or (1,)),), ())
+    body = nested(loops, (*assigned, *draws, Assign(Ref(out, at), how.value(parameters, made))))
+    return (names[: len(values)], (Stream(STREAM.name, body),) if draws else body, normals, ())
 
 
-def _rows(defined: Definitions, move: Draw, out: str) -> _Parts:
-    """Return the loop over the rows of a discrete block: logits, the place of the one, and the row with it.
+def _with_one(place: Index, at: str, row: tuple[str, ...], out: str, k: str) -> tuple[Statement, ...]:
+    """Return the loop that writes a row with a one at a place.
 
     A row whose law is none (no logit is finite) is not a number: 0 times its place is added, which is then none.
     """
+    nothing = Times((Constant(Fraction(0)), Ref(k)))
+    return nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),))
+
+
+def _rows(defined: Definitions, move: Draw, out: str) -> _Parts:
+    """Return the loop over the rows of a discrete block: logits, the place of the one, and the row with it."""
     loops = defined.loops(move.drawn.shape.sizes)
     *rows, (place, at) = loops
     row, value = tuple(variable for _, variable in rows), at_loops(defined, move.parameters[0], loops)
-    wanted = (f"{name}_{move.name}" for name in ("logits", "sums", "k"))
-    logits, sums, k = defined.named(wanted)
-    nothing = Times((Constant(Fraction(0)), Ref(k)))
+    logits, sums, k = defined.named(f"{name}_{move.name}" for name in ("logits", "sums", "k"))
     body = (
         *nested(((place, at),), (Assign(Ref(logits, (at,)), value),)),
         _variate(Ref(k), CATEGORICAL, logits, sums),
-        *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
+        *_with_one(place, at, row, out, k),
     )
     work = (Array(logits, (place.size,)), Array(sums, (place.size,)))
     return ((logits,), (Stream(STREAM.name, nested(tuple(rows), body)),), (), work)
@@ -333,7 +319,6 @@ def _slices(defined: Definitions, move: Draw, out: str) -> _Parts:
     weights = nested(((place, at),), (Assign(Ref(log_w, (at,)), values[1]),))
     by_row = bool(rows) and any(index == rows[0][0] for index in move.parameters[1].free)
     count = (Invoke(TOLD_BELOW, (below, level, left), (Ref(below),)),) if move.told else ()
-    nothing = Times((Constant(Fraction(0)), Ref(k)))
     body = (
         *(weights if by_row else ()),
         Assign(Ref(level), Constant(Fraction(0))),
@@ -349,7 +334,7 @@ def _slices(defined: Definitions, move: Draw, out: str) -> _Parts:
             ),
         ),
         _variate(Ref(k), CATEGORICAL_ABOVE, logits, log_w, Ref(level), sums),
-        *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
+        *_with_one(place, at, row, out, k),
     )
     counted = (Assign(Ref(left), values[2]), Assign(Ref(below), Constant(Fraction(0)))) if move.told else ()
     told = (Assign(Ref(move.told, (0,)), Ref(below)),) if move.told else ()
@@ -366,10 +351,10 @@ def _shares(defined: Definitions, move: Draw, out: str) -> _Parts:
     mean, and t/sqrt(K). Logarithms are kept, as a gamma of a small shape is no double.
     """
     ((index, at),) = defined.loops(move.drawn.shape.sizes)
-    K = Constant(Fraction(*_fixed(move.drawn)))
+    K = Constant(Fraction(index.size))
     value = scalar(defined, move.parameters[0], (index,), {index: at})
-    wanted = (f"{name}_{move.name}" for name in ("alpha", "log_G", "total", "n", "level"))
-    alpha, log_G, total, n, level = defined.named(wanted)
+    wanted = ("alpha", "log_G", "total", "n", "level")
+    alpha, log_G, total, n, level = defined.named(f"{name}_{move.name}" for name in wanted)
     gammas = (
         Assign(Ref(alpha), value),
         _variate(Ref(log_G, (at,)), "_next_log_gamma", Ref(alpha)),
@@ -389,70 +374,55 @@ def _shares(defined: Definitions, move: Draw, out: str) -> _Parts:
 def _moved(defined: Definitions, move: Draw, out: str) -> _Parts:
     """Return the loop over the entries of a block, each moved by the flow that keeps its law Gamma(shape, rate).
 
-    A shape that is estimated is summed over the minibatch before it; what is alike for all entries is computed once.
+    With scale = (1 - exp(-rate eps))/rate, factor = exp(-rate eps)/scale and mean = b factor. A shape that is estimated
+    is summed over the minibatch before it; what is alike for all entries is computed once.
     """
-    how, drawn = COMPUTED[move.law, move.via], move.drawn
+    drawn, made = move.drawn, "log_G" if move.via else "G"
     loops = defined.loops(drawn.shape.sizes)
     at = entry_at(loops)
-    names = defined.named(f"{name}_{move.name}" for name in (*how.parameters, how.variates[0][0]))
-    shape, rate, scale, factor, mean, made = map(Ref, names)
-    stated = at_loops(defined, move.parameters[1], loops)
-    decay = Call("exp", (Times((MINUS, rate, EPS)),))
+    wanted = ("shape", "rate", "scale", "factor", "mean", made)
+    names = defined.named(f"{name}_{move.name}" for name in wanted)
+    shape, rate, scale, factor, mean, gamma = map(Ref, names)
     flow = (
-        Assign(rate, stated),
+        Assign(rate, at_loops(defined, move.parameters[1], loops)),
         Assign(scale, Times((EPS, Call("exprel", (Times((MINUS, rate, EPS)),))))),
-        Assign(factor, _quotient(decay, scale)),
+        Assign(factor, _quotient(Call("exp", (Times((MINUS, rate, EPS)),)), scale)),
     )
-    once = not any(
-        index in dict(loops) for term in move.parameters[1].terms for atom, _ in term.factors for index in indices(atom)
-    )
-    summed: tuple[Statement, ...] = ()
+    once = not occurring(move.parameters[1]).free
+    summed, own, work = tuple[Statement, ...](), tuple[Statement, ...](), tuple[Array, ...]()
     if move.datum is None:
-        value = at_loops(defined, move.parameters[0], loops)
-        own: tuple[Statement, ...] = (Assign(shape, value),)
+        own = (Assign(shape, at_loops(defined, move.parameters[0], loops)),)
     else:
-        own, shape = (), Ref(shape.name, at)
-        out_of = Out(move.parameters[0], move.datum, shape, loops)
-        over_data, ends = sums_of(defined, [out_of], move.count, minibatch=True)
+        work, shape = (block_array(shape.name, drawn.shape),), Ref(shape.name, at)
+        over_data, ends = sums_of(
+            defined, [Out(move.parameters[0], move.datum, shape, loops)], move.count, minibatch=True
+        )
         summed = (*over_data, *ends)
-    b = Ref(drawn.name, at)
-    value = how.value((shape, rate, scale), (made,))
+    b, function = Ref(drawn.name, at), f"_next_{'log_' if move.via else ''}gamma_of_count"
     body = (
         *own,
         *(() if once else flow),
         Assign(mean, Times((Call("exp", (b,)) if move.via else b, factor))),
-        _variate(made, how.variates[0][1], shape, mean),
-        Assign(Ref(out, at), value),
+        _variate(gamma, function, shape, mean),
+        Assign(Ref(out, at), plus((gamma, _log(scale))) if move.via else Times((scale, gamma))),
     )
-    work = (Array(shape.name, drawn.shape.sizes or (1,)),) if summed else ()
-    moves = (*summed, *(flow if once else ()), Stream(STREAM.name, nested(loops, body)))
-    return (names[:2], moves, (), work)
+    return (names[:2], (*summed, *(flow if once else ()), Stream(STREAM.name, nested(loops, body))), (), work)
 
 
 def _normal_draw(defined: Definitions, move: Draw, out: str) -> _Parts:
-    """Return the draw of a normal number, or of a normal vector at once."""
-    return _vector(defined, move, out) if move.drawn.shape.sizes else _entries(defined, move, out)
-
-
-def _vector(defined: Definitions, move: Draw, out: str) -> _Parts:
-    """Return the draw of a normal vector from its precision or its covariance, either factored as L L^T."""
+    """Return the draw of a normal number, or of a normal vector from its precision or its covariance, one L L^T."""
+    if not move.drawn.shape.sizes:
+        return _entries(defined, move, out)
     (size,) = move.drawn.shape.sizes
     words = ("u", "P") if move.by_precision else ("mean", "cov")
-    names = defined.named(f"{word}_{move.name}" for word in (*words, "noise"))
+    vector, matrix, normal = defined.named(f"{word}_{move.name}" for word in (*words, "noise"))
     body: tuple[Statement, ...] = ()
-    for name, tensor in zip(names, move.parameters, strict=False):
-        body += _filled(defined, name, tensor, size)
-    vector, matrix, normal = names
+    for name, tensor in zip((vector, matrix), move.parameters, strict=True):
+        body += filled(defined, name, tensor, defined.loops((size,) * len(tensor.free)))
     function = "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
     draw = Invoke(function, (vector, matrix, normal, out))
     work = (Array(vector, (size,)), Array(matrix, (size, size)))
     return ((vector, matrix), (*body, draw), (Array(normal, (size,)),), work)
-
-
-def _filled(defined: Definitions, name: str, tensor: Tensor, size: Size) -> tuple[Statement, ...]:
-    """Return the loops that write a vector, or a matrix, of a size."""
-    loops = defined.over(tuple(Index(size, label) for label in "ij"[: len(tensor.free)]))
-    return nested(loops, (Assign(Ref(name, entry_at(loops)), at_loops(defined, tensor, loops)),))
 
 
 LOWERED: Mapping[tuple[str, str], Callable[[Definitions, Draw, str], _Parts]] = {

@@ -54,7 +54,7 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
     taken = defined.taken
     likelihood = rest = None
     try:
-        potential = lower_potential(defined, stated.potential, by_logs=True)
+        potential = lower_potential(defined, stated.potential)
         if stated.potential.datum is not None:
             _begin_again(defined, taken)
             likelihood = lower_log_likelihood(defined, stated.potential)

@@ -10,14 +10,15 @@ Worked example, -log likelihood softplus(-y_n x_n.theta): for every row eta = x.
 eta), then grad[j] += w x[j].
 """
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
-from recipe_compiler.program.combine import Loops, entry_at, nested, plus, times
+from recipe_compiler.program.combine import Loops, block_array, entry_at, nested, plus, times
 from recipe_compiler.program.contraction import Factors, at_loops, eliminate, product_of, scalar
 from recipe_compiler.program.definition import DATUM, POSITION, ROW, Definitions, Rows
 from recipe_compiler.program.gathers import gathered, positions_in, scattered
@@ -45,6 +46,16 @@ LOG_LIKELIHOOD = "log_likelihood"
 """The procedure that writes that of every datum, and the array that it writes into."""
 
 
+@contextmanager
+def _in_target() -> Generator[None]:
+    """Say of a fault in what is lowered that its entry is the build's `target`."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
+
+
+@_in_target()
 def lower_gradient(defined: Definitions, gradient: Gradient) -> Procedure:
     """Return the procedure that writes grad U (or its minibatch estimate) into an array of its name, without inputs.
 
@@ -55,14 +66,7 @@ def lower_gradient(defined: Definitions, gradient: Gradient) -> Procedure:
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
-    try:
-        return _lowered(defined, gradient)
-    except ModelError as error:
-        raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
-
-
-def _lowered(defined: Definitions, gradient: Gradient) -> Procedure:
-    outputs = (Array(gradient.name, gradient.block.shape.sizes or (1,)),)
+    outputs = (block_array(gradient.name, gradient.block.shape),)
     if gradient.code:
         return Procedure("gradient", (), outputs, (), (), (Invoke("gradient", gradient.given),))
     views = _views(gradient)
@@ -73,45 +77,46 @@ def _lowered(defined: Definitions, gradient: Gradient) -> Procedure:
     scans = lower_scans(defined, gradient.recursion, gradient.count)
     outs = [Out.of(part, gradient, defined) for part in gradient.parts]
     body = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
-    views += tuple(view for chain in chains for view in chain.views)
-    body = (*views, *_begun(chains, scans), *body, *(s for chain in chains for s in chain.after))
-    return Procedure("gradient", _says(gradient, outs), outputs, (), _room(defined, chains, scans), body)
+    body = (*body, *(s for chain in chains for s in chain.after))
+    return _procedure(
+        defined, Procedure("gradient", _says(gradient, outs), outputs, (), (), body), views, chains, scans
+    )
 
 
-def _begun(chains: Iterable[ConstraintCode], scans: Scans) -> tuple[Statement, ...]:
-    """Return what goes before sums over the data: blocks by their variables, and what passes from row to row."""
-    return (*(s for chain in chains for s in chain.before), *scans.forward, *scans.backward)
+def _procedure(
+    defined: Definitions, own: Procedure, views: Iterable[View], chains: tuple[ConstraintCode, ...], scans: Scans
+) -> Procedure:
+    """Return a procedure with what goes before its sums over the data, and the arrays that it works in.
+
+    Before them come blocks by their variables, and what passes from row to row.
+    """
+    views = (*views, *(view for chain in chains for view in chain.views))
+    before = (*(s for chain in chains for s in chain.before), *scans.forward, *scans.backward)
+    work = (*(array for chain in chains for array in chain.arrays), *scans.arrays, *defined.computed()[1])
+    return replace(own, body=(*views, *before, *own.body), work=work)
 
 
-def _room(defined: Definitions, chains: Iterable[ConstraintCode], scans: Scans) -> tuple[Array, ...]:
-    """Return the arrays that a procedure works in."""
-    return (*(array for chain in chains for array in chain.arrays), *scans.arrays, *defined.computed()[1])
-
-
-def lower_potential(defined: Definitions, potential: Potential, *, by_logs: bool = False) -> Procedure:
+@_in_target()
+def lower_potential(defined: Definitions, potential: Potential) -> Procedure:
     """Return the procedure that returns U of all data; its inputs are left out.
 
     Args:
         defined: the definitions so far.
         potential: U.
-        by_logs: whether logarithms of shares are computed of their variables: a share may be too small for a double.
 
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
     says = _says_potential(potential, defined)
-    views, chains, potential = _places(defined, potential, by_logs=by_logs)
+    views, chains, potential = _places(defined, potential)
     name = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
     scans = lower_scans(defined, potential.recursion, potential.count, adjoint=False)
     out = Out(potential.prior, datum, Ref(name), ())
-    try:
-        body = _summed(defined, [out], potential.count, minibatch=False)
-    except ModelError as error:
-        raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
+    body = _summed(defined, [out], potential.count, minibatch=False)
     after = tuple(Assign(out.ref, plus((out.ref, times(Fraction(-1), (c.log_jacobian,))))) for c in chains)
-    body = (*views, *_begun(chains, scans), *body, *after)
-    return Procedure("potential", says, (Array(name),), (), _room(defined, chains, scans), body)
+    own = Procedure("potential", says, (Array(name),), (), (), (*body, *after))
+    return _procedure(defined, own, views, chains, scans)
 
 
 def _says_potential(potential: Potential, defined: Definitions) -> tuple[str, ...]:
@@ -131,7 +136,7 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> Procedur
     if potential.datum is None or count is None:
         raise CompilerError(f"{potential.name} has no data")
     says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(gathered(potential.datum, defined.fields))})."
-    views, chains, potential = _places(defined, potential, by_logs=True)
+    views, chains, potential = _places(defined, potential)
     if potential.datum is None:
         raise CompilerError(f"{potential.name} lost its data")
     datum = gathered(potential.datum, defined.fields)
@@ -143,26 +148,24 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> Procedur
     value = scalar(defined, datum, tuple(variables), variables)
     defined.rows = None
     loop = rows.loop((Assign(ref, times(Fraction(-1), (value,))),))
-    body = (*views, *_begun(chains, scans), *defined.computed()[0], loop)
-    work = _room(defined, chains, scans)
-    return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body)
+    body = (*defined.computed()[0], loop)
+    own = Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), (), body)
+    return _procedure(defined, own, views, chains, scans)
 
 
 def _places(
-    defined: Definitions, potential: Potential, *, by_logs: bool
+    defined: Definitions, potential: Potential
 ) -> tuple[tuple[View, ...], tuple[ConstraintCode, ...], Potential]:
-    """Return the names of the target's blocks in the potential's block, what makes those that lie in sets, and U."""
+    """Return the names of the target's blocks in the potential's block, what makes those that lie in sets, and U.
+
+    Logarithms of shares are computed of their variables: a share may be too small for a double.
+    """
     plain = [(block, start) for block, start in potential.places if potential.stacked and block.constraint is None]
     views = tuple(View(block.name, potential.block.name, start, block.shape.sizes) for block, start in plain)
     sets = [(block, start) for block, start in potential.places if block.constraint is not None]
-    whole = potential.block.name
-    if by_logs:
-        tensors = (potential.prior, *(() if potential.datum is None else (potential.datum,)))
-        chains, (prior, *datum) = around_by_logs(defined, sets, whole, tensors)
-        potential = replace(potential, prior=prior, datum=datum[0] if datum else None)
-    else:
-        chains = tuple(around(defined, place[0], whole, place[1]) for place in sets)
-    return (*views, *(view for chain in chains for view in chain.views)), chains, potential
+    tensors = (potential.prior, *(() if potential.datum is None else (potential.datum,)))
+    chains, (prior, *datum) = around_by_logs(defined, sets, potential.block.name, tensors)
+    return views, chains, replace(potential, prior=prior, datum=datum[0] if datum else None)
 
 
 def _summed(defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool) -> tuple[Statement, ...]:
