@@ -41,18 +41,14 @@ def chunks(program: Program, kernel: Kernel) -> Kernel:
     once = len(program.shifts) == len(program.blocks) and len(program.evaluations) < 2 and not program.carried
     if size is None or (isinstance(size, int) and size < LEAST) or not once:
         return kernel
-    procedures = (kernel.step,) if kernel.gradient is None else (kernel.step, kernel.gradient)
+    procedures = kernel.procedures
     if any(size in names_in(procedure.body) for procedure in procedures):
         return kernel  # it computes with their number, and a chunk is not as long
     arrays = {a.name: a for p in procedures for a in (*p.inputs, *p.outputs, *p.work) if a.sizes == (size,)}
     if not all(_is_own(statement, size, frozenset(arrays)) for p in procedures for statement in p.body):
         return kernel
     of_entry = registers(
-        replace(
-            kernel,
-            step=_iteration(kernel.step),
-            gradient=None if kernel.gradient is None else _iteration(kernel.gradient),
-        ),
+        kernel.mapped(_iteration),
         tuple(Array(name, (1,)) for name in arrays),
         entry=_index(kernel.step),
     )

@@ -10,6 +10,7 @@ lines nothing is shared.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.horner import depth, nested_form
@@ -40,39 +41,25 @@ CALL = 4
 def share(body: Iterable[Statement], taken: Iterable[str]) -> tuple[Statement, ...]:
     """Return a body whose straight lines compute nothing twice; new scalars get names outside `taken`."""
     body = tuple(body)
-    return _Names(set(taken) | names_in(body)).shared(body)
+    return tuple(_shared(body, set(taken) | names_in(body)))
 
 
-@dataclass(slots=True)
-class _Names:
-    taken: set[str]
-
-    def shared(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        """Return a body with its straight lines shared, each by itself: what a loop may not run is not moved out."""
-        found: list[Statement] = []
-        line: list[Statement] = []
-        for statement in body:
-            match statement:
-                case For() | ForBlocks() | Iterate():
-                    found += [
-                        *_Line(self, tuple(line)).statements(),
-                        replace(statement, body=self.shared(statement.body)),
-                    ]
-                    line = []
-                case _:
-                    line.append(statement)
-        return (*found, *_Line(self, tuple(line)).statements())
-
-    def fresh(self, wanted: str) -> str:
-        """Return a name that is not taken yet, and take it."""
-        return free_name(wanted, self.taken)
+def _shared(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Statement]:
+    """Yield a body with its straight lines shared, each by itself: what a loop may not run is not moved out."""
+    for is_loop, run in groupby(body, key=lambda one: isinstance(one, For | ForBlocks | Iterate)):
+        if not is_loop:
+            yield from _Line(taken, tuple(run)).statements()
+            continue
+        for loop in run:
+            if isinstance(loop, For | ForBlocks | Iterate):
+                yield replace(loop, body=tuple(_shared(loop.body, taken)))
 
 
 @dataclass(slots=True)
 class _Line:
     """A straight line of statements, its expressions rewritten to powers that are products."""
 
-    names: _Names
+    taken: set[str]
     body: tuple[Statement, ...]
     versions: Counter[str] = field(default_factory=Counter)
     """How often a name was written so far: expressions agree only while nothing in them was written in between."""
@@ -119,7 +106,7 @@ class _Line:
         if top or self.uses[key] == 1 or not _costs(value):
             return with_parts(value, tuple(self._use(part, before) for part in parts_of(value)))
         done = with_parts(value, tuple(self._use(part, before) for part in parts_of(value)))
-        name = self.names.fresh(_called(value))
+        name = free_name(_called(value), self.taken)
         before.append(Assign(Ref(name), done))
         self.named[key] = name
         return Ref(name)

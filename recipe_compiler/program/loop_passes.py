@@ -47,9 +47,7 @@ def _shaped(program: Program, kernel: Kernel) -> Kernel:
     if _fits_registers(program, kernel):
         return _in_registers(program, kernel)
     cut = kernel if program.cycle else chunks(program, kernel)
-    if not cut.chunked:
-        return _by_rows(program, kernel)
-    return replace(cut, step=_shared(cut.step), gradient=None if cut.gradient is None else _shared(cut.gradient))
+    return cut.mapped(_shared) if cut.chunked else _by_rows(program, kernel)
 
 
 def _fits_registers(program: Program, kernel: Kernel) -> bool:

@@ -53,11 +53,11 @@ def lower(program: Program) -> Kernel:
     moves = lower_moves(defined, program)
     own = gradient.body if gradient else ()
     prepare = prepared(program, defined, names_in((*lowered.body, *own)) | moves.read)
-    readable = _readable(program, prepare.outputs)
+    every = readable(program, prepare.outputs)
     if gradient is not None:
-        gradient = replace(gradient, inputs=inputs_of(gradient, readable, program))
+        gradient = replace(gradient, inputs=inputs_of(gradient, every, program))
         lowered.link(GRADIENT, gradient)
-    moves = moves.reading(readable, program)
+    moves = moves.reading(every, program)
     if program.heats and moves.rest is not None:
         lowered.link(REST, moves.rest)
         lowered.local += moves.rest.work
@@ -70,11 +70,11 @@ def lower(program: Program) -> Kernel:
 def _with_cycle(kernel: Kernel, program: Program, cycle: Cycle, moves: LoweredMoves, defined: Definitions) -> Kernel:
     """Return a kernel with the procedures of a cycle; its step is that of the word, else the cycle."""
     first = cycle.trajectory
-    readable = (*_readable(program, kernel.prepare.outputs), *(moves.sums.outputs if moves.sums else ()))
+    every = (*readable(program, kernel.prepare.outputs), *(moves.sums.outputs if moves.sums else ()))
     anew = kernel.gradient if first and first.anew and program.carried else None
     moves = replace(moves, step=kernel.step if first else None, gradient=anew, normals=kernel.noises)
     defined.forget()
-    made, normals = lower_cycle(defined, program, moves, readable)
+    made, normals = lower_cycle(defined, program, moves, every)
     draws = tuple(own.procedure for own in moves.draws.values())
     kernel = replace(kernel, sums=moves.sums, potential=moves.potential, rest=moves.rest, draws=draws, noises=normals)
     return replace(kernel, cycle=made) if first else replace(kernel, gradient=None, step=made)
@@ -185,12 +185,15 @@ def _of_sets(program: Program, sets: frozenset[Constraint]) -> Iterator[str]:
     yield from (block.name for block in own if block.constraint in sets)
 
 
-def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return all that the procedures of a step may read, in the order of the module's arguments."""
+def readable(program: Program, constants: tuple[Array, ...], *, at_state: bool = False) -> tuple[Array, ...]:
+    """Return all that the procedures of a step may read, in the order of the module's arguments.
+
+    What tells of a state (`at_state`) reads all data, and no batch of them.
+    """
     blocks = tuple(block_array(block.name, block.shape) for block in program.blocks)
     parameters = tuple(Array(p.name, p.shape.sizes) for p in program.parameters)
     data = tuple(Array(d.name, d.axes) for d in program.data)
-    batch = (Array("batch", ("batch_size",)),) if program.variant == "minibatch" else ()
+    batch = (Array("batch", ("batch_size",)),) if program.variant == "minibatch" and not at_state else ()
     return (*blocks, *parameters, *constants, *data, *batch)
 
 
@@ -235,15 +238,23 @@ def _step(program: Program, gradient: Procedure | None, lowered: _Lowered, const
     what += ", its first kick joined to the last" if joined else ""
     says = (f"{what}: {', '.join(a.name for a in outputs)}; draw nothing.",)
     body, work = tuple(lowered.body), _work(program, gradient, lowered)
-    others = _readable(program, constants)[len(program.blocks) :]
+    others = readable(program, constants)[len(program.blocks) :]
     others = with_sizes_told(others, names_in(body), body, (*outputs, *state, *work))
     inputs = (*code, *state, *others, *lowered.normals, Array(EPS))
     outputs += (Array(HEAT, (1,)),) if program.heats else ()
     return Procedure("step", says, outputs, inputs, work, body)
 
 
-def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:
-    """Return the procedure of the constants: those that a step uses, and those that these need."""
+STEP = "Return what stays the same along a chain: inverses of matrices, factors of the noise."
+
+
+def prepared(
+    program: Program, defined: Definitions, used: frozenset[str], name: str = "prepare", says: str = STEP
+) -> Procedure:
+    """Return the procedure of the constants: those that a step uses, and those that these need.
+
+    What tells of a state takes no step size.
+    """
     needed: list[Definition] = []
     wanted = used
     for definition in reversed(defined.fixed):
@@ -252,11 +263,11 @@ def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Pr
             wanted |= names_in(definition.body)
     needed.reverse()
     outputs = tuple(d.array for d in needed if d.array.name in used)
-    inputs = (*(Array(p.name, p.shape.sizes) for p in program.parameters), Array("eps"))
+    eps = (Array(EPS),) if says == STEP else ()
+    inputs = (*(Array(p.name, p.shape.sizes) for p in program.parameters), *eps)
     work = tuple(d.array for d in needed if d.array.name not in used)
-    says = ("Return what stays the same along a chain: inverses of matrices, factors of the noise.",)
     body = tuple(statement for definition in needed for statement in definition.body)
-    return Procedure("prepare", says, outputs, inputs, work, body)
+    return Procedure(name, (says,), outputs, inputs, work, body)
 
 
 def _computes(definition: Definition, wanted: frozenset[str]) -> bool:

@@ -9,11 +9,11 @@ from recipe_compiler.program.cast_float64 import widened
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower import prepared, started
+from recipe_compiler.program.lower import prepared, readable, started
 from recipe_compiler.program.lower_cycle import lower_rest
 from recipe_compiler.program.lower_gradient import lower_log_likelihood, lower_potential
-from recipe_compiler.program.lower_infinitesimal_generator import LOWERED, given_at_state
-from recipe_compiler.program.program import EPS, Program
+from recipe_compiler.program.lower_infinitesimal_generator import LOWERED
+from recipe_compiler.program.program import Program
 from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.program.traverse import names_in
 
@@ -64,16 +64,13 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
         _begin_again(defined, taken)
         with suppress(ModelError):  # of a determinant
             rest = lower_rest(defined, stated.rest)
-    used = frozenset(
-        name for own in (potential, likelihood, rest) if own is not None for name in names_in(own.body)
-    )  # fmt: skip
-    prepare = prepared(program, defined, used)
+    every = tuple(own for own in (potential, likelihood, rest) if own is not None)
+    used = names_in(statement for own in every for statement in own.body)
     says = "Return what the energies take beside the state, parameters and data."
-    inputs = tuple(array for array in prepare.inputs if array.name != EPS)
-    prepare = replace(prepare, name=PREPARE, inputs=inputs, says=(says,))
+    prepare = prepared(program, defined, used, PREPARE, says)
 
     def given(procedure: Procedure, name: str, data: Program | None = program) -> Procedure:
-        own = inputs_of(procedure, given_at_state(program, prepare.outputs), data)
+        own = inputs_of(procedure, readable(program, prepare.outputs, at_state=True), data)
         return shorten(widened(program, replace(procedure, name=name, inputs=own)))
 
     return LoweredEnergies(

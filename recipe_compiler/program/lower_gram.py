@@ -7,14 +7,13 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.gram import GramSum, GramTerm
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, Ref, Scalar, Times
-from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covariance, of_covariance, quoted
-from recipe_compiler.tensor.atoms import ONE, everywhere
+from recipe_compiler.program.lowered_noise import LoweredNoise, covariance, factor_of
+from recipe_compiler.tensor.atoms import ONE, occurring
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
 ONCE = Constant(Fraction(1))
@@ -38,9 +37,7 @@ def _diagonal(defined: Definitions, block: Block, variance: Tensor, time: Scalar
     """Return normals n, and `sqrt(t v_i) n_i`."""
     loops = defined.loops(block.shape.sizes)
     name = defined.naming(f"noise_{block.name}")
-    varies = any(index in indices(atom) for atom in everywhere(variance) for index, _ in loops)
-    own = variance if varies else Tensor((), variance.terms)
-    scale = _root(defined, f"scale_{block.name}", own, time)
+    scale = _root(defined, f"scale_{block.name}", occurring(variance), time)
     noise = Ref(name, tuple(variable for _, variable in loops))
     return (Array(name, block.shape.sizes), Times((scale, noise)))
 
@@ -66,12 +63,8 @@ def _product(defined: Definitions, block: Block, part: GramTerm, time: Scalar) -
 def _factor(defined: Definitions, block: Block, inner: Tensor, excess: Tensor | None, size: Size, time: Scalar) -> str:
     """Define a constant L with `L L^T = t (M - t E)`, found once before the chain starts, and return its name."""
     name = defined.naming(f"L_{block.name}")
-    own = (Block(block.name, Shape(size)),)
-    two_D = assemble(defined, "two_D", own, ((inner,),))
-    B_hat = None
-    if excess is not None:
-        B_hat = assemble(defined, "B_hat", own, ((excess,),))
-    statement = of_covariance("factor", (two_D, B_hat), time, (quoted(block.name),), ((Ref(name),),))
+    own, B_hat = (Block(block.name, Shape(size)),), None if excess is None else ((excess,),)
+    statement = factor_of(defined, own, ((inner,),), B_hat, time, ((Ref(name),),))
     defined.having(Array(name, (size, size)), (statement,), constant=True)
     return name
 

@@ -4,13 +4,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.program.combine import block_array, entry_at, nested
-from recipe_compiler.program.contraction import at_loops
+from recipe_compiler.program.contraction import filled
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement
-from recipe_compiler.program.lower import prepared, started
+from recipe_compiler.program.loops import Array, Comment, Invoke, Ref, Statement
+from recipe_compiler.program.lower import prepared, readable, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
 from recipe_compiler.program.split_long_lines import shorten
@@ -53,21 +52,19 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
         loop = _moment(defined, moment)
         body += (*defined.computed(emitted)[0], *loop)
     work = defined.computed()[1]
-    prepare = prepared(program, defined, names_in(body) | names_in(gradient.body))
-    prepare = replace(
-        prepare,
-        name="prepare_generator",
-        inputs=tuple(array for array in prepare.inputs if array.name != "eps"),
-        says=("Return what `generator` and `full_gradient` take beside the state, parameters and data.",),
-    )
-    given = given_at_state(program, prepare.outputs)
+    says = "Return what `generator` and `full_gradient` take beside the state, parameters and data."
+    used = names_in((*body, *gradient.body))
+    prepare = prepared(program, defined, used, "prepare_generator", says)
+    given = readable(program, prepare.outputs, at_state=True)
     gradient = replace(gradient, name="full_gradient", inputs=inputs_of(gradient, given, program))
     read = frozenset[str]().union(*(names_of(moment.value) for moment in stated.moments))
     for block, name in reversed([*stated.gradient.places.items()]):
         if name in read:
             names = (block if array.name == stated.gradient.block.name else array.name for array in gradient.inputs)
             body = (Invoke(gradient.name, tuple(names), (Ref(name),)), *body)
-    outputs = tuple(_array(moment) for moment in stated.moments)
+    outputs = tuple(
+        Array(moment.name, tuple(index.size for index in moment.phi.free) or (1,)) for moment in stated.moments
+    )
     says = (
         f"L phi at one state, for phi = {', '.join(moment.says for moment in stated.moments)}.",
         "L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).",
@@ -77,22 +74,7 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
     return LoweredInfinitesimalGenerator(prepare, shorten(gradient), shorten(generator), block)
 
 
-def given_at_state(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the arrays that diagnostics at a state may read: the state, all parameters, their constants, all data."""
-    return (
-        *(block_array(block.name, block.shape) for block in program.blocks),
-        *(Array(p.name, p.shape.sizes) for p in program.parameters),
-        *constants,
-        *(Array(d.name, d.axes) for d in program.data),
-    )
-
-
-def _array(moment: Moment) -> Array:
-    return Array(moment.name, tuple(index.size for index in moment.phi.free) or (1,))
-
-
 def _moment(defined: Definitions, moment: Moment) -> tuple[Statement, ...]:
     loops = defined.loops(tuple(index.size for index in moment.phi.free))
-    value = at_loops(defined, moment.value, loops)
     says = Comment(f"L({moment.says}) = {text(moment.value)}")
-    return (says, *nested(loops, (Assign(Ref(moment.name, entry_at(loops)), value),)))
+    return (says, *filled(defined, moment.name, moment.value, loops))

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.program.atoms import indices, names_of
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import scalars_at
 from recipe_compiler.program.definition import Definitions
@@ -35,8 +35,8 @@ from recipe_compiler.program.lower_root import lower_root
 from recipe_compiler.program.lowered_noise import (
     CLIPPED,
     LoweredNoise,
-    assemble,
     covariance,
+    factor_of,
     joined,
     length,
     of_covariance,
@@ -46,7 +46,7 @@ from recipe_compiler.program.lowered_noise import (
 )
 from recipe_compiler.program.program import Noise
 from recipe_compiler.program.rebuild import with_tensors
-from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.atoms import occurring
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.rules import Rules, rules_of
@@ -139,7 +139,7 @@ def _constant_scale(defined: Definitions, block: Block, variance: Variance, *, o
     """Return the square root of a constant diagonal covariance, entry by entry; equal letters of a word share one."""
     two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
-    varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index, _ in loops)
+    varies = bool(occurring(two_D).free or occurring(B_hat).free)
     at = tuple(variable for _, variable in loops) if varies else ()
     meant = ("scale", block, variance, of_flow)
     if (known := defined.name_of(meant)) is not None:
@@ -155,25 +155,13 @@ def _constant_scale(defined: Definitions, block: Block, variance: Variance, *, o
 
 def _lower_dense(defined: Definitions, noise: Noise, *, of_flow: bool) -> LoweredNoise:
     names = tuple(block.name for block in noise.blocks)
-    two_D = assemble(defined, "two_D", noise.blocks, noise.two_D)
-    B_hat = None
-    if noise.B_hat is not None:
-        B_hat = assemble(defined, "B_hat", noise.blocks, noise.B_hat)
     factors = defined.named(f"L_{name}" for name in names)
     width = joined(tuple(length(block) for block in noise.blocks))
     normals = defined.naming("noise_" + "_".join(names))
     made = tuple(map(Ref, factors)) if len(factors) > 1 else ((Ref(factors[0]),),)
-    statement = (
-        of_covariance("factor", (two_D, B_hat), time_of(noise), tuple(map(quoted, names)), made, of_flow=of_flow),
-    )
-
-    def lowered(defined: Definitions, own: tuple[Block, str]) -> tuple[str, Scalar]:
-        block, name = own
-        array = Array(name, (length(block), width))
-        body = statement if name == factors[0] else ()
-        defined.having(array, body, constant=True)
-        row = row_product(defined, block, name, normals, width)
-        return (block.name, row)
-
-    increments = tuple(lowered(defined, one) for one in zip(noise.blocks, factors, strict=True))
-    return LoweredNoise((Array(normals, (width,)),), increments)
+    call = factor_of(defined, noise.blocks, noise.two_D, noise.B_hat, time_of(noise), made, of_flow=of_flow)
+    increments = list[tuple[str, Scalar]]()
+    for block, name in zip(noise.blocks, factors, strict=True):
+        defined.having(Array(name, (length(block), width)), () if increments else (call,), constant=True)
+        increments.append((block.name, row_product(defined, block, name, normals, width)))
+    return LoweredNoise((Array(normals, (width,)),), tuple(increments))

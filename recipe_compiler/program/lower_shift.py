@@ -3,7 +3,7 @@
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import entry_at, nested, plus, times
-from recipe_compiler.program.contraction import at_loops, scalar
+from recipe_compiler.program.contraction import at_loops, filled, scalar
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import Array, Assign, Call, Comment, Constant, Raise, Ref, Scalar, Statement, Times
 from recipe_compiler.program.lowered_noise import LoweredNoise
@@ -28,9 +28,8 @@ def lower_shift(
     at, place = entry_at(loops), "[i]" if loops else ""
     change = shift.rate
     if shift.image:
-        value = at_loops(defined, change, loops)
         says = Comment(f"{shift.new}{place} = {text(shift.rate)}")
-        return (says, *nested(loops, (Assign(Ref(shift.new, at), value),)))
+        return (says, *filled(defined, shift.new, change, loops))
     if gathered:
         change = _gathered(defined, change)
     moved = at_loops(defined, change, loops)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.combine import Loops, nested, plus
+from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import at_loops
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
@@ -90,30 +90,31 @@ def length(block: Block) -> Size:
 def assemble(defined: Definitions, word: str, blocks: tuple[Block, ...], matrix: Grid) -> tuple[tuple[str, ...], ...]:
     """Define one constant array per pair of blocks, n_a x n_b, and return their names as a matrix."""
 
-    def of_entry(defined: Definitions, place: tuple[Block, Block, Tensor]) -> str:
-        row, col, entry = place
+    def stored(row: Block, col: Block, entry: Tensor) -> str:
         name = defined.naming(f"{word}_{row.name}{'_' + col.name if len(blocks) > 1 else ''}")
-        loops, at = _places(row, col, defined)
+        labelled = ((row, "i"), (col, "j"))
+        loops = defined.over(tuple(Index(size, label) for one, label in labelled for size in one.shape.sizes))
+        at = (loops[0][1] if row.shape.sizes else 0, loops[-1][1] if col.shape.sizes else 0)
         body = nested(loops, (Assign(Ref(name, at), at_loops(defined, entry, loops)),))
-        array = Array(name, (length(row), length(col)))
-        defined.having(array, body, constant=True)
+        defined.having(Array(name, (length(row), length(col))), body, constant=True)
         return name
 
-    def of_row(defined: Definitions, pair: tuple[Block, tuple[Tensor, ...]]) -> tuple[str, ...]:
-        row, entries = pair
-        return tuple(
-            of_entry(defined, one) for one in ((row, col, entry) for col, entry in zip(blocks, entries, strict=True))
-        )
-
-    return tuple(of_row(defined, one) for one in zip(blocks, matrix, strict=True))
-
-
-def _places(row: Block, col: Block, defined: Definitions) -> tuple[Loops, tuple[str | int, ...]]:
-    """Return the loops over the entries of a matrix, and where an entry stands in its array."""
-    loops = defined.over(
-        tuple(Index(size, label) for one, label in ((row, "i"), (col, "j")) for size in one.shape.sizes)
+    return tuple(
+        tuple(stored(row, col, entry) for col, entry in zip(blocks, entries, strict=True))
+        for row, entries in zip(blocks, matrix, strict=True)
     )
-    return loops, (loops[0][1] if row.shape.sizes else 0, loops[-1][1] if col.shape.sizes else 0)
+
+
+def factor_of(
+    defined: Definitions, blocks: tuple[Block, ...], two_D: Grid, B_hat: Grid | None, time: Scalar,
+    made: tuple[Target, ...], *, of_flow: bool = False,
+) -> Invoke:  # fmt: skip
+    """Return the call that computes a factor L of constant matrices, one array of rows per block."""
+    given = (
+        assemble(defined, "two_D", blocks, two_D),
+        None if B_hat is None else assemble(defined, "B_hat", blocks, B_hat),
+    )
+    return of_covariance("factor", given, time, tuple(quoted(block.name) for block in blocks), made, of_flow=of_flow)
 
 
 def row_product(defined: Definitions, block: Block, factor: str, normals: str, width: Size) -> Scalar:

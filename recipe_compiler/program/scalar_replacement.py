@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import product
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, When
 from recipe_compiler.program.traverse import names_in, with_bodies, with_refs
@@ -25,7 +26,7 @@ def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kerne
     """
     taken = set(_names(kernel))
     held = {
-        array.name: {at: _fresh(array.name, (entry,) if entry else at, taken) for at in positions(array)}
+        array.name: {at: _entry_name(array, (entry,) if entry else at, taken) for at in positions(array)}
         for array in arrays
     }
     kept = tuple((name, tuple(scalars.values())) for name, scalars in held.items())
@@ -36,7 +37,7 @@ def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kerne
 def locally(body: tuple[Statement, ...], arrays: Iterable[Array], taken: Iterable[str]) -> tuple[Statement, ...]:
     """Return the body of a procedure with arrays of its own in scalars; the loops over them are written out already."""
     names = {*taken, *names_in(body)}
-    held = {array.name: {at: _fresh(array.name, at, names) for at in positions(array)} for array in arrays}
+    held = {array.name: {at: _entry_name(array, at, names) for at in positions(array)} for array in arrays}
     return tuple(with_refs(statement, lambda ref: _ref(ref, held)) for statement in body)
 
 
@@ -51,12 +52,8 @@ def _names(kernel: Kernel) -> Iterator[str]:
         yield from names_in(procedure.body)
 
 
-def _fresh(array: str, at: tuple[int | str, ...], taken: set[str]) -> str:
-    name = "_".join((array, *(str(k) for k in at)))
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+def _entry_name(array: Array, at: tuple[int | str, ...], taken: set[str]) -> str:
+    return free_name("_".join((array.name, *map(str, at))), taken)
 
 
 def _procedure(procedure: Procedure, called: Mapping[str, Procedure], held: Held) -> Procedure:
