@@ -91,7 +91,7 @@ def _procedure(
     Before them come blocks by their variables, and what passes from row to row.
     """
     views = (*views, *(view for chain in chains for view in chain.views))
-    before = (*(s for chain in chains for s in chain.before), *scans.forward, *scans.backward)
+    before = (*(s for chain in chains for s in chain.before), *scans.body)
     work = (*(array for chain in chains for array in chain.arrays), *scans.arrays, *defined.computed()[1])
     return replace(own, body=(*views, *before, *own.body), work=work)
 

@@ -4,13 +4,12 @@ Both leave their values in arrays over the rows, which sums over rows read like 
 a row stay within its iteration: rows depend on each other. The equations are in `scheme/adjoints.py`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.combine import Loops, nested
+from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import DATUM, ROW, Definitions
 from recipe_compiler.program.loops import Array, Assign, Comment, Constant, For, Ref, Statement
@@ -26,10 +25,8 @@ ZERO = Constant(Fraction(0))
 class Scans:
     """The loops of a recursion, and the arrays that they fill; all empty if there is no recursion."""
 
-    forward: tuple[Statement, ...] = ()
-    """What keeps the states before every row."""
-    backward: tuple[Statement, ...] = ()
-    """What keeps their adjoints after every row, and ends with those before the first."""
+    body: tuple[Statement, ...] = ()
+    """What keeps the states before every row; then their adjoints after every row, with those before the first last."""
     arrays: tuple[Array, ...] = ()
 
 
@@ -47,38 +44,44 @@ def lower_scans(
     Raises:
         ModelError: no emitted code can compute it.
     """
-    if recursion is None:
+    if recursion is None or count is None:
         return Scans()
-    if count is None:
-        raise CompilerError("a recursion without rows")
     defined.taken |= recursion.names
     states, row = recursion.states, (Index(count, DATUM),)
     begin = _computed(defined, [(state.passed, state, state.stated_start) for state in states], ())
     follow = _computed(defined, [(state.passed, state, state.stated_next) for state in states], row)
-    keep = tuple(s for state in states for s in _copied(defined, state.name, state.passed, state))
+    keep = _each(defined, states, lambda state, at: Assign(Ref(state.name, (ROW, *at)), Ref(state.passed, at)))
+    says = tuple(
+        Comment(f"{state.name}[0] = {text(state.stated_start)}, {state.name}[row + 1] = {text(state.stated_next)}")
+        for state in states
+    )
     loop = For(ROW, count, (*keep, *follow.of_row))
-    forward = (*_says(states), *begin.before, *begin.of_row, *follow.before, loop)
+    forward = (*says, *begin.before, *begin.of_row, *follow.before, loop)
     arrays = (*_arrays(states, count, "name", "passed"), *begin.arrays, *follow.arrays)
     if not adjoint:
-        return Scans(forward, (), arrays)
+        return Scans(forward, arrays)
     pull = _computed(defined, [(state.first, state, state.slope) for state in states], row)
-    keep = tuple(s for state in states for s in _copied(defined, state.adjoint, state.first, state))
-    last = tuple(s for state in states for s in _stored(defined, state.first, state, ZERO))
-    backward = (*_says_back(states), *last, *pull.before, For(ROW, count, (*keep, *pull.of_row), backwards=True))
-    return Scans(forward, backward, (*arrays, *_arrays(states, count, "adjoint", "first"), *pull.arrays))
-
-
-def _says_back(states: tuple[RowState, ...]) -> Iterable[Statement]:
-    for state in states:
-        yield Comment(f"{state.adjoint}[row] = dU/d{state.name}[row + 1], 0 after the last row")
-        yield Comment(f"{state.first} = {text(state.slope)}")
-
-
-def _says(states: tuple[RowState, ...]) -> Iterable[Statement]:
-    for state in states:
-        yield Comment(
-            f"{state.name}[0] = {text(state.stated_start)}, {state.name}[row + 1] = {text(state.stated_next)}"
+    keep = _each(defined, states, lambda state, at: Assign(Ref(state.adjoint, (ROW, *at)), Ref(state.first, at)))
+    last = _each(defined, states, lambda state, at: Assign(Ref(state.first, at), ZERO))
+    lines = (
+        line
+        for state in states
+        for line in (
+            f"{state.adjoint}[row] = dU/d{state.name}[row + 1], 0 after the last row",
+            f"{state.first} = {text(state.slope)}",
         )
+    )
+    loop = For(ROW, count, (*keep, *pull.of_row), backwards=True)
+    backward = (*map(Comment, lines), *last, *pull.before, loop)
+    return Scans((*forward, *backward), (*arrays, *_arrays(states, count, "adjoint", "first"), *pull.arrays))
+
+
+def _each(
+    defined: Definitions, states: tuple[RowState, ...], store: Callable[[RowState, tuple[str, ...]], Statement]
+) -> tuple[Statement, ...]:
+    """Return what stores the entries of states, at the variables of loops over them."""
+    every = ((state, defined.loops(state.shape.sizes)) for state in states)
+    return tuple(one for own, loops in every for one in nested(loops, (store(own, tuple(v for _, v in loops)),)))
 
 
 def _arrays(states: tuple[RowState, ...], count: Size, over_rows: str, running: str) -> tuple[Array, ...]:
@@ -106,35 +109,18 @@ def _computed(defined: Definitions, values: list[tuple[str, RowState, Tensor]], 
         loops = defined.loops(state.shape.sizes)
         variables = dict(loops) | dict.fromkeys(row, ROW)
         found = scalar(defined, value, tuple(variables), variables)
-        stores += nested(loops, (Assign(_ref(name, loops), found),))
-    own = defined.changing[kept:]
+        stores += nested(loops, (Assign(Ref(name, tuple(v for _, v in loops)), found),))
     before: tuple[Statement, ...] = ()
     of_row: tuple[Statement, ...] = ()
     waiting: set[str] = set()
-    for definition in own:
+    for definition in defined.changing[kept:]:
         read = list(refs(definition.body))
         if any(ROW in ref.at or ref.name in waiting for ref in read):
             waiting.add(definition.array.name)
             of_row += definition.body
         else:
             before += definition.body
-    arrays = tuple(definition.array for definition in own if definition.array.sizes)
+    arrays = defined.computed(kept)[1]
     defined.forget(kept)
     defined.ahead = ahead
     return _Computed(before, (*of_row, *stores), arrays)
-
-
-def _copied(defined: Definitions, kept: str, passed: str, state: RowState) -> tuple[Statement, ...]:
-    """Return what keeps the value that is passed on in the array over the rows."""
-    loops = defined.loops(state.shape.sizes)
-    at = tuple(variable for _, variable in loops)
-    return nested(loops, (Assign(Ref(kept, (ROW, *at)), _ref(passed, loops)),))
-
-
-def _stored(defined: Definitions, name: str, state: RowState, value: Constant) -> tuple[Statement, ...]:
-    loops = defined.loops(state.shape.sizes)
-    return nested(loops, (Assign(_ref(name, loops), value),))
-
-
-def _ref(name: str, loops: Loops) -> Ref:
-    return Ref(name, tuple(variable for _, variable in loops))
