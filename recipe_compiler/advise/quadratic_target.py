@@ -11,13 +11,13 @@ from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Gradient, Part, Program
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.one_step import OneStep, one_step
-from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Index
 

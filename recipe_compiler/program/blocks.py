@@ -13,7 +13,7 @@ w0 x0[j] + w1 x1[j] + w2 x2[j] + w3 x3[j], which load and store grad once for fo
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.program.combine import plus
+from recipe_compiler.program.combine import fresh, plus
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.fuse import Fused, position_of
 from recipe_compiler.program.kernel import Procedure
@@ -92,10 +92,9 @@ class _Names:
 
     def fresh(self, wanted: str) -> str:
         """Return a name that is not taken yet, and take it."""
-        while wanted in self._taken:
-            wanted += "_"
-        self._taken.add(wanted)
-        return wanted
+        name = fresh(wanted, self._taken)
+        self._taken.add(name)
+        return name
 
     def taken(self, row: str, *terms: str | int) -> Assign:
         """Return what makes a variable the number of a row."""

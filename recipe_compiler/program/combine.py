@@ -60,6 +60,13 @@ def first_free(wanted: str, taken: Set[str]) -> str:
     return name
 
 
+def fresh(name: str, declared: Set[str]) -> str:
+    """Return a name of the compiler's own that differs from every declared one: `name`, `name_`, `name__` ..."""
+    while name in declared:
+        name += "_"
+    return name
+
+
 def free_name(wanted: str, taken: set[str]) -> str:
     """Return `wanted`, or `wanted_2`, `wanted_3`, ... if it is taken, and add it to `taken`."""
     name = first_free(wanted, taken)

@@ -2,7 +2,7 @@
 
     U(u) = V(g(u)) - J(u),    dU/du_k = sum_i dV/db_i dg_i/du_k - dJ/du_k
 
-The chain rule runs backwards through the computation of g, one statement per entry. g and J are those of
+The chain rule runs backwards through the statements of g, each stated with its derivatives. g and J are those of
 `formula/constraints.py`; nothing overflows whose value is not too large itself: exponentials of a softmax are at most
 1, and small entries of a correlation are products of 1/cosh, without a difference.
 
@@ -10,8 +10,8 @@ Worked example, an ordered column b = (u_0, u_0 + e^{u_1}), J = u_1: with t_1 = 
 = t_0 and dU/du_1 = exp(u_1) t_1 - 1.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
@@ -22,13 +22,13 @@ from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import plus, times
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.logs_of_shares import logs_of_many
-from recipe_compiler.program.loops import Array, Assign, Call, Constant, Raise, Ref, Scalar, Statement, View
+from recipe_compiler.program.loops import Array, Assign, Call, Constant, Raise, Ref, Scalar, Statement, Times, View
 from recipe_compiler.program.traverse import value_with_refs, with_refs
 from recipe_compiler.tensor.terms import Tensor
 
 FACTOR = "factor"
 
-ONE, ZERO = Constant(Fraction(1)), Constant(Fraction(0))
+ONE, MINUS, ZERO = (Constant(Fraction(number)) for number in (1, -1, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,42 @@ class Chained:
     log_b: str = ""
     """Of shares, if their logarithms are needed: a share may be too small for a double."""
 
-    def x(self, *at: int) -> Ref:
-        """Return an entry of u."""
-        return Ref(self.u, at)
+    @property
+    def x(self) -> tuple[Ref, ...]:
+        """The entries of u of a column."""
+        return tuple(Ref(self.u, (k,)) for k in range(self.rows))
 
     def below(self, i: int, j: int) -> Ref:
         """Return the entry of u for row i and column j of a matrix."""
         return Ref(self.u, (sampled_place(self.constraint, i, j),))
+
+    def own(self, what: str) -> Ref:
+        """Return a scalar by a name beside that of b."""
+        return Ref(f"{self.b}_{what}")
+
+
+Slopes = Mapping[Ref, Scalar]
+"""What a value is made of, to the derivatives of the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`target = value`, one statement of g."""
+
+    target: Ref
+    value: Scalar
+    slopes: Slopes = field(default_factory=dict[Ref, Scalar])
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """The statements of g, J(u) = log |det dg/du| up to a constant, and the derivatives of -J by u."""
+
+    lines: tuple[Line, ...]
+    log_jacobian: Scalar
+    less: Slopes = field(default_factory=dict[Ref, Scalar])
+    after: tuple[Statement, ...] = ()
+    """What writes grad U in u, where it is not the chain rule through the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +121,14 @@ def around(
     sizes = tuple(size for size in moved.shape.sizes if isinstance(size, int))
     views = [View(u, whole, start, sizes)]
     c = Chained(block.constraint, rows, u, block.name, log_b=log_b)
-    after: tuple[Statement, ...] = ()
     if slopes is not None:
         grad_b, out = slopes
         grad_u = defined.naming(f"{out}_{moved.name}")
         views.append(View(grad_u, out, start, sizes))
         c = replace(c, grad_u=grad_u, grad_b=grad_b)
-        after = backward(c)
-    before = forward(c)
+    made = _transformed(c)
+    after = tuple(_backward(c, made)) if slopes else ()
+    before = tuple(Assign(line.target, line.value) for line in made.lines)
     known = {c.b, c.grad_b, c.grad_u, c.log_b}
     written = [s.target.name for s in (*before, *after) if isinstance(s, Assign)]
     names: dict[str, str] = {}
@@ -109,10 +138,10 @@ def around(
     def renamed(ref: Ref) -> Ref:
         return Ref(names.get(ref.name, ref.name), ref.at)
 
-    own = [*(name for name in (c.b, c.grad_b, c.log_b) if name), *([names[f] for f in [_own(c, FACTOR)] if f in names])]
-    arrays = tuple(Array(name, block.shape.sizes) for name in own)
+    own = (c.b, c.grad_b, c.log_b, names.get(f"{c.b}_{FACTOR}", ""))
+    arrays = tuple(Array(name, block.shape.sizes) for name in own if name)
     before, after = (tuple(with_refs(s, renamed) for s in side) for side in (before, after))
-    return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed))
+    return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(made.log_jacobian, renamed))
 
 
 def around_by_logs(
@@ -137,71 +166,44 @@ def around_by_logs(
     return (tuple(codes), rewritten)
 
 
-def forward(c: Chained) -> tuple[Statement, ...]:
-    """Return the statements that write b = g(u)."""
+def _transformed(c: Chained) -> Transformed:
     match c.constraint:
         case Constraint.ORDERED | Constraint.POSITIVE_ORDERED:
-            return tuple(_running_sums(c))
+            return _increasing(c)
         case Constraint.SIMPLEX:
-            return tuple(_shares(c))
+            return _shares(c)
         case Constraint.UNIT_VECTOR:
-            length = _length(c)
-            entries = (Assign(Ref(c.b, (k,)), times_(c.x(k), _reciprocal(length))) for k in range(c.rows))
-            return (Assign(length, Call("sqrt", (_square(c),))), *entries)
-        case Constraint.CHOLESKY_CORR | Constraint.CHOLESKY_COV:
-            return tuple(_factor(c, c.b))
-        case Constraint.CORR | Constraint.COV:
-            return (*_factor(c, _own(c, FACTOR)), *_product(c))
-
-
-def log_jacobian(c: Chained) -> Scalar:
-    """Return J(u) = log |det dg/du| up to a constant, as a scalar expression."""
-    K, below = c.rows, [(i, j) for i in range(c.rows) for j in range(i)]
-    match c.constraint:
-        case Constraint.ORDERED:
-            return plus(tuple(c.x(k) for k in range(1, K)))
-        case Constraint.POSITIVE_ORDERED:
-            return _total(c)
-        case Constraint.SIMPLEX:
-            log_total = plus((_largest(c), Call("log", (_total_of_shares(c),))))
-            square = times(Fraction(-1, 2 * K), (Raise(_total(c), Fraction(2)),))
-            return plus((_total(c), times(Fraction(-K), (log_total,)), square))
-        case Constraint.UNIT_VECTOR:
-            return times(Fraction(-1, 2), (_square(c),))
-        case Constraint.CHOLESKY_CORR:
-            return plus(tuple(times(Fraction(-(i - j + 1)), (_log_cosh(c.below(i, j)),)) for i, j in below))
-        case Constraint.CORR:
-            return plus(tuple(times(Fraction(-(K - j)), (_log_cosh(c.below(i, j)),)) for i, j in below))
-        case Constraint.CHOLESKY_COV | Constraint.COV:
-            return plus(tuple(times(Fraction(power), (c.below(i, i),)) for i, power in enumerate(_powers(c))))
-
-
-def backward(c: Chained) -> tuple[Statement, ...]:
-    """Return the statements that write grad U in u, given that in b: dU/du = (dg/du)^T dV/db - grad J."""
-    match c.constraint:
-        case Constraint.ORDERED | Constraint.POSITIVE_ORDERED:
-            return tuple(_suffix_sums(c))
-        case Constraint.SIMPLEX:
-            return tuple(_back_from_shares(c))
-        case Constraint.UNIT_VECTOR:
-            return tuple(_back_from_direction(c))
+            return _direction(c)
         case _:
-            return tuple(_back_from_matrix(c))
+            return _matrix(c)
 
 
-def times_(*factors: Scalar) -> Scalar:
-    """Return a product."""
-    return times(Fraction(1), factors)
+def _backward(c: Chained, made: Transformed) -> Iterator[Statement]:
+    """Yield the statements that write grad U in u, given that in b: the slope of U by each target, from the last on."""
+    yield from made.after
+    first = {ref: line for line in reversed(made.lines) for ref in line.slopes}
+    parts: dict[Ref, list[Scalar]] = {}
+
+    def slope_of(ref: Ref) -> Scalar:
+        given = (Ref(c.grad_b, ref.at),) if ref.name == c.b else ()
+        less = (made.less[ref],) if ref in made.less else ()
+        return plus((*given, *parts.get(ref, ()), *less))
+
+    for line in reversed(made.lines):
+        if not line.slopes:
+            continue
+        slope = Ref("_".join((line.target.name, "slope", *map(str, line.target.at))))
+        yield Assign(slope, slope_of(line.target))
+        for ref, by in line.slopes.items():
+            parts.setdefault(ref, []).append(slope if by == ONE else product(by, slope))
+            if ref.name == c.u and first[ref] is line:
+                yield Assign(Ref(c.grad_u, ref.at), slope_of(ref))
 
 
-def minus(value: Scalar) -> Scalar:
-    """Return the negative."""
-    return times(Fraction(-1), (value,))
-
-
-def _own(c: Chained, what: str) -> str:
-    """Return a name beside that of b."""
-    return f"{c.b}_{what}"
+def product(*factors: Scalar) -> Scalar:
+    """Return a product without products as factors."""
+    flat = (part for factor in factors for part in (factor.factors if isinstance(factor, Times) else (factor,)))
+    return times(Fraction(1), tuple(flat))
 
 
 def _reciprocal(value: Scalar) -> Scalar:
@@ -212,195 +214,114 @@ def _exp(value: Scalar) -> Scalar:
     return Call("exp", (value,))
 
 
-def _total(c: Chained) -> Scalar:
-    return plus(tuple(c.x(k) for k in range(c.rows)))
+def _minus(value: Scalar) -> Scalar:
+    return times(Fraction(-1), (value,))
 
 
-# Increasing columns: b_k = b_(k-1) + exp(u_k).
+def _increasing(c: Chained) -> Transformed:
+    """Return increasing columns: b_k = b_(k-1) + exp(u_k)."""
+    free = c.x[c.constraint is Constraint.ORDERED :]
+    lines = list[Line]()
+    for k, x in enumerate(c.x):
+        own, by = (_exp(x), _exp(x)) if x in free else (x, ONE)
+        before = {Ref(c.b, (k - 1,)): ONE} if k else dict[Ref, Scalar]()
+        lines.append(Line(Ref(c.b, (k,)), plus((*before, own)), {x: by, **before}))
+    return Transformed(tuple(lines), plus(free), dict.fromkeys(free, MINUS))
 
 
-def _running_sums(c: Chained) -> Iterator[Statement]:
-    yield Assign(Ref(c.b, (0,)), c.x(0) if c.constraint is Constraint.ORDERED else _exp(c.x(0)))
-    for k in range(1, c.rows):
-        yield Assign(Ref(c.b, (k,)), plus((Ref(c.b, (k - 1,)), _exp(c.x(k)))))
+def _shares(c: Chained) -> Transformed:
+    """Return shares: b_k = exp(u_k - max u)/sum_j exp(u_j - max u).
 
-
-def _suffix_sums(c: Chained) -> Iterator[Statement]:
-    """Yield t_k = dV/db_k + t_(k+1), and dU/du_k = exp(u_k) t_k - 1; u_0 of an ordered column is b_0 itself."""
-    above: Scalar | None = None
-    for k in reversed(range(c.rows)):
-        sum_ = Ref(_own(c, f"slope_{k}"))
-        own = Ref(c.grad_b, (k,))
-        yield Assign(sum_, own if above is None else plus((own, above)))
-        plain = k == 0 and c.constraint is Constraint.ORDERED
-        yield Assign(Ref(c.grad_u, (k,)), sum_ if plain else plus((times_(_exp(c.x(k)), sum_), minus(ONE))))
-        above = sum_
-
-
-# Shares: b_k = exp(u_k - max u)/sum_j exp(u_j - max u).
-
-
-def _largest(c: Chained) -> Ref:
-    return Ref(_own(c, "largest"))
-
-
-def _total_of_shares(c: Chained) -> Ref:
-    return Ref(_own(c, "total"))
-
-
-def _maximum(c: Chained) -> Scalar:
-    """Return the largest of u, by pairs, so that it nests no deeper than it must."""
-    found: list[Scalar] = [c.x(k) for k in range(c.rows)]
-    while len(found) > 1:
+    With s = sum_j b_j dV/db_j, dU/du_k = b_k (dV/db_k - s + K) - 1 + sum(u)/K.
+    """
+    K, largest, total, found = c.rows, c.own("largest"), c.own("total"), list[Scalar](c.x)
+    while len(found) > 1:  # by pairs, so that it nests no deeper than it must
         pairs = [found[k : k + 2] for k in range(0, len(found), 2)]
         found = [Call("maximum", tuple(pair)) if len(pair) > 1 else pair[0] for pair in pairs]
-    return found[0]
+    parts, b = [c.own(f"part_{k}") for k in range(K)], [Ref(c.b, (k,)) for k in range(K)]
+    log_total, sum_, s = plus((largest, Call("log", (total,)))), plus(c.x), c.own("slope")
+    lines = (
+        Line(largest, found[0]),
+        *(Line(part, _exp(plus((x, _minus(largest))))) for x, part in zip(c.x, parts, strict=True)),
+        Line(total, plus(tuple(parts))),
+        *(Line(own, product(part, _reciprocal(total))) for own, part in zip(b, parts, strict=True)),
+        *(Line(Ref(c.log_b, (k,)), plus((x, _minus(log_total)))) for k, x in enumerate(c.x) if c.log_b),
+    )
+    after = [Assign(s, plus(tuple(product(own, Ref(c.grad_b, own.at)) for own in b)))]
+    for own in b:
+        along = product(own, plus((Ref(c.grad_b, own.at), _minus(s), Constant(Fraction(K)))))
+        after.append(Assign(Ref(c.grad_u, own.at), plus((along, MINUS, times(Fraction(1, K), (sum_,))))))
+    square = times(Fraction(-1, 2 * K), (Raise(sum_, Fraction(2)),))
+    return Transformed(lines, plus((sum_, times(Fraction(-K), (log_total,)), square)), after=tuple(after))
 
 
-def _shares(c: Chained) -> Iterator[Statement]:
-    parts = [Ref(_own(c, f"part_{k}")) for k in range(c.rows)]
-    yield Assign(_largest(c), _maximum(c))
-    yield from (Assign(part, _exp(plus((c.x(k), minus(_largest(c)))))) for k, part in enumerate(parts))
-    yield Assign(_total_of_shares(c), plus(tuple(parts)))
-    share = _reciprocal(_total_of_shares(c))
-    yield from (Assign(Ref(c.b, (k,)), times_(part, share)) for k, part in enumerate(parts))
-    if c.log_b:
-        log_total = plus((_largest(c), Call("log", (_total_of_shares(c),))))
-        yield from (Assign(Ref(c.log_b, (k,)), plus((c.x(k), minus(log_total)))) for k in range(c.rows))
+def _direction(c: Chained) -> Transformed:
+    """Return directions: b = u/|u|."""
+    length, square = c.own("length"), plus(tuple(Raise(x, Fraction(2)) for x in c.x))
+    over = _reciprocal(length)
+    lines = [Line(length, Call("sqrt", (square,)), {x: product(x, over) for x in c.x})]
+    for k, x in enumerate(c.x):
+        b = Ref(c.b, (k,))
+        lines.append(Line(b, product(x, over), {x: over, length: times(Fraction(-1), (b, over))}))
+    return Transformed(tuple(lines), times(Fraction(-1, 2), (square,)), {x: x for x in c.x})
 
 
-def _back_from_shares(c: Chained) -> Iterator[Statement]:
-    """Yield s = sum_j b_j dV/db_j, and dU/du_k = b_k (dV/db_k - s) - 1 + K b_k + sum(u)/K."""
-    K, s = c.rows, Ref(_own(c, "slope"))
-    yield Assign(s, plus(tuple(times_(Ref(c.b, (j,)), Ref(c.grad_b, (j,))) for j in range(K))))
-    for k in range(K):
-        along = times_(Ref(c.b, (k,)), plus((Ref(c.grad_b, (k,)), minus(s), Constant(Fraction(K)))))
-        yield Assign(Ref(c.grad_u, (k,)), plus((along, minus(ONE), times(Fraction(1, K), (_total(c),)))))
-
-
-# Directions: b = u/|u|.
-
-
-def _square(c: Chained) -> Scalar:
-    return plus(tuple(Raise(c.x(k), Fraction(2)) for k in range(c.rows)))
-
-
-def _length(c: Chained) -> Ref:
-    return Ref(_own(c, "length"))
-
-
-def _back_from_direction(c: Chained) -> Iterator[Statement]:
-    """Yield s = sum_j b_j dV/db_j, and dU/du_k = (dV/db_k - b_k s)/|u| + u_k."""
-    s = Ref(_own(c, "slope"))
-    yield Assign(s, plus(tuple(times_(Ref(c.b, (j,)), Ref(c.grad_b, (j,))) for j in range(c.rows))))
-    for k in range(c.rows):
-        across = plus((Ref(c.grad_b, (k,)), minus(times_(Ref(c.b, (k,)), s))))
-        yield Assign(Ref(c.grad_u, (k,)), plus((times_(across, _reciprocal(_length(c))), c.x(k))))
-
-
-# Matrices: a lower triangular L, or L L^T.
-
-
-def _powers(c: Chained) -> list[int]:
-    """Return by which power of each diagonal entry exp(u_ii) of L volume grows."""
-    return [c.rows - i + 1 if c.constraint is Constraint.COV else 1 for i in range(c.rows)]
-
-
-def _sech(value: Scalar) -> Scalar:
-    return _reciprocal(Call("cosh", (value,)))
+def _matrix(c: Chained) -> Transformed:
+    """Return matrices: a lower triangular L, or L L^T."""
+    is_product = c.constraint in {Constraint.CORR, Constraint.COV}
+    name, rows = f"{c.b}_{FACTOR}" if is_product else c.b, range(c.rows)
+    lines = [*_factor(c, name), *(_product(c, name) if is_product else ())]
+    if c.constraint in OF_MATRICES_IN_CONES:
+        volume = {c.below(i, i): c.rows - i + 1 if is_product else 1 for i in rows}
+        J = plus(tuple(times(Fraction(power), (x,)) for x, power in volume.items()))
+        return Transformed(tuple(lines), J, {x: Constant(Fraction(-power)) for x, power in volume.items()})
+    lost = {c.below(i, j): Fraction(c.rows - j if is_product else i - j + 1) for i in rows for j in range(i)}
+    J = plus(tuple(times(-power, (_log_cosh(x),)) for x, power in lost.items()))
+    return Transformed(tuple(lines), J, {x: times(power, (Call("tanh", (x,)),)) for x, power in lost.items()})
 
 
 def _log_cosh(x: Scalar) -> Scalar:
     """Return log cosh(x) + log 2 = softplus(2 x) - x, which does not overflow."""
-    return plus((Call("softplus", (times(Fraction(2), (x,)),)), minus(x)))
+    return plus((Call("softplus", (times(Fraction(2), (x,)),)), _minus(x)))
 
 
-def _left(c: Chained, i: int, j: int) -> Ref:
-    """Return the scalar that holds what the first j entries of row i leave of its length."""
-    return Ref(_own(c, f"left_{i}_{j}"))
+def _factor(c: Chained, L: str) -> Iterator[Line]:
+    """Yield what writes the lower triangular factor, zeros above its diagonal.
 
-
-def _factor(c: Chained, L: str) -> Iterator[Statement]:
-    """Yield what writes the lower triangular factor, zeros above its diagonal."""
+    Of correlations l_(j+1) = l_j/cosh(u_j) and L_ij = l_j tanh(u_j), l_j what j entries of row i leave of its length.
+    """
     for i in range(c.rows):
+        left: Ref | Constant = ONE
+        for j in range(i):
+            x, place = c.below(i, j), Ref(L, (i, j))
+            if c.constraint in OF_MATRICES_IN_CONES:
+                yield Line(place, x, {x: ONE})
+                continue
+            tangent, sech = Call("tanh", (x,)), _reciprocal(Call("cosh", (x,)))
+            before = (left,) if isinstance(left, Ref) else ()
+            following = c.own(f"left_{i}_{j + 1}")
+            by, lost = product(following, sech), times(Fraction(-1), (following, tangent))
+            yield Line(place, product(tangent, *before), {x: by, **dict.fromkeys(before, tangent)})
+            yield Line(following, product(*before, sech), {x: lost, **dict.fromkeys(before, sech)})
+            left = following
         if c.constraint in OF_MATRICES_IN_CONES:
-            for j in range(i):
-                yield Assign(Ref(L, (i, j)), c.below(i, j))
-            yield Assign(Ref(L, (i, i)), _exp(c.below(i, i)))
+            x = c.below(i, i)
+            yield Line(Ref(L, (i, i)), _exp(x), {x: _exp(x)})
         else:
-            for j in range(i):
-                left = _left(c, i, j) if j else ONE
-                tangent = Call("tanh", (c.below(i, j),))
-                yield Assign(Ref(L, (i, j)), times_(tangent, left) if j else tangent)
-                next_ = _sech(c.below(i, j))
-                yield Assign(_left(c, i, j + 1), times_(left, next_) if j else next_)
-            yield Assign(Ref(L, (i, i)), _left(c, i, i) if i else ONE)
-        for j in range(i + 1, c.rows):
-            yield Assign(Ref(L, (i, j)), ZERO)
+            yield Line(Ref(L, (i, i)), left, {left: ONE} if isinstance(left, Ref) else {})
+        yield from (Line(Ref(L, (i, j)), ZERO) for j in range(i + 1, c.rows))
 
 
-def _product(c: Chained) -> Iterator[Statement]:
+def _product(c: Chained, L: str) -> Iterator[Line]:
     """Yield what writes b = L L^T."""
-    L = _own(c, FACTOR)
     for i in range(c.rows):
         for j in range(i + 1):
-            terms = tuple(times_(Ref(L, (i, k)), Ref(L, (j, k))) for k in range(j + 1))
-            unit = i == j and c.constraint is Constraint.CORR
-            yield Assign(Ref(c.b, (i, j)), ONE if unit else plus(terms))
-            if i != j:
-                yield Assign(Ref(c.b, (j, i)), Ref(c.b, (i, j)))
-
-
-def _slopes(c: Chained) -> tuple[list[Statement], Callable[[int, int], Ref]]:
-    """Return dV/dL of the factor, with the statements that make it where V is of L L^T: (G + G^T) L."""
-    if c.constraint in {Constraint.CHOLESKY_CORR, Constraint.CHOLESKY_COV}:
-        return [], lambda i, j: Ref(c.grad_b, (i, j))
-    L, G = _own(c, FACTOR), c.grad_b
-
-    def name(i: int, j: int) -> Ref:
-        return Ref(_own(c, f"slope_{i}_{j}"))
-
-    def entry(i: int, j: int) -> Scalar:
-        both = (times_(plus((Ref(G, (i, k)), Ref(G, (k, i)))), Ref(L, (k, j))) for k in range(j, c.rows))
-        return plus(tuple(both))
-
-    made: list[Statement] = [Assign(name(i, j), entry(i, j)) for i in range(c.rows) for j in range(i + 1)]
-    return made, name
-
-
-def _back_from_matrix(c: Chained) -> Iterator[Statement]:
-    made, slope = _slopes(c)
-    yield from made
-    for i in range(c.rows):
-        if c.constraint in OF_MATRICES_IN_CONES:
-            yield from _back_from_free_row(c, i, slope)
-        else:
-            yield from _back_from_unit_row(c, i, slope)
-
-
-def _back_from_free_row(c: Chained, i: int, slope: Callable[[int, int], Ref]) -> Iterator[Statement]:
-    for j in range(i):
-        yield Assign(Ref(c.grad_u, (sampled_place(c.constraint, i, j),)), slope(i, j))
-    last = times_(_exp(c.below(i, i)), slope(i, i))
-    power = Constant(Fraction(-_powers(c)[i]))
-    yield Assign(Ref(c.grad_u, (sampled_place(c.constraint, i, i),)), plus((last, power)))
-
-
-def _back_from_unit_row(c: Chained, i: int, slope: Callable[[int, int], Ref]) -> Iterator[Statement]:
-    """Yield dU/du_ij, from the last column to the first; `after` is dV by what is left of the row's length.
-
-    l_(j+1) = l_j/cosh(u_j) and L_ij = l_j tanh(u_j), so dV/du_j = dV/dL_ij l_j/cosh(u_j)**2 - after l_(j+1) tanh(u_j).
-    """
-    after: Scalar = slope(i, i)
-    for j in reversed(range(i)):
-        x = c.below(i, j)
-        tangent, sech = Call("tanh", (x,)), _sech(x)
-        power = c.rows - j if c.constraint is Constraint.CORR else i - j + 1
-        along = times_(slope(i, j), _left(c, i, j + 1), sech)
-        across = times(Fraction(-1), (after, _left(c, i, j + 1), tangent))
-        own = plus((along, across, times(Fraction(power), (tangent,))))
-        yield Assign(Ref(c.grad_u, (sampled_place(c.constraint, i, j),)), own)
-        before = Ref(_own(c, f"after_{i}_{j}"))
-        if j:
-            yield Assign(before, plus((times_(after, sech), times_(slope(i, j), tangent))))
-        after = before
+            pairs = [(Ref(L, (i, k)), Ref(L, (j, k))) for k in range(j + 1)]
+            by = {one: other if i > j else times(Fraction(2), (one,)) for one, other in pairs}
+            by |= {other: one for one, other in pairs} if i > j else {}
+            if i == j and c.constraint is Constraint.CORR:
+                yield Line(Ref(c.b, (i, j)), ONE)
+            else:
+                yield Line(Ref(c.b, (i, j)), plus(tuple(product(*pair) for pair in pairs)), by)
+            if i > j:
+                yield Line(Ref(c.b, (j, i)), Ref(c.b, (i, j)), {Ref(c.b, (i, j)): ONE})

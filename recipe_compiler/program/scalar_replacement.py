@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import product
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.combine import free_name
+from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, When
 from recipe_compiler.program.traverse import names_in, with_bodies, with_refs
@@ -53,7 +53,9 @@ def _names(kernel: Kernel) -> Iterator[str]:
 
 
 def _entry_name(array: Array, at: tuple[int | str, ...], taken: set[str]) -> str:
-    return free_name("_".join((array.name, *map(str, at))), taken)
+    name = fresh("_".join((array.name, *map(str, at))), taken)
+    taken.add(name)
+    return name
 
 
 def _procedure(procedure: Procedure, called: Mapping[str, Procedure], held: Held) -> Procedure:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.program.atoms import with_arrays
+from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.program import Recursion, RowState
 from recipe_compiler.scheme.quotients import without_overflow
-from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import RowState as StatedState
 from recipe_compiler.spec.model import Target
 from recipe_compiler.spec.places import placed

@@ -20,7 +20,7 @@ from recipe_compiler.errors import CompilerError, model_error
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.combine import fresh, unsupported
 from recipe_compiler.program.program import (
     Along,
     CodeMove,
@@ -38,7 +38,6 @@ from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.involution import reflected
 from recipe_compiler.scheme.joined_kicks import join_kicks
-from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Beside, Build, Cir, Code, Metropolis, Scheme, Steps
 from recipe_compiler.spec.model import CodeMove as StatedCodeMove
 from recipe_compiler.spec.model import Draw as StatedDraw

@@ -10,12 +10,11 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.by_datum import ByDatum, by_datum
-from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.combine import fresh, unsupported
 from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.program import SLICES, Draw, Gradient
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.quotients import without_overflow
-from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import ByLaw, Cir, Law, Slices, Target
 from recipe_compiler.spec.model import Draw as StatedDraw

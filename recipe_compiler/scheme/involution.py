@@ -7,9 +7,9 @@ from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.errors import model_error
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.program import Auxiliary, Image, Involution, Noise, Program
 from recipe_compiler.program.rename import renamed
-from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Involution as Stated
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor

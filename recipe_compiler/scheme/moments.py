@@ -6,8 +6,9 @@ from itertools import combinations_with_replacement
 from recipe_compiler.derive.recipe import Derivation, generator
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment
-from recipe_compiler.scheme.shifts_and_noise import arrays_of, fresh, with_gradient
+from recipe_compiler.scheme.shifts_and_noise import arrays_of, with_gradient
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
 

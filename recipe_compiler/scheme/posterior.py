@@ -9,13 +9,12 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.extents import after, extent
 from recipe_compiler.formula.shapes import DISCRETE, Size
-from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.combine import fresh, unsupported
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
-from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.model import Target
 from recipe_compiler.spec.places import placed

@@ -8,6 +8,7 @@ from recipe_compiler.derive.recipe import Derivation, Matrix
 from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.program import Evaluate, Gradient, Noise, Program, Shift, Statement
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.spec.model import Build
@@ -71,13 +72,6 @@ class SchemeSetting:
                 done |= needed
                 statement = replace(statement, rate=renamed(statement.rate, arrays))
             yield statement
-
-
-def fresh(name: str, declared: frozenset[str]) -> str:
-    """Return a name of the compiler's own that differs from every declared one: `name`, `name_`, `name__` ..."""
-    while name in declared:
-        name += "_"
-    return name
 
 
 def arrays_of(derivation: Derivation, gradient: Gradient) -> Mapping[str, str]:

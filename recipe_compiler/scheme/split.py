@@ -10,12 +10,11 @@ from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import Derivation, col_slots, derive, map_matrices
 from recipe_compiler.errors import model_error
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.combine import fresh, unsupported
 from recipe_compiler.program.program import Heat, Program, Shift, Statement
 from recipe_compiler.scheme.shifts_and_noise import (
     SchemeSetting,
     arrays_of,
-    fresh,
     noises,
     values_used,
     with_gradient,

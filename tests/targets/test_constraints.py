@@ -164,7 +164,7 @@ def built() -> tuple[Module, Callable[[Module], None]]:
 
 
 TANH_L, TANH_R = "math.tanh(cholesky_factor_corr_L", "math.tanh(corr_matrix_R"
-SYMMETRIC = "(grad_U_R[2, 1] + grad_U_R[1, 2]) * R_factor[1, 1]"
+SYMMETRIC = "R_slope_2_1 = grad_U_R[2, 1] + R_slope_1_2"
 
 MUTANTS = {
     "no Jacobian of ordered": ("exp(ordered_o[1]) * o_slope_1 - 1.0", "exp(ordered_o[1]) * o_slope_1"),
@@ -176,9 +176,9 @@ MUTANTS = {
     "wrong power in a Cholesky factor": (f"2.0 * {TANH_L}[0])", f"{TANH_L}[0])"),
     "wrong sign in a Cholesky factor": (f"+ 3.0 * {TANH_L}[1])", f"- 3.0 * {TANH_L}[1])"),
     "Jacobian of the factor in place of the matrix": (f"+ 3.0 * {TANH_R}[0])", f"+ 2.0 * {TANH_R}[0])"),
-    "wrong power in a covariance": ("S_slope_1_1 - 2.0", "S_slope_1_1 - 1.0"),
-    "no Jacobian of a covariance's factor": ("grad_U_C[1, 1] - 1.0", "grad_U_C[1, 1]"),
-    "half of a symmetric matrix": (SYMMETRIC, "grad_U_R[2, 1] * R_factor[1, 1]"),
+    "wrong power in a covariance": ("S_factor_slope_1_1 - 2.0", "S_factor_slope_1_1 - 1.0"),
+    "no Jacobian of a covariance's factor": ("C_slope_1_1 - 1.0", "C_slope_1_1"),
+    "half of a symmetric matrix": (SYMMETRIC, "R_slope_2_1 = grad_U_R[2, 1]"),
     "another block's variables": ("cov_matrix_S = theta[21:24]", "cov_matrix_S = theta[18:21]"),
     "a row that is too long": (f"{TANH_L}[2]) * L_left_2_1", f"{TANH_L}[2])"),
 }
