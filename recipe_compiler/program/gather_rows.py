@@ -12,8 +12,8 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.definition import ROW, reads_position
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement, View
-from recipe_compiler.program.scalar_replacement import locally, positions
+from recipe_compiler.program.loops import Array, For, Statement, View
+from recipe_compiler.program.scalar_replacement import locally
 from recipe_compiler.program.traverse import every, refs, targets
 from recipe_compiler.program.unroll import unroll
 from recipe_compiler.program.unroll_rows import SUMS
@@ -43,16 +43,12 @@ def gather_rows(procedure: Procedure) -> Procedure | None:
     small = tuple(array for array in _arrays(procedure, views) if array.name in fixed and _is_small(array))
     own = tuple(array for array in fused.local if array.sizes and array.name in fixed and _is_small(array))
     written = {ref.name for ref in targets(steps)}
-    stores = tuple(_moves(array for array in small if array.name in written))
-    loads = tuple(_moves(array for array in small if array.name not in written))
+    stores = tuple(array for array in small if array.name in written)
+    loads = tuple(array for array in small if array.name not in written)
     taken = {*procedure.names, *(ref.name for ref in refs(steps)), *(str(at) for ref in refs(steps) for at in ref.at)}
-    body = locally((*loads, *steps, *stores), (*small, *own), taken)
-    first, last = body[: len(loads)], body[len(body) - len(stores) :]
-    first = tuple(Assign(made.target, load.value) for made, load in _pairs(first, loads))
-    last = tuple(Assign(store.target, made.value) for made, store in _pairs(last, stores))
+    body = locally(steps, (*small, *own), taken, loads=loads, stores=stores)
     kept = tuple(array for array in fused.local if array.sizes and array not in own)
-    body = (*views, *first, *body[len(loads) : len(body) - len(stores)], *last)
-    return replace(procedure, body=body, work=(*fused.work, *kept))
+    return replace(procedure, body=(*views, *body), work=(*fused.work, *kept))
 
 
 def _moving(body: Iterable[Statement]) -> frozenset[str]:
@@ -84,13 +80,3 @@ def _is_small(array: Array) -> bool:
     return (
         all(isinstance(size, int) for size in known) and prod(size for size in known if isinstance(size, int)) <= SUMS
     )
-
-
-def _moves(arrays: Iterable[Array]) -> Iterator[Assign]:
-    """Yield statements that leave all entries of arrays as they are."""
-    for array in arrays:
-        yield from (Assign(Ref(array.name, at), Ref(array.name, at)) for at in positions(array))
-
-
-def _pairs(made: tuple[Statement, ...], moves: tuple[Assign, ...]) -> Iterator[tuple[Assign, Assign]]:
-    yield from ((one, move) for one, move in zip(made, moves, strict=True) if isinstance(one, Assign))

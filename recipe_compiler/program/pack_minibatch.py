@@ -12,7 +12,7 @@ very short are padded to whole vectors with the first row of the minibatch, whos
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.definition import ROW
@@ -42,21 +42,8 @@ FILLED = 8
 Place = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """An array of copies, and the scalars that its columns are read into."""
-
-    array: Array
-    scalars: dict[Ref, str]
-
-    def columns(self, row: str) -> Iterator[tuple[Ref, str]]:
-        """Yield the entries of a row, each with its scalar."""
-        return columns(self.array.name, row, tuple(self.scalars.values()))
-
-
-def columns(array: str, row: str, names: tuple[str, ...]) -> Iterator[tuple[Ref, str]]:
-    """Yield where the columns of a row lie in a flat array, each with its name."""
-    yield from ((Ref(array, (Unsigned((row, k), len(names)),)), name) for k, name in enumerate(names))
+_Group = tuple[Array, dict[Ref, str]]
+"""An array of copies, and the scalars that its columns are read into."""
 
 
 def packs(procedure: Procedure) -> Procedure:
@@ -70,9 +57,13 @@ def packs(procedure: Procedure) -> Procedure:
     taken = {*procedure.names, *names_in(procedure.body), loop.position, loop.index}
     filled = sum(map(len, data.values())) >= FILLED
     groups = tuple(_groups(data, taken, filled=filled))
-    scalars = {ref: name for group in groups for ref, name in group.scalars.items()}
+    scalars = {ref: name for _, own in groups for ref, name in own.items()}
     reads = tuple(Assign(Ref(name), ref) for ref, name in scalars.items())
-    columns = [(element, Ref(name)) for group in groups for element, name in group.columns(loop.position)]
+    columns = [
+        (Ref(array.name, (Unsigned((loop.position, k), len(own)),)), Ref(name))
+        for array, own in groups
+        for k, name in enumerate(own.values())
+    ]
     writes = tuple(Assign(element, scalar) for element, scalar in columns)
     again = tuple(Assign(scalar, element) for element, scalar in columns)
     body = tuple(with_refs(inner, lambda ref: Ref(scalars[ref]) if ref in scalars else ref) for inner in loop.body)
@@ -88,7 +79,7 @@ def packs(procedure: Procedure) -> Procedure:
     return replace(
         procedure,
         body=(*procedure.body[:place], *loops, *procedure.body[place + 1 :]),
-        work=(*procedure.work, *(group.array for group in groups)),
+        work=(*procedure.work, *(array for array, _ in groups)),
     )
 
 
@@ -128,7 +119,7 @@ def _groups(data: dict[str, list[Place]], taken: set[str], *, filled: bool) -> I
             ends = dict.fromkeys("_".join(map(str, place)) for place in (some[0], some[-1]) if place)
             array = free_name("_".join((name, "batch", *ends)), taken)
             size = ["batch_size"] * len(some) + ([str((WHOLE - 1) * len(some))] if filled else [])
-            yield _Group(Array(array, ("+".join(size),)), scalars)
+            yield Array(array, ("+".join(size),)), scalars
 
 
 def _cut(places: list[Place]) -> Iterator[list[Place]]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, ForBlocks, Invoke, Ref, Statement, Unsigned
-from recipe_compiler.program.traverse import refs
+from recipe_compiler.program.loops import Array, Assign, Invoke, Ref, Statement, Unsigned
+from recipe_compiler.program.traverse import every, refs
 
 AHEAD = 1024
 """How many numbers ahead of their use rows are asked for, but at most a block of them: fewer come too late, more push
@@ -50,11 +50,5 @@ def ask(data: tuple[Array, ...], ahead: str, batch: str | None, row: Unsigned, b
 
 def reads_ahead(procedure: Procedure) -> bool:
     """Whether a procedure in blocks prefetches rows."""
-    return any(
-        isinstance(statement, Invoke) and statement.procedure in {ASK, ASK_ON}
-        for block in procedure.body
-        if isinstance(block, ForBlocks)
-        for part in block.body
-        if isinstance(part, ForBlocks)
-        for statement in part.body
-    )
+    called = (one.procedure for one in every(procedure.body) if isinstance(one, Invoke))
+    return not {ASK, ASK_ON}.isdisjoint(called)

@@ -11,7 +11,7 @@ from itertools import product
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, When
+from recipe_compiler.program.loops import Array, Assign, Invoke, Ref, Repeat, Statement, When
 from recipe_compiler.program.traverse import names_in, with_bodies, with_refs
 
 Held = Mapping[str, Mapping[tuple[int, ...], str]]
@@ -34,11 +34,29 @@ def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kerne
     return replace(kernel.mapped(lambda procedure: _procedure(procedure, called, held)), registers=kept)
 
 
-def locally(body: tuple[Statement, ...], arrays: Iterable[Array], taken: Iterable[str]) -> tuple[Statement, ...]:
-    """Return the body of a procedure with arrays of its own in scalars; the loops over them are written out already."""
+def locally(
+    body: tuple[Statement, ...],
+    arrays: Iterable[Array],
+    taken: Iterable[str],
+    *,
+    loads: Iterable[Array] = (),
+    stores: Iterable[Array] = (),
+) -> tuple[Statement, ...]:
+    """Return the body of a procedure with arrays of its own in scalars; the loops over them are written out already.
+
+    Some are loaded before it, some are stored after it.
+    """
     names = {*taken, *names_in(body)}
     held = {array.name: {at: _entry_name(array, at, names) for at in positions(array)} for array in arrays}
-    return tuple(with_refs(statement, lambda ref: _ref(ref, held)) for statement in body)
+
+    def entries(some: Iterable[Array]) -> Iterator[tuple[Ref, Ref]]:
+        yield from ((Ref(name), Ref(array.name, at)) for array in some for at, name in held[array.name].items())
+
+    return (
+        *(Assign(scalar, element) for scalar, element in entries(loads)),
+        *(with_refs(statement, lambda ref: _ref(ref, held)) for statement in body),
+        *(Assign(element, scalar) for scalar, element in entries(stores)),
+    )
 
 
 def positions(array: Array) -> Iterator[tuple[int, ...]]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from recipe_compiler.program.fuse import Fused
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, Ref, View
-from recipe_compiler.program.scalar_replacement import locally, positions
+from recipe_compiler.program.loops import View
+from recipe_compiler.program.scalar_replacement import locally
 from recipe_compiler.program.traverse import counts_in, refs
 from recipe_compiler.program.unroll import ITERATIONS, written_out
 
@@ -33,11 +33,7 @@ def small_rows(procedure: Procedure, fused: Fused) -> Procedure:
     """Return the procedure with its sums in scalars, stored to its outputs at the end."""
     scalars = {array.name for array in (*procedure.outputs, *fused.local)}
     straight = written_out((*fused.before, fused.loop, *fused.after), scalars)
-    stores = tuple(Assign(Ref(out.name, at), Ref(out.name, at)) for out in procedure.outputs for at in positions(out))
-    sums = tuple(Array(array.name, array.sizes) for array in (*procedure.outputs, *fused.local) if array.sizes)
+    sums = tuple(array for array in (*procedure.outputs, *fused.local) if array.sizes)
     taken = procedure.names - {out.name for out in procedure.outputs} | {ref.name for ref in refs(straight)}
-    body = locally((*straight, *stores), sums, taken)
-    made = (statement for statement in body[len(straight) :] if isinstance(statement, Assign))
-    kept = (replace(own, target=store.target) for own, store in zip(made, stores, strict=True))
-    stored = tuple(own for own in kept if own.value != own.target)  # what is returned as a scalar is not stored
-    return replace(procedure, body=(*body[: len(straight)], *stored), work=fused.work)
+    stores = (out for out in procedure.outputs if out.sizes)  # what is returned as a scalar is not stored
+    return replace(procedure, body=locally(straight, sums, taken, stores=stores), work=fused.work)
