@@ -27,7 +27,7 @@ from recipe_compiler.program.step_stats import (
 )
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.words import kept_text, word_text
-from recipe_compiler.splitting.gradient_noise import LOST, NothingGivenUpError, find_subtraction, format_given_up
+from recipe_compiler.splitting.gradient_noise import LOST, OtherFormError, find_subtraction, format_given_up
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
 from recipe_compiler.splitting.show import write_cycle_lines
 from recipe_compiler.splitting.split_by import split_by
@@ -367,7 +367,7 @@ def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator
         yield "a step begins with the gradient from the previous minibatch, which is part of the chain's state"
     try:
         found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
-    except NothingGivenUpError as why:
+    except OtherFormError as why:
         yield f"the noise of the gradient is not subtracted: {why}"
     else:
         yield f"for the noise of the gradient, V = {text(build.V)}: {format_given_up(build.scheme, found)},"

@@ -22,7 +22,7 @@ from recipe_compiler.scheme.shifts_and_noise import (
 from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
-from recipe_compiler.splitting.gradient_noise import NothingGivenUpError, Subtraction, find_subtraction
+from recipe_compiler.splitting.gradient_noise import OtherFormError, Subtraction, find_subtraction
 from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.splitting.split_by import list_selections, split_by
 from recipe_compiler.tensor.terms import Coordinate, Tensor
@@ -44,7 +44,7 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
     stated = {piece.name: piece for piece in list_pieces(derivation, list_selections(plain, scheme))}
     less: Subtraction | None = None
     if setting.V is not None:
-        with suppress(NothingGivenUpError):
+        with suppress(OtherFormError):
             less = find_subtraction(plain, scheme, setting.V)
     letters_: list[tuple[Piece, tuple[Change, ...]]] = []
     for place, letter in enumerate(letters(scheme.word)):

@@ -173,8 +173,8 @@ class Subtraction:
     """Arrays that are computed for B_hat before the chain."""
 
 
-class NothingGivenUpError(Exception):
-    """Nothing is given up for the noise of the gradient; the message says why, to the user."""
+class OtherFormError(Exception):
+    """The pieces have a form that the theory does not cover; the message says why, to the user."""
 
 
 def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction:
@@ -192,10 +192,10 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
 
     Raises:
         ModelError: as of `split_by`.
-        NothingGivenUpError: V is 0, or the word or the equation has another form.
+        OtherFormError: V is 0, or the word or the equation has another form.
     """
     if V.is_zero:
-        raise NothingGivenUpError("V = 0: gradient noise is not subtracted and widens the draws")
+        raise OtherFormError("V = 0: gradient noise is not subtracted and widens the draws")
     pieces = split_by(derivation, scheme)
     kick, drift, decay = _find_langevin_pieces(derivation, pieces)
     B = _require_constants(derivation, kick, drift, decay, pieces, V)
@@ -203,7 +203,7 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
     roles |= {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT, decay.name: NoiseRole.DECAY}
     found = find_given_up(scheme.split, roles)
     if found is None:
-        raise NothingGivenUpError(f"{drift.name} stands on either side of more than one letter of {decay.name}")
+        raise OtherFormError(f"{drift.name} stands on either side of more than one letter of {decay.name}")
     (momentum,) = kick.moved
     place = [block.name for block in derivation.blocks].index(momentum)
     B_hat, propagators = _compute_given_up(derivation, decay, pieces[decay.name][1], place, found, B)
@@ -211,32 +211,43 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
     return Subtraction(decay.name, momentum, found, F, decay.D[place][place], B, B_hat, propagators)
 
 
+def find_kick_and_drift(derivation: Derivation, pieces: Sequence[Piece]) -> tuple[Piece, Piece]:
+    """Return the piece that kicks the momentum by grad U, and that which moves the position, both without noise.
+
+    Raises:
+        OtherFormError: there are none or several, or one moves several blocks.
+    """
+    functions = derivation.dynamics.declarations.functions
+    potential = next((f for f in functions if f.name == derivation.dynamics.potential), None)
+    if potential is None or len(potential.of) != 1:
+        raise OtherFormError("there is no potential of one block")
+    kick = _require_one([p for p in pieces if any(potential.name in names_of(f) for f in p.drift)], "take grad U")
+    drift = _require_one([p for p in pieces if potential.of[0] in p.moved], f"move {potential.of[0]}")
+    moved = (*drift.moved, *kick.moved)
+    if drift.is_noisy or kick.is_noisy or len(moved) != 2 or len({*moved}) != 2:
+        says = "; ".join(f"{p.name} moves {', '.join(p.moved)}" for p in (drift, kick))
+        raise OtherFormError(f"{says}: not a drift and a kick of one block each, without noise")
+    return kick, drift
+
+
 def _find_langevin_pieces(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Piece]:
     """Return the pieces that kick the momentum, move the position, and have noise: one each."""
-    potential = derivation.dynamics.potential or ""
-    position = next((f.of for f in derivation.dynamics.declarations.functions if f.name == potential), ())
     every = [piece for piece, _ in pieces.values()]
-    kicks = [piece for piece in every if any(potential in names_of(f) for f in piece.drift)]
-    kick = _require_one(kicks, "take the gradient")
+    kick, drift = find_kick_and_drift(derivation, every)
     noisy = _require_one([piece for piece in every if piece.is_noisy], "have noise")
-    drift = _require_one([piece for piece in every if set(position) & set(piece.moved)], f"move {', '.join(position)}")
-    if len(kick.moved) != 1 or kick.moved == position:
-        raise NothingGivenUpError(f"{kick.name} kicks {', '.join(kick.moved)}, not one block that is the momentum")
-    (momentum,) = kick.moved
-    moving = [piece.name for piece in every if momentum in piece.moved]
-    if len(position) != 1 or drift.moved != position or noisy.moved != kick.moved or len(moving) > 2:
+    if noisy.moved != kick.moved or any(kick.moved[0] in piece.moved for piece in every if piece not in (kick, noisy)):
         what = "; ".join(f"{piece.name} moves {', '.join(piece.moved)}" for piece in every)
-        raise NothingGivenUpError(f"{what}: not a kick, a drift and a decay of one momentum")
+        raise OtherFormError(f"{what}: not a kick, a drift and a decay of one momentum")
     for piece in (kick, drift):
         if pieces[piece.name][1].row != SHIFT:
-            raise NothingGivenUpError(f"the flow of {piece.name} is not a shift")
+            raise OtherFormError(f"the flow of {piece.name} is not a shift")
     return kick, drift, noisy
 
 
 def _require_one(found: list[Piece], what: str) -> Piece:
     if len(found) != 1:
         names = " and ".join(piece.name for piece in found) or "no piece"
-        raise NothingGivenUpError(f"{names} {what}, not one piece")
+        raise OtherFormError(f"{names} {what}, not one piece")
     return found[0]
 
 
@@ -250,16 +261,16 @@ def _require_constants(
     if row == ORNSTEIN_UHLENBECK:
         _check_friction(derivation, decay, r)
     elif row != CONSTANT_MATRICES:
-        raise NothingGivenUpError(f"the flow of {decay.name} is {row}")
+        raise OtherFormError(f"the flow of {decay.name} is {row}")
     B = noise_covariance(derivation, blocks[q].name, V)[r][r]
     P = derivation.calculus.diff(drift.drift[q], Coordinate(blocks[r].name, col_slots(blocks[r])))
     places = {"V, or what the gradient is multiplied by,": B, f"the noise of {decay.name}": decay.D[r][r],
               f"the velocity of {drift.name}": P}  # fmt: skip
     for what, tensor in places.items():
         if held := _name_state_in(derivation, tensor):
-            raise NothingGivenUpError(f"{what} depends on {held}")
-    if (names_of(drift.drift[q]) & _list_state_names(derivation)) - {blocks[r].name}:
-        raise NothingGivenUpError(f"{drift.name} moves {blocks[q].name} by more than {blocks[r].name}")
+            raise OtherFormError(f"{what} depends on {held}")
+    if (names_of(drift.drift[q]) & list_state_names(derivation)) - {blocks[r].name}:
+        raise OtherFormError(f"{drift.name} moves {blocks[q].name} by more than {blocks[r].name}")
     return B
 
 
@@ -270,27 +281,26 @@ def _compute_friction(derivation: Derivation, decay: Piece, place: int) -> Tenso
 
 
 def _check_friction(derivation: Derivation, decay: Piece, place: int) -> None:
-    """Raise NothingGivenUpError if the friction depends on the state; as a thermostat it absorbs noise itself."""
+    """Raise OtherFormError if the friction depends on the state; as a thermostat it absorbs noise itself."""
     F = _compute_friction(derivation, decay, place)
     a = find_diagonal(derivation, place, F) or F
     held = _name_state_in(derivation, a)
     thermostats = [b.name for b in derivation.blocks if not b.shape.sizes]
     if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:
         takes = f"absorbs noise of covariance v I by itself (with noise A I in {decay.name}, its mean is A + eps"
-        raise NothingGivenUpError(
-            f"the friction of {decay.name} is the thermostat {held}, which {takes} v/2), and no other"
-        )
+        raise OtherFormError(f"the friction of {decay.name} is the thermostat {held}, which {takes} v/2), and no other")
     if held:
-        raise NothingGivenUpError(f"the friction of {decay.name} depends on {held}")
+        raise OtherFormError(f"the friction of {decay.name} depends on {held}")
 
 
-def _list_state_names(derivation: Derivation) -> frozenset[str]:
+def list_state_names(derivation: Derivation) -> frozenset[str]:
+    """Return the names of all that varies with the state: blocks, and functions of them."""
     declarations = derivation.dynamics.declarations
     return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
 
 
 def _name_state_in(derivation: Derivation, tensor: Tensor) -> str:
-    return ", ".join(sorted(names_of(tensor) & _list_state_names(derivation)))
+    return ", ".join(sorted(names_of(tensor) & list_state_names(derivation)))
 
 
 def _write_power(

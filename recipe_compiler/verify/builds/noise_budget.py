@@ -23,7 +23,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.splitting.gradient_noise import LOST, NothingGivenUpError, find_subtraction
+from recipe_compiler.splitting.gradient_noise import LOST, OtherFormError, find_subtraction
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
 from recipe_compiler.verify.builds.noise_budget_word import decide_word_at
@@ -69,7 +69,7 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
         found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     except ModelError as fault:
         return Undecided((f"the word is not a step: {fault}",))
-    except NothingGivenUpError as why:
+    except OtherFormError as why:
         return Proved(f"nothing is subtracted: {why}", (), (), (NOT_GIVEN_UP,))
     budget = _assemble_budget(build, bound)
     needed = require_values(

@@ -10,8 +10,7 @@ from dataclasses import replace
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.splitting.flow import find_degree
-from recipe_compiler.splitting.gradient_noise import NoiseRole
-from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.gradient_noise import NoiseRole, OtherFormError, find_kick_and_drift, list_state_names
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.conjunction import format_point, is_proved
 from recipe_compiler.verify.equation.symmetry import q_skew
@@ -21,10 +20,6 @@ from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.words.configurational import exactness
 
 EXACT, NOT_EXACT = "exact for quadratic U", "not exact for every quadratic U"
-
-
-class _OtherFormError(Exception):
-    """The pieces do not have a form that the theory covers; the message says why."""
 
 
 def configurational(split: Split) -> Answer:
@@ -55,7 +50,7 @@ def is_exact(split: Split) -> Answer:
         return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
     try:
         roles, given = _assign_roles(split)
-    except _OtherFormError as why:
+    except OtherFormError as why:
         return Answer(Undecided((str(why),)))
     found = exactness(split.scheme.word, roles, (*made.decision.given, *given))
     match found:
@@ -74,44 +69,29 @@ def _assign_roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...
     All other pieces move other blocks than theta and preserve exp(-H), hence the law of r given theta.
 
     Raises:
-        _OtherFormError: the pieces have another form.
+        OtherFormError: the pieces have another form.
     """
     if split.numerical:
-        raise _OtherFormError(f"the flow of {', '.join(split.numerical)} is numerical")
+        raise OtherFormError(f"the flow of {', '.join(split.numerical)} is numerical")
     of, names = split.derivation, split.subject.names
-    potential = next((f for f in of.dynamics.declarations.functions if f.name == of.dynamics.potential), None)
-    if potential is None or len(potential.of) != 1:
-        raise _OtherFormError("there is no potential of one block")
-    (theta,) = potential.of
-    kick = _require_one_piece(
-        [p for p in split.pieces if any(potential.name in names_of(f) for f in p.drift)], "take grad U"
-    )
-    drift = _require_one_piece([p for p in split.pieces if theta in p.moved], f"move {theta}")
-    if drift.is_noisy or kick.is_noisy or drift.moved != (theta,) or len(kick.moved) != 1 or kick.moved == (theta,):
-        moved = "; ".join(f"{p.name} moves {', '.join(p.moved)}" for p in (drift, kick))
-        raise _OtherFormError(f"{moved}: not a drift and a kick of one block each, without noise")
+    kick, drift = find_kick_and_drift(of, split.pieces)
+    (theta,) = drift.moved
     q, k = names.index(theta), names.index(r := kick.moved[0])
-    state = _list_state_names(split)
-    if names_of(of.Q[k][q]) & state or names_of(kick.drift[k]) & state - {potential.name}:
-        raise _OtherFormError(f"{kick.name} moves {r} by more than grad U times a constant matrix")
+    state = list_state_names(of)
+    if names_of(of.Q[k][q]) & state or names_of(kick.drift[k]) & state - {of.dynamics.potential}:
+        raise OtherFormError(f"{kick.name} moves {r} by more than grad U times a constant matrix")
     n = find_degree(of.grad_H[k], frozenset(names), of.dynamics.declarations)
     only_r = all(entry.is_zero for m, entry in enumerate(of.Q[q]) if m != k)
     if n != 1 or set(names_of(of.grad_H[k]) & state) != {r} or not only_r:
-        raise _OtherFormError(f"{theta} is not moved by a linear function of {r} alone")
+        raise OtherFormError(f"{theta} is not moved by a linear function of {r} alone")
     if not is_proved(q_skew(split.subject)):
-        raise _OtherFormError("not shown: Q is skew")
+        raise OtherFormError("not shown: Q is skew")
     kept = {piece.name: keeps_law(split, piece) for piece in split.pieces if piece not in (kick, drift)}
     for name, answer in kept.items():
         if not is_proved(answer):
-            raise _OtherFormError(f"not shown: {name} preserves exp(-H), whatever {theta} is")
+            raise OtherFormError(f"not shown: {name} preserves exp(-H), whatever {theta} is")
     roles = {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT, **dict.fromkeys(kept, NoiseRole.DECAY)}
     return roles, tuple(sorted({fact for answer in kept.values() for fact in answer.decision.given}))
-
-
-def _list_state_names(split: Split) -> frozenset[str]:
-    """Return the names of all that varies with the state: blocks, and functions of them."""
-    declarations = split.derivation.dynamics.declarations
-    return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
 
 
 def _is_refutation_valid(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
@@ -128,14 +108,6 @@ def _is_refutation_valid(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
         alike
         and len(decays) == 1
         and decays[0].moved == kicked
-        and all(names_of(entry).isdisjoint(_list_state_names(split)) for row in decays[0].D for entry in row)
+        and all(names_of(entry).isdisjoint(list_state_names(split.derivation)) for row in decays[0].D for entry in row)
         and all(entry.is_zero for part in decays[0].parts for row in derive(part).Q for entry in row)
     )
-
-
-def _require_one_piece(found: list[Piece], what: str) -> Piece:
-    """Return the only piece found. Raises _OtherFormError for none or several."""
-    if len(found) != 1:
-        names = " and ".join(piece.name for piece in found) or "no piece"
-        raise _OtherFormError(f"{names} {what}, not one piece")
-    return found[0]
