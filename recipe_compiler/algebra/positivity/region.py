@@ -15,9 +15,11 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, total
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
+    ELEMENTWISE_PAIRS,
     Add,
     Apply,
     Compare,
@@ -165,19 +167,12 @@ def region_alike(declarations: Declarations, sizes: Mapping[str, int]) -> Region
 
 def _is_of_one_position(formula: Formula) -> bool:
     """Whether a formula reads entry by entry, and the same at every size."""
-    match formula:
-        case Number() | Pi() | FunctionAt() | Filled():
-            return True
-        case Symbol():
-            return formula.role is not Role.SIZE
-        case Add(terms):
-            return all(_is_of_one_position(term) for term in terms)
-        case Multiply(left, right) | Power(left, right):
-            return _is_of_one_position(left) and _is_of_one_position(right)
-        case Apply(fn, args) if fn in ELEMENTWISE or fn in {"minimum", "maximum"}:
-            return all(_is_of_one_position(arg) for arg in args)
-        case _:
-            return False
+    return all(
+        isinstance(node, Number | Pi | FunctionAt | Filled | Add | Multiply | Power)
+        or (isinstance(node, Symbol) and node.role is not Role.SIZE)
+        or (isinstance(node, Apply) and node.fn in ELEMENTWISE | ELEMENTWISE_PAIRS)
+        for node in nodes(formula)
+    )
 
 
 def assumed(compare: Compare, left: Expr, right: Expr) -> Fact:

@@ -6,7 +6,7 @@ The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diag
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
-from recipe_compiler.formula.build import add, apply, multiply, parts, power, rebuild
+from recipe_compiler.formula.build import add, apply, multiply, nodes, parts, power, rebuild
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -135,21 +135,12 @@ def _multiply_and_cancel(left: Formula, right: Formula | None, block: Symbol) ->
 
 def _is_constant(formula: Formula) -> bool:
     """Whether a formula is made of numbers, parameters and sizes only."""
-    match formula:
-        case Number() | Pi() | Filled():
-            return True
-        case Symbol(_, _, role):
-            return role in {Role.PARAMETER, Role.SIZE}
-        case Add(terms):
-            return all(map(_is_constant, terms))
-        case Multiply(left, right):
-            return _is_constant(left) and _is_constant(right)
-        case Power(base, exponent):
-            return _is_constant(base) and _is_constant(exponent)
-        case Apply("log" | "exp" | "sqrt", (arg,)):
-            return _is_constant(arg)
-        case _:
-            return False
+    return all(
+        isinstance(node, Number | Pi | Filled | Add | Multiply | Power)
+        or (isinstance(node, Symbol) and node.role in {Role.PARAMETER, Role.SIZE})
+        or (isinstance(node, Apply) and node.fn in {"log", "exp", "sqrt"})
+        for node in nodes(formula)
+    )
 
 
 def kinds_of(formula: Formula, declarations: Declarations) -> tuple[Kind, ...]:
