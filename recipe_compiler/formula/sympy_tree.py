@@ -324,30 +324,23 @@ class _Factor:
 
 def _contracted(obj: Object, *free: Object) -> Tree:
     """Return a sum in which the free indices alone are left. Raises SpecError for one that is no matrix product."""
-    products = [one for term in _terms(obj.function) for one in _contract(term, obj.limits, free)]
-    return _sum([_multiplied([one.tree for one in product]) for product in products])
-
-
-def _terms(obj: Object) -> Sequence[Object]:
-    return sympy.Add.make_args(sympy.expand_mul(obj))
-
-
-def _contract(term: Object, limits: Sequence[Object], free: tuple[Object, ...]) -> list[list[_Factor]]:
-    (index, low, high), *outer = limits
+    (index, low, high), *outer = obj.limits
     if low.is_Integer and high.is_Integer:
         if not 0 <= high - low < MOST_TERMS:
             raise refusal(f"found a sum over {index} from {low} to {high}, expected 1 to {MOST_TERMS} terms")
-        terms = [term.subs(index, sympy.Integer(k)) for k in range(int(low), int(high) + 1)]
+        terms = (obj.function.subs(index, sympy.Integer(k)) for k in range(int(low), int(high) + 1))
         whole: Object = sympy.Add(*terms)
         if outer:
-            return [one for part in _terms(whole) for one in _contract(part, outer, free)]
-        return [[_Factor((), _read(whole))]] if not free else [[_factor(whole, free)]]
-    indices = tuple(limit[0] for limit in limits)
-    factors = [_factor(factor, (*indices, *free)) for factor in sympy.Mul.make_args(term)]
-    for limit in limits:
-        _check_range(term, limit)
-        factors = _without(limit[0], limit[2] + 1 - limit[1], factors)
-    return [factors]
+            return _contracted(sympy.Sum(whole, *outer), *free)
+        return _lifted(whole, *free) if free else _read(whole)
+    products: list[list[_Factor]] = []
+    for term in sympy.Add.make_args(sympy.expand_mul(obj.function)):
+        factors = [_factor(one, (*(limit[0] for limit in obj.limits), *free)) for one in sympy.Mul.make_args(term)]
+        for limit in obj.limits:
+            _check_range(term, limit)
+            factors = _without(limit[0], limit[2] + 1 - limit[1], factors)
+        products.append(factors)
+    return _sum([_multiplied([one.tree for one in factors]) for factors in products])
 
 
 def _check_range(term: Object, limit: Object) -> None:
@@ -410,25 +403,31 @@ def _lifted(obj: Object, index: Object) -> Tree:
 def _without(index: Object, size: Object, factors: Sequence[_Factor]) -> list[_Factor]:
     rest = [one for one in factors if index not in one.over]
     vectors = [one.tree for one in factors if one.over == (index,)]
-    matrices = [one for one in factors if index in one.over and len(one.over) == 2]
     column = _multiplied(vectors) if vectors else None
-    match matrices:
+    scale = [] if column is None else [_call("diag", column)]
+    matrices = [one for one in factors if index in one.over and len(one.over) == 2]
+    turned = [
+        (a, one.tree) if b == index else (b, tree.Transposed(one.tree)) for one in matrices for a, b in [one.over]
+    ]
+    match turned:  # the index is the second of each
         case []:
             summed = _read(size) if column is None else _call("sum", column)
             return [_Factor((), summed), *rest]
-        case [_Factor((left, right), matrix)] if left == right:
-            whole = matrix if column is None else _times([matrix, _call("diag", column)], "@")
-            return [_Factor((), _call("trace", whole)), *rest]
-        case [_Factor((left, right), matrix)]:
-            other, turned = (left, matrix) if right == index else (right, tree.Transposed(matrix))
-            return [_Factor((other,), _times([turned, column or _ONES], "@")), *rest]
-        case [_Factor((a, b), first), _Factor((c, d), second)] if a != b and c != d:
-            row, before = (a, first) if b == index else (b, tree.Transposed(first))
-            col, after = (d, second) if c == index else (c, tree.Transposed(second))
-            middle = [] if column is None else [_call("diag", column)]
-            return [_Factor((row, col), _times([before, *middle, after], "@")), *rest]
+        case [(other, matrix)] if other == index:
+            return [_Factor((), _call("trace", _times([matrix, *scale], "@"))), *rest]
+        case [(other, matrix)]:
+            return [_Factor((other,), _times([matrix, column or _ONES], "@")), *rest]
+        case [(row, first), (col, second)] if index not in (row, col):
+            after = second.arg if isinstance(second, tree.Transposed) else tree.Transposed(second)
+            return [_Factor((row, col), _times([first, *scale, after], "@")), *rest]
         case _:
             raise refusal(f"found a sum over {index} that is not a matrix product", "name a part of it")
+
+
+def _turned(matrix: _Factor, index: Object) -> tuple[Object, Tree]:
+    """Return the other index of a matrix, and the matrix over both, the one given its second."""
+    first, second = matrix.over
+    return (first, matrix.tree) if second == index else (second, tree.Transposed(matrix.tree))
 
 
 def _multiplied(factors: Sequence[Tree]) -> Tree:
