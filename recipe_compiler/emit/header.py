@@ -76,7 +76,7 @@ def header(
         *_claims(report, allow_undecided=allow_undecided),
         _section("Not checked here", report.caveats),
         _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
-        _section("References", [citation(key) for key in _references(build)]),
+        _section("References", map(citation, dict.fromkeys((*build.dynamics.references, *build.target.references)))),
         _section("Origin", _origin(build, digest)),
     )
     return "\n\n".join(part for part in sections if part) + "\n"
@@ -89,7 +89,9 @@ def _title(build: Build) -> str:
 def _usage(sampler: Sampler) -> Iterator[str]:
     """Yield how to call it: the lines that a reader copies first."""
     name = sampler.build.name
-    given = [*sampler.data, *(f"{word}={_example(word)}" for word, default in sampler.keywords if not default)]
+    examples = {"step_size": "0.01", "batch_size": "100"}
+    required = (word for word, default in sampler.keywords if not default)
+    given = [*sampler.data, *(f"{word}={examples.get(word, word)}" for word in required)]
     first = sampler.pieces[0]
     yield "To sample, with NumPy and Numba only:"
     yield ""
@@ -98,10 +100,6 @@ def _usage(sampler: Sampler) -> Iterator[str]:
     yield f"    draws = {name}.sample({', '.join(given)})"
     yield f'    draws["{first.name}"].mean(axis=(0, 1))  # shape: {shape_text(("chain", "draw", *first.shape))}'
     yield f"    help({name}.sample)  # all arguments"
-
-
-def _example(word: str) -> str:
-    return {"step_size": "0.01", "batch_size": "100"}.get(word, word)
 
 
 def _origin(build: Build, digest: str) -> Iterator[str]:
@@ -138,10 +136,6 @@ def _drawn(sampler: Sampler) -> Iterator[str]:
     yield from (_piece(piece) for piece in sampler.pieces)
     told = _told(sampler.build.scheme)
     yield from (f"{name}: a number, {told[name]}" for name, _ in told_by(sampler.kernel))
-
-
-def _references(build: Build) -> Iterator[str]:
-    yield from dict.fromkeys((*build.dynamics.references, *build.target.references))
 
 
 def _section(name: str, lines: Iterable[str]) -> str:

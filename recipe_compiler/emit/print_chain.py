@@ -111,15 +111,15 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str
     step, told = kernel.chain_step, told_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     blocks, state = (entries(kernel, of) for of in (program.blocks, (*program.blocks, *carried(program))))
-    words = tuple((k, word.name) for k, word in enumerate(STREAM_WORDS))
-    drawn = ", ".join(name for _, name in words)
+    words = tuple(("noise_state", k, word.name) for k, word in enumerate(STREAM_WORDS))
+    drawn = ", ".join(word.name for word in STREAM_WORDS)
     targets = (*(name for _, _, name in state), *(value for _, value in told))
     return print_loop(
         begin=(
-            *_indented(4, rooms),
+            *indented(4, rooms),
             *(f"    {name} = {array}[{k}]" for array, k, name in state),
             *(f"    {summed(name)} = 0.0" for name, _ in told),
-            *(f"    {name} = noise_state[{k}]" for k, name in words),
+            *(f"    {name} = {array}[{k}]" for array, k, name in words),
             f"    done = {rows}",
         ),
         rows=rows,
@@ -138,8 +138,7 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str
             "            break",
         ),
         end=(
-            *(f"    {array}[{k}] = {name}" for array, k, name in state),
-            *(f"    noise_state[{k}] = {name}" for k, name in words),
+            *(f"    {array}[{k}] = {name}" for array, k, name in (*state, *words)),
             "    return done",
         ),
     )
@@ -148,8 +147,7 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str
 def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the names of the arguments of `run`, in order."""
     minibatch = program.variant == "minibatch"
-    alone = program.replacement or program.contiguous
-    batches = ("batch_state",) if alone else ("batch_state", "permutation")
+    shuffled = () if program.replacement or program.contiguous else ("permutation",)
     return (
         *program.functions,
         *(block.name for block in program.blocks),
@@ -161,7 +159,7 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
         "eps",
         "thin",
         "noise_state",
-        *(batches if minibatch else ()),
+        *(("batch_state", *shuffled) if minibatch else ()),
         *((CLIPPED,) if _clips(kernel) else ()),
         *(f"{block.name}_draws" for block in program.blocks),
         *(f"{name}_draws" for name, _ in told_by(kernel)),
@@ -212,10 +210,10 @@ def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
     of_batch = program.variant == "minibatch" and program.carries
     batch = ", of a minibatch that is drawn for it" if of_batch else ""
     says = f"Write {names} at the state{batch}: what the first step of a chain begins with."
-    yield from _indented(4, wrap(f'"""{says}"""', WIDTH - 4))
+    yield from indented(4, wrap(f'"""{says}"""', WIDTH - 4))
     evaluated = (kernel.gradient if program.carries else None, kernel.potential if _energy(program) else None)
     yield from _rooms(program, dict.fromkeys(array for one in evaluated if one for array in one.work))
-    yield from _indented(4, _draw_batch(program) if of_batch else ())
+    yield from indented(4, _draw_batch(program) if of_batch else ())
     read = entries(kernel, (program.gradient.block,) if program.gradient else program.blocks)
     yield from (f"    {name} = {block}[{k}]" for block, k, name in read)
     yield from _values_at_start(program, kernel)
@@ -231,9 +229,9 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer"
     yield "    draws are kept than asked for, the last of them its last finite state."
     yield ""
-    yield from _indented(4, wrap(_contract(program), WIDTH - 4))
+    yield from indented(4, wrap(_contract(program), WIDTH - 4))
     yield ""
-    yield from _indented(4, wrap(kernel.shape, WIDTH - 4))
+    yield from indented(4, wrap(kernel.shape, WIDTH - 4))
     yield '    """'
     if not kernel.registers:
         yield "    _wide_vectors()"
@@ -275,7 +273,7 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
         ),
         rows=rows,
         step=(
-            *_indented(12, _draw_batch(program)),
+            *indented(12, _draw_batch(program)),
             *(f"            _fill_normals(noise_state, {array.name})" for array in kernel.noises),
             *call(f"            {step.name}", step.arguments, 12),
             *_moved_on(program, kernel),
@@ -298,7 +296,8 @@ def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:
         yield f"                {array.name}[entry] = {program.left[array.name]}[entry]"
 
 
-def _indented(by: int, lines: Iterable[str]) -> Iterator[str]:
+def indented(by: int, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines with more spaces before them."""
     yield from (f"{' ' * by}{line}" for line in lines)
 
 

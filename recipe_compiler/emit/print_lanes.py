@@ -15,6 +15,7 @@ from recipe_compiler.emit.print_chain import (
     carried,
     entries,
     finite_scalars,
+    indented,
     mean_of,
     print_loop,
     told_by,
@@ -57,7 +58,7 @@ def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from call("def step_lanes", _step_arguments(program, kernel), 0, ":")
     yield f'    """Advance {LANES} chains by one step, in place; draw nothing."""'
     yield f"    for lane in range(np.uint64({LANES})):"
-    for array, names in (("lanes", state), *(((NOISE, normals),) if normals else ())):
+    for array, names in (("lanes", state), (NOISE, normals)):
         yield from (f"        {name} = {array}[{_place(k)}]" for k, name in enumerate(names))
     targets = (*state, *(value for _, value in told))
     yield from assigned(targets, step.name, step.arguments, 8)
@@ -77,7 +78,7 @@ def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     says += " numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
     yield f'    """Advance {LANES} chains and keep every thin-th state of each in a row of lanes_draws.'
     yield ""
-    yield from (f"    {line}" for line in wrap(says, WIDTH - 4))
+    yield from indented(4, wrap(says, WIDTH - 4))
     yield '    """'
     yield "    _wide_vectors()"
     yield from _lanes_loop(program, kernel)
