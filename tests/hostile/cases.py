@@ -207,7 +207,7 @@ def documents(id: str, payload: str) -> tuple[Row, ...]:
         ),
         "H51": (("document", "".join(f"key{n:06}: {n:07}\n" for n in range(100_000)), ("1,000,000",), REFUSE),),
         "H52": (("document", payload, ("lines 1 and 2",), REFUSE),),
-        "H55": (("state", f"name: n\n{payload}\nH: 0\nD: 0\nQ: 0\n", ("quote it",), REFUSE),),
+        "H55": (("state", f"name: n\n{payload}\nH: 0\nD: 0\nQ: 0\n", ("keys with values",), REFUSE),),
         "H58": (("document", "a: 1\n---\nb: 2\n", ("second document",), REFUSE),),
         "H59": (
             ("BOM", b"\xef\xbb\xbf" + GOOD.encode(), (), ACCEPT),
