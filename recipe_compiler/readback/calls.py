@@ -64,6 +64,13 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
     )
 
 
+def block_given(module: Module, here: Names, own: Procedure, block: str, arguments: list[Value]) -> str:
+    """Return the name of the block that a procedure is given in the place of another; empty if it is none."""
+    given = dict(zip((array.name for array in own.inputs), arguments, strict=False))
+    entries = [given[name] for name in (block, *module.kernel.scalars(block)) if name in given]
+    return here.block_at([entry for value in entries for entry in np.ravel(np.asarray(value, object))])
+
+
 def rows_read(program: Program) -> dict[str, int]:
     """Return the number of data of the small data set that is read, and of its minibatches.
 

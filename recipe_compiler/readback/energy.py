@@ -1,9 +1,7 @@
 """The energies: U against its Program and against the emitted gradient, H - U against H."""
 
-from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.scalars.symbols import length, positions
@@ -13,7 +11,7 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import DISCRETE
 from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
 from recipe_compiler.program.program import Potential
-from recipe_compiler.readback.calls import Value, results_of
+from recipe_compiler.readback.calls import Value, block_given, results_of
 from recipe_compiler.readback.gradient import read_gradient, turns
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import Names
@@ -52,7 +50,7 @@ def check_energies(module: Module, here: Names, engine: Engine | None = None, *,
             (rows,) = results_of(module, at, lowered.log_likelihood, prepare=lowered.prepare)
             same([-datum for datum in data], rows.tolist(), "the log likelihood of every datum", at)
         if not at.at_point and gradient is not None:
-            slopes = [*_slopes(U.ravel()[0], stated.potential, at)]
+            slopes = _slopes(U.ravel()[0], stated.potential, at)
             same(gradient(module, at), slopes, f"the slope of U{which}", at)
     if lowered.rest is not None and stated.rest is not None:
         fills = {"potential": partial(_potential_at, module, here)}
@@ -63,15 +61,15 @@ def check_energies(module: Module, here: Names, engine: Engine | None = None, *,
             other.same([other.there.H - other.U], rest.ravel().tolist(), "H - U beside H")
 
 
-def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:
-    """Yield dU/dtheta, and 0 by entries of discrete blocks, which no word moves."""
-    held = set[int]()
-    for block, start in potential.places:
-        first = valued(start, here.sizes)
-        own = positions(block.sampled.shape, here.sizes) if block.domain.name in DISCRETE else ()
-        held |= {first + k for k, _ in enumerate(own)}
-    for k, z in enumerate(here.block(potential.block)):
-        yield sp.Integer(0) if k in held else sp.diff(U, z)
+def _slopes(U: Scalar, potential: Potential, here: Names) -> list[Scalar]:
+    """Return dU/dtheta, and 0 by entries of discrete blocks, which no word moves."""
+    held = {
+        valued(start, here.sizes) + k
+        for block, start in potential.places
+        if block.domain.name in DISCRETE
+        for k in range(len(positions(block.sampled.shape, here.sizes)))
+    }
+    return [sp.Integer(0) if k in held else sp.diff(U, z) for k, z in enumerate(here.block(potential.block))]
 
 
 def _stated(potential: Potential, here: Names) -> tuple[Scalar, list[Scalar]]:
@@ -94,12 +92,8 @@ def _potential_at(module: Module, names: Names, given: list[Value]) -> Scalar:
         CompilerError: it is given none.
     """
     cycle, own = module.program.cycle, module.kernel.potential
-    if own is None or cycle is None or cycle.potential is None:
-        raise CompilerError("the emitted text calls a potential that it has not")
-    block = cycle.potential.block.name
-    scalars = module.kernel.scalars(block) or (block,)
-    at = dict(zip((array.name for array in (*own.inputs, *own.work)), given, strict=True))
-    other = names.block_at([entry for name in scalars for entry in np.asarray(at[name], object).ravel()])
-    if other in names.potentials:
-        return names.potential(names.potentials[other])
+    if own is not None and cycle is not None and cycle.potential is not None:
+        other = block_given(module, names, own, cycle.potential.block.name, given)
+        if other in names.potentials:
+            return names.potential(names.potentials[other])
     raise CompilerError("the emitted H - U takes U at another value than those of its Program")
