@@ -123,15 +123,13 @@ class ChosenEntries:
         )
         own = potential_block(self.stated)
         block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
-        covariance = decimals(symmetric(self.start_covariance))
         size = [str(size) for size in block.shape.sizes]
-        shapes = ({"shape": size[0]}, {"shape": size[0] if is_diagonal else size * 2}) if size else ({}, {})
-        values = (self.start, covariance) if size else (self.start.reshape(()), covariance.reshape(()))
-        kinds = ({}, {"is": "positive definite" if size and not is_diagonal else "positive"})
-        changes["parameters"] |= {
-            name: {**shape, **kind, "value": _entry(value)}
-            for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
-        }
+        shape: dict[str, Entry | None] = {"shape": size[0]} if size else {}
+        square: dict[str, Entry | None] = shape if is_diagonal or not size else {"shape": size * 2}
+        kind = "positive" if square is shape else "positive definite"
+        arrays = (self.start, decimals(symmetric(self.start_covariance)))
+        start, wide = (_entry(array if size else array.reshape(())) for array in arrays)
+        changes["parameters"] |= {mean: {**shape, "value": start}, spread: {**square, "is": kind, "value": wide}}
         changes["init"] = {own: f"{mean} + N(0, {f'diag({spread})' if is_diagonal else spread})"}
         if self.goes_on:
             changes["init"] |= dict.fromkeys(stated_blocks(self.stated))

@@ -17,7 +17,7 @@ from recipe_compiler.audit.figures import NEUTRAL, covariance, is_stable, radius
 from recipe_compiler.audit.thermostat import SHARPNESS, settles_at, thermostats
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.differences import jacobian, standstill
-from recipe_compiler.run.one_step import OneStep
+from recipe_compiler.run.one_step import OneStep, one_step
 
 WIDTH = 1e-4
 """Width of differences, in units of the target."""
@@ -66,7 +66,18 @@ class StepAtMode:
     @classmethod
     def of(cls, module: QuadraticModule, inputs: Inputs, target: TargetAtMode) -> "StepAtMode":
         """Return the step of a module at the settings of `inputs`."""
-        return cls(module.step(inputs, target.K, target.mode), module.hessian, module.emitted.potential_block, target)
+        emitted, parameters = module.emitted, module.compiled.program.parameters
+        is_array = any(parameter.name == module.shift and parameter.shape.sizes for parameter in parameters)
+        K, shift = (target.K, target.mode) if is_array else (target.K.item(), 0.0)  # each call gives another shift
+        given = {**inputs.parameters, module.hessian: K, module.shift: shift}
+        own = replace(
+            inputs,
+            parameters={name: given[name] for name in emitted.parameters},
+            sizes={size: inputs.sizes[size] for size in emitted.sizes},
+            data={},
+        )
+        step = replace(one_step(module.compiled, emitted, own), drawn=module.shift)
+        return cls(step, module.hessian, emitted.potential_block, target)
 
     def holding(self, name: str, value: Array) -> "StepAtMode":
         """Return the step with a block held at a value."""

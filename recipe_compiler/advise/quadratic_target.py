@@ -15,9 +15,7 @@ from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Gradient, Part, Program
-from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.one_step import OneStep, one_step
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Index
 
@@ -31,19 +29,6 @@ class QuadraticModule:
     hessian: str
     """The parameter K."""
     shift: str
-
-    def step(self, inputs: Inputs, K: Array, mode: Array) -> OneStep:
-        """Return one step at the settings of `inputs`, on the quadratic of a Hessian around a mode."""
-        given = {**inputs.parameters}
-        shape = next(p.shape for p in self.compiled.program.parameters if p.name == self.shift)
-        given |= {self.hessian: K, self.shift: -K @ mode} if shape.sizes else {self.hessian: K.item(), self.shift: 0.0}
-        own = replace(
-            inputs,
-            parameters={name: given[name] for name in self.emitted.parameters},
-            sizes={size: inputs.sizes[size] for size in self.emitted.sizes},
-            data={},
-        )
-        return replace(one_step(self.compiled, self.emitted, own), drawn=self.shift)
 
 
 def quadratic_module(module: Module, emitted: Emitted) -> QuadraticModule:

@@ -74,10 +74,8 @@ def _role(build: Build, parameter: Parameter) -> ParameterRole:
     elsewhere = any(
         _names(e, parameter) for a, row in enumerate(D) for b, e in enumerate(row) if {a, b}.isdisjoint(own)
     )
-    if (square or diagonal or number) and of_own and not elsewhere:
-        return ParameterRole.PRECONDITIONER
-    if (square or diagonal or number) and elsewhere and not of_own:
-        return ParameterRole.FRICTION
+    if (square or diagonal or number) and of_own != elsewhere:
+        return ParameterRole.PRECONDITIONER if of_own else ParameterRole.FRICTION
     definite = diagonal or (square and Kind.PD in parameter.kinds)
     if definite and not of_own and not elsewhere and _names(bound.H, parameter):
         return ParameterRole.MASS

@@ -44,8 +44,8 @@ BLOWN_UP = 1.0
 DENSE = 200
 """Most coordinates whose covariance is used; of more, their variances."""
 
-MOST_ERROR = 1e300
-"""The error in the place of one that is not finite."""
+MOST_ERROR, MOST_Z = 1e300, 1e6
+"""The error and the |z| in the place of larger ones, and of what is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,32 +187,27 @@ def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]
         sd = np.sqrt((weight[:, None] * centred**2).mean(axis=(0, 1)))
         scaled, slopes = centred / sd, gradients * sd  # in units of the sds
         flat = (scaled * np.sqrt(weight)[:, None]).reshape(-1, d)
-        together = flat.T @ flat / flat.shape[0] if d <= DENSE else np.eye(d)
-        pulled = slopes @ together if d <= DENSE else slopes
+        pulled = slopes @ (flat.T @ flat / flat.shape[0]) if d <= DENSE else slopes
         values = np.concatenate([pulled, scaled * pulled - 1.0], axis=2) * weight[None, :, None]
         errors = values.mean(axis=(0, 1))
         own = errors_of(values)
         z = np.where(errors == 0.0, 0.0, errors / own)
     still = np.tile(~(sd > 0.0), 2)  # a coordinate that has never moved: its mean square is missed whole
-    errors = np.where(still, -1.0, errors)
     known = np.isfinite(errors) & np.isfinite(own)
-    errors = np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), np.where(still, -1.0, MOST_ERROR))
-    z = np.where(known, z, np.inf)
-    limit = float(norm.isf(FALSE_ALARM / (2 * values.shape[2])))
-    flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit)) | still
-    worst = int(np.argmax(np.where(flagged, np.abs(errors), -1.0) if flagged.any() else np.abs(errors)))
-    surest = int(np.argmax(np.abs(z)))
+    errors = np.where(still, -1.0, np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), MOST_ERROR))
+    z = np.where(known, np.clip(z, -MOST_Z, MOST_Z), MOST_Z)
+    limit = float(norm.isf(FALSE_ALARM / (4 * d)))
+    flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit))
+    any_flagged = bool(flagged.any())
 
-    def departure(k: int) -> Departure:
-        return Departure(names[k % d], "mean" if k < d else "mean square", float(errors[k]), _clipped(z[k]))
+    def departure(of: Array) -> Departure:
+        k = int(np.argmax(of))
+        return Departure(names[k % d], "mean" if k < d else "mean square", float(errors[k]), float(z[k]))
 
-    known = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
-    count, drawn = int(values.shape[2]), theta.shape[0] * theta.shape[1]
-    return Departures(departure(worst), count, drawn, limit, bool(flagged.any()), known, departure(surest))
-
-
-def _clipped(z: float) -> float:
-    return float(np.clip(z, -1e6, 1e6))
+    worst, surest = departure(np.abs(errors) * (flagged if any_flagged else 1.0)), departure(np.abs(z))
+    within = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
+    drawn = theta.shape[0] * theta.shape[1]
+    return Departures(worst, 2 * d, drawn, limit, any_flagged, within, surest)
 
 
 def _percent(error: float) -> str:

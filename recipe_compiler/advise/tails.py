@@ -135,20 +135,20 @@ def heavy_tails(
     moving, integer = varying(tree)[:count], [is_discrete(b) for b in blocks for _ in range(math.prod(b.shape[2:]))]
     if sum(moving) > len(rows):
         return ()
-    of = dict(zip((k for k, moves in enumerate(moving) if moves), rows, strict=False))
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
-    known = {k for k, row in of.items() if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT}
     declared = np.concatenate([columns_of(block) for block in blocks], axis=2)
 
     def fit(draws_of: Array) -> float:
         return float(cast("Any", array_stats).pareto_khat(draws_of, chain_axis=0, draw_axis=1))
 
-    fitted = {k: fit(kept[:, :, k]) for k in sorted(known) if not integer[k]}
-    fitted |= {k: min(found, fit(declared[:, :, k])) for k, found in fitted.items() if found > NO_ERROR}
-    by_slope = of_potential or (0.0,) * count
-    stated = [0.0 if whole else k for k, whole in zip(by_slope, integer, strict=False)]  # U has no slope along counts
-    found = [
-        Tail(row.name, max(stated[k], fitted.get(k, 0.0)), by_draws=fitted.get(k, 0.0) > stated[k])
-        for k, row in of.items()
-    ]
-    return tuple(sorted((tail for tail in found if tail.shape > NO_ERROR), key=lambda tail: -tail.shape))
+    found = list[Tail]()
+    for k, row in zip((k for k, moves in enumerate(moving) if moves), rows, strict=False):
+        if integer[k]:  # U has no slope along counts
+            continue
+        by_draws, by_slope = 0.0, of_potential[k] if of_potential else 0.0
+        if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT:
+            by_draws = fit(kept[:, :, k])
+            by_draws = min(by_draws, fit(declared[:, :, k])) if by_draws > NO_ERROR else by_draws
+        if (shape := max(by_slope, by_draws)) > NO_ERROR:
+            found.append(Tail(row.name, shape, by_draws > by_slope))
+    return tuple(sorted(found, key=lambda tail: -tail.shape))
