@@ -2,7 +2,7 @@
 
 import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,12 +33,11 @@ def written_whole(path: Path) -> Generator[Path]:
         if what := no_file(path):
             raise OSError(errno.EINVAL, f"found {what}, expected a file")
         place = Path(os.path.realpath(path))
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:LONGEST]}.")
-        os.close(handle)
-        beside = Path(name)
+        made = place.with_name(f".{place.name[:LONGEST]}.{secrets.token_hex(8)}")
+        made.touch(exist_ok=False)
+        beside = made
         yield beside
         _settle(beside)
-        beside.chmod(0o666 & ~_umask())  # temporary files are made for their owner alone
         beside.replace(place)
         _settle(place.parent)
     except BaseException as error:  # an interrupt too: no half-written file stays
@@ -58,10 +57,3 @@ def _settle(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    """Return the process's umask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -82,7 +82,7 @@ def gradients(module: Module, emitted: Emitted, inputs: Inputs) -> Gradients:
     Raises:
         RunError: the module has no minibatch gradient.
     """
-    if module.kernel.gradient is None or emitted.gradient is None or emitted.variant != "minibatch":
+    if emitted.variant != "minibatch":
         raise RunError(f"{module.name}: found no minibatch gradient, expected one to estimate from")
     return _gradients(module, emitted, inputs)
 

@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
-
+from recipe_compiler.emit.support.checks import _check_rows
 from recipe_compiler.errors import DataError
-from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data, load_data, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.sizes import found_columns, parameter_values, potential_block, resolve_sizes
 from recipe_compiler.spec.build_checks import given_by_data, is_stacked
-from recipe_compiler.spec.formulas import dependence, is_of_data
+from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import GIVEN, UNREAD, Build, DataFile, Document
 from recipe_compiler.verdict import Report
 
@@ -60,18 +58,11 @@ def _demand_assumed(build: Build, data: Data, sizes: Mapping[str, int]) -> None:
     at = Point(found_columns(parameter_values(build, tuple(declared), sizes), declared), sizes)
     rows = rows_of(data, target.declarations, sizes)
     for condition in conditions:
-        wrong = np.flatnonzero(~evaluate_rows(condition, at, rows).all(axis=(1, 2)))
-        if wrong.size:
-            row = int(wrong[0])
-            expected = f"expected {text(condition)}, as {target.name} assumes"
-            raise DataError([f"data, row {row + 1}: found {_found(condition, data, row)}, {expected}"])
-
-
-def _found(condition: Compare, data: Data, row: int) -> str:
-    """Say what a row holds: `y = 5, n = 4`."""
-    used = {name for side in (condition.left, condition.right) for name in dependence(side).data}
-    shown = (f"{field.name} = {np.array2string(field.values[row])}" for field in data.fields if field.name in used)
-    return ", ".join(shown)
+        held = evaluate_rows(condition, at, rows).all(axis=(1, 2))
+        try:
+            _check_rows(held, f"{text(condition)}, as {target.name} assumes")
+        except ValueError as error:
+            raise DataError([str(error)]) from None
 
 
 def observed(document: Document) -> Document:
