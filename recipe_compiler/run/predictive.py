@@ -8,7 +8,7 @@ Draws are NumPy's, from streams of the run's seed that no chain uses: the same s
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -89,7 +89,11 @@ def _fields(target: Target) -> tuple[list[StatedDensity], Formula | None]:
     declared = {datum.name for datum in target.declarations.data}
     own = [one for one in target.stated.densities if one.entry == "log_likelihood"]
     fields = [one for one in own if one.of in declared]
-    above = _probability_above(target, fields[0]) if len(fields) == 1 and not fields[0].is_term else None
+    above = None
+    if len(fields) == 1 and not fields[0].is_term:
+        from recipe_compiler.run.hurdles import probability_above  # brings SymPy, which no other law needs
+
+        above = probability_above(target, fields[0])
     named = [one.of for one in fields]
     if not fields:
         found = "none"
@@ -135,30 +139,18 @@ def _cut_off(target: Target, fields: Sequence[StatedDensity]) -> str:
     return ""
 
 
-def _probability_above(target: Target, one: StatedDensity) -> Formula | None:
-    from recipe_compiler.run.hurdles import probability_above  # brings SymPy, which no other law needs
-
-    return probability_above(target, one)
-
-
 def _in_order(densities: Sequence[StatedDensity]) -> list[StatedDensity]:
     """Return densities, each after those of what its arguments name. Raises RunError where there is no such order."""
     left, ordered = list(densities), list[StatedDensity]()
     while left:
         of = [one.of for one in left]
-        ready = next((one for one in left if not any(name in of for name in _names(one))), None)
+        ready = next((one for one in left if not any({*of} & {*dependence(a).names} for a in one.arguments[1:])), None)
         if ready is None:
             found = f"densities of {', '.join(of)} that use each other" if of[1:] else f"one of {of[0]} that uses it"
             raise RunError(f"{left[0].entry}: found {found}, expected an order to draw them in")
         ordered.append(ready)
         left.remove(ready)
     return ordered
-
-
-def _names(density: StatedDensity) -> Iterator[str]:
-    """Yield the blocks and fields that what is drawn depends on."""
-    for argument in density.arguments[1:]:
-        yield from dependence(argument).names
 
 
 def _of_blocks(target: Target) -> Sequence[StatedDensity]:

@@ -44,7 +44,8 @@ def parameter_values(build: Build, names: tuple[str, ...], sizes: Mapping[str, i
         parameter = declared[name]
         value = given.get(name)
         if value is None and parameter.default is not None:
-            value = _flat(evaluate(parameter.default, Point(found_columns(found, declared), sizes)), parameter)
+            value = evaluate(parameter.default, Point(found_columns(found, declared), sizes))
+            value = value.reshape(-1) if len(parameter.shape.sizes) == 1 else value
         if value is None:
             faults.append(f"parameter `{name}`: found no value, expected one under `parameters:`")
             continue
@@ -80,10 +81,6 @@ def _as_written(name: str, value: Value, axes: int) -> Array:
     if axes == 1 and (array.ndim == 1 or 1 in array.shape):
         return array.reshape(-1)
     return array
-
-
-def _flat(value: Array, parameter: Parameter) -> Array:
-    return value.reshape(-1) if len(parameter.shape.sizes) == 1 else value
 
 
 def resolve_sizes(build: Build, data: Data) -> dict[str, int]:

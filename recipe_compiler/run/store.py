@@ -133,8 +133,8 @@ def to_datatree(
     kept = {
         "posterior": _after(posterior, begin) | derived,
         "auxiliary": _after(auxiliary, begin),
-        "log_likelihood": _only(_of_likelihood(build), known.log_likelihood),
-        "log_prior": _only("log_prior", known.log_prior),
+        "log_likelihood": {_of_likelihood(build): known.log_likelihood},
+        "log_prior": {"log_prior": known.log_prior},
     }
     grouped = _Grouped.of(build, data, dict(draws.sizes), posterior | derived)
     fallen = [chain for chain in every if not over.whole or chain not in over.chains]
@@ -176,10 +176,6 @@ def _of_likelihood(build: Build) -> str:
     return fields.pop() if len(fields) == 1 else "log_likelihood"
 
 
-def _only(name: str, values: Array | None) -> Arrays:
-    return {} if values is None else {name: values}
-
-
 def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) -> Arrays:
     """Return what is known of every draw after warmup besides the state."""
     diverging = lost[:, draws.warmup :]
@@ -192,7 +188,7 @@ def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) ->
         own = name.replace(ACCEPTANCE, ACCEPTANCE_RATE) if name.startswith(ACCEPTANCE) else name
         if not name.startswith(f"{TRIED}_"):
             stated[own] = counts[:, draws.warmup :]
-    return found | {name: values for name, values in stated.items() if values is not None}
+    return found | stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +220,8 @@ class _Grouped:
         import arviz_base
 
         places = list(chains)
-        cut = {group: {n: v[places, :length] for n, v in own.items()} for group, own in groups.items() if own}
+        there = {group: {n: v for n, v in own.items() if v is not None} for group, own in groups.items()}
+        cut = {group: {n: v[places, :length] for n, v in own.items()} for group, own in there.items() if own}
         coords = {**self.coords, "chain": places}
         tree = arviz_base.from_dict(cut, save_warmup=True, dims=self.dims, coords=coords, check_conventions=False)
         return {group: tree[group].to_dataset() for group in cut}
