@@ -140,8 +140,8 @@ class DrawMean:
         """Return the first parameter of entry k: what holds no data, and `scale` times what some rows add."""
         tensor, datum = self.move.parameters[0], self.move.datum
         at = (k,) if tensor.free else ()
-        added = [] if datum is None else [stated_value(datum, self.here, at, row, {}) for row in rows]
-        return stated_value(tensor, self.here, at, 0, {}) + scale * sp.Add(*added)
+        added = [] if datum is None else [stated_value(datum, self.here, at, row) for row in rows]
+        return stated_value(tensor, self.here, at) + scale * sp.Add(*added)
 
     def _moved(self, k: int, rate: Scalar) -> Entries:
         """Return b of entry k before a flow, exp(-rate eps), (1 - exp(-rate eps))/rate, and the mean of its count."""

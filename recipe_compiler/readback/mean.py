@@ -5,7 +5,7 @@ Nothing here knows how a Program is lowered: a fault of the lowering is a differ
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, product
+from itertools import product
 
 import sympy as sp
 
@@ -19,11 +19,10 @@ from recipe_compiler.readback.names import (
 )
 from recipe_compiler.readback.oracle import Oracle
 from recipe_compiler.tensor.atoms import everywhere
-from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums
+from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import (
     Applied,
     Delta,
-    Index,
     Tensor,
 )
 
@@ -103,40 +102,28 @@ def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
     return found
 
 
+def stated_value(
+    tensor: Tensor, names: Names, at: tuple[int, ...] = (), row: int = 0, sums: Sums | None = None
+) -> Scalar:
+    """Return an entry of a tensor with free indices `i`, `j`; of one row of the data where it has the index `n`."""
+    places = {index: row if index.label == "n" else at["ij".index(index.label)] for index in tensor.free}
+    return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point, sums=sums)
+
+
 def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[Scalar]] | None = None) -> list[Scalar]:
     """Return a vector over a block in symbols, updated blocks replaced by what they became."""
-    index = next(iter(tensor.free), None)
-    places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
-    leaf = names.given(moved or {}).atom
-    sums: Sums = {}
-    return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point, sums=sums) for place in places]
+    here, sums = names.given(moved or {}), Sums()
+    return [stated_value(tensor, here, at, sums=sums) for at in positions(block.shape, names.sizes)]
 
 
 def _divisors(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
     """Yield y for every `reciprocal(y)` in the rate of a shift, entry by entry: each y has to be positive."""
-    leaf, index = names.given(moved).atom, next(iter(shift.rate.free), None)
     for atom in everywhere(shift.rate):
         match atom:
-            case Applied("reciprocal", (y,)) if set(y.free) <= {index}:
-                for at in positions(shift.block.shape, names.sizes):
-                    place = {} if index is None else {index: at[0]}
-                    yield scalarise(y, names.sizes, place, leaf, apart=names.at_point)
+            case Applied("reciprocal", (y,)) if {*y.free} <= {*shift.rate.free}:
+                yield from values(y, names, shift.block, moved)
             case _:
                 pass
-
-
-def entry_at(tensor: Tensor, at: tuple[int, ...], names: Names, moved: Mapping[str, list[Scalar]]) -> Scalar:
-    """Return an entry of a tensor, of values that were made on the way."""
-    places, leaf = dict(zip(tensor.free, at, strict=False)), names.given(moved).atom
-    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)
-
-
-def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
-    """Return an entry of a tensor of the target, of one row of the data where it has the index `n`."""
-    places: dict[Index, int] = {}
-    for index in tensor.free:
-        places[index] = row if index.label == "n" else at["ij".index(index.label)]
-    return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point, sums=sums)
 
 
 def covariance(
@@ -144,23 +131,17 @@ def covariance(
 ) -> dict[tuple[int, int], Scalar]:
     """Return t (2D - t B_hat) of a group, where it may not be 0; t = eps, or 1 for a draw at once."""
     time = sp.Integer(1) if noise.at_once else names.eps
-    leaf = names.given(moved or {}).atom
-    blocks = [(a, list(positions(block.shape, names.sizes))) for a, block in enumerate(noise.blocks)]
-    first = dict(enumerate(accumulate((len(own) for _, own in blocks), initial=0)))
+    here, none = names.given(moved or {}), Tensor((), ())
+    blocks = range(len(noise.blocks))
+    both = {(a, b): (noise.two_D[a][b], noise.B_hat[a][b] if noise.B_hat else none) for a in blocks for b in blocks}
+    dense = {pair for pair, tensors in both.items() if not all(map(_is_diagonal, tensors))}
+    rows = [(a, at) for a in blocks for at in positions(noise.blocks[a].shape, names.sizes)]
     found: dict[tuple[int, int], Scalar] = {}
-    for (a, rows), (b, cols) in product(blocks, blocks):
-        both, every = _both(noise, a, b), list(enumerate(cols, first[b]))
-        diagonal, alike = all(map(_is_diagonal, both)), {at: [(col, at)] for col, at in every}
-        for row, at in enumerate(rows, first[a]):
-            for col, to in alike.get(at, []) if diagonal else every:
-                two_D, B_hat = (entry_of(tensor, at, to, names, leaf) for tensor in both)
-                found[row, col] = time * (two_D - time * B_hat)
+    for (row, (a, at)), (col, (b, to)) in product(enumerate(rows), repeat=2):
+        if at == to or (a, b) in dense:
+            two_D, B_hat = (stated_value(tensor, here, entry_at(at, to)) for tensor in both[a, b])
+            found[row, col] = time * (two_D - time * B_hat)
     return found
-
-
-def _both(noise: Noise, a: int, b: int) -> tuple[Tensor, Tensor]:
-    """Return 2D and B_hat of two blocks of a group."""
-    return noise.two_D[a][b], Tensor((), ()) if noise.B_hat is None else noise.B_hat[a][b]
 
 
 def _is_diagonal(tensor: Tensor) -> bool:
@@ -172,7 +153,6 @@ def _is_diagonal(tensor: Tensor) -> bool:
     )
 
 
-def entry_of(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names, leaf: Leaf) -> Scalar:
-    """Return an entry of a matrix over two blocks, with free indices `i` of the row and others of the column."""
-    places = {index: (row if index.label == "i" else col)[0] for index in tensor.free}
-    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)
+def entry_at(row: tuple[int, ...], col: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the place of an entry of a matrix over two blocks, either of which may be a scalar."""
+    return (*(row or (0,)), *col)

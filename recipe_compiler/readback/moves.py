@@ -34,7 +34,7 @@ from recipe_compiler.program.step_stats import (
     UNSOLVED,
     of_kind,
 )
-from recipe_compiler.readback.mean import covariance, entry_at, values
+from recipe_compiler.readback.mean import covariance, stated_value, values
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import CHOOSE, Entries, Oracle
 from recipe_compiler.tensor.scalars import Scalar
@@ -137,7 +137,8 @@ class MovesMean:
         return symbols
 
     def _entries(self, tensor: Tensor, count: int) -> Entries:
-        return [entry_at(tensor, (k,), self.names, self.values) for k in range(count)]
+        here = self.names.given(self.values)
+        return [stated_value(tensor, here, (k,)) for k in range(count)]
 
     def _code(self, move: CodeMove, made: State) -> dict[str, Entries]:
         """Call the user's function with a stream of its own: it may change all that it is handed."""
@@ -158,7 +159,7 @@ class MovesMean:
         U, U_image, rest, rest_image = (
             self.oracle.ask(what, state, 1)[0] for what in ("potential", "rest") for state in (at, proposed)
         )
-        beside = entry_at(move.log_ratio, (), self.names, self.values)
+        (beside,) = self._entries(move.log_ratio, 1)
         flag, probability = self._accepted(U - U_image + rest - rest_image + beside)
         return _chosen(flag, proposed, at), probability
 

@@ -23,6 +23,7 @@ Find = Callable[[sp.Matrix], np.ndarray]
 Column = dict[int, Scalar]
 """What a normal is multiplied by in each value that it is added to, by the place of the value."""
 ZERO = sp.Integer(0)
+MISUSED = "the emitted step uses a factor of its noise other than as L @ noise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +89,18 @@ def covariance_of(
         for normal, coefficient in _coefficients(value, apart).items():
             if coefficient != 0:
                 columns[normal][row] = coefficient
-    owners = {entry: f for f, factor in enumerate(factors) for entry in factor.entries.ravel() if entry != 0}
+    owners = {x: (f, j) for f, own in enumerate(factors) for (_, j), x in np.ndenumerate(own.entries) if x != 0}
     found = defaultdict[tuple[int, int], Scalar](lambda: ZERO)
     used: list[dict[int, Column]] = [{} for _ in factors]
     for column in columns.values():
         own = {owners[s] for entry in column.values() for s in entry.free_symbols if s in owners}
         if not own:
             _add(found, column, column, sp.Integer(1))
-        elif len(own) == 1:
-            (f,) = own
-            j = _place(factors[f], column)
-            if j in used[f]:
-                raise CompilerError("the emitted step uses a factor of its noise with the wrong normals")
-            used[f][j] = column
-        else:
-            raise CompilerError("the emitted step uses two factors of its noise with one normal")
+            continue
+        (f, j), *others = own
+        if others or j in used[f]:
+            raise CompilerError(MISUSED)
+        used[f][j] = column
     for factor, own in zip(factors, used, strict=True):
         P = _before(factor, own) if own else []
         for i, left in enumerate(P):
@@ -148,20 +146,11 @@ def _add(found: dict[tuple[int, int], Scalar], left: Column, right: Column, scal
             found[a, b] += x * y * scale
 
 
-def _place(factor: NoiseFactor, column: Column) -> int:
-    """Return which column of the factor a column of the noise is made of."""
-    symbols = {s for entry in column.values() for s in entry.free_symbols}
-    places = {int(j) for (_, j), entry in np.ndenumerate(factor.entries) if entry in symbols}
-    if len(places) != 1:
-        raise CompilerError("the emitted step uses a factor of its noise other than as L @ noise")
-    return places.pop()
-
-
 def _before(factor: NoiseFactor, used: Mapping[int, Column]) -> list[Column]:
     """Return the columns of P, where the columns of the noise are those of P L."""
     size, L = factor.covariance.rows, factor.entries
     if len(used) != size:
-        raise CompilerError("the emitted step does not use a factor of its noise, or a part of it")
+        raise CompilerError(MISUSED)
     rows = sorted({a for column in used.values() for a in column})
     P = [{a: p for a, entry in used[i].items() if (p := sp.diff(entry, L[i, i])) != 0} for i in range(size)]
     of_row = {a: [(i, P[i][a]) for i in range(size) if a in P[i]] for a in rows}
@@ -170,5 +159,5 @@ def _before(factor: NoiseFactor, used: Mapping[int, Column]) -> list[Column]:
         sp.expand(used[j].get(a, ZERO) - sp.Add(*(p * L[i, j] for i, p in of_row[a]))) == 0 for j in used for a in rows
     )
     if not exact or any(not entry.free_symbols.isdisjoint(own) for column in P for entry in column.values()):
-        raise CompilerError("the emitted step uses a factor of its noise other than as L @ noise")
+        raise CompilerError(MISUSED)
     return P

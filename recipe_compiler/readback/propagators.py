@@ -15,7 +15,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Grid, Propagator
 from recipe_compiler.program.program import Names as Arrays
 from recipe_compiler.readback.interpreter import Fill
-from recipe_compiler.readback.mean import entry_of
+from recipe_compiler.readback.mean import entry_at, stated_value
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import require, same
 from recipe_compiler.tensor.scalars import Scalar
@@ -64,7 +64,7 @@ def symbols_of(names: Names, own: Propagator) -> tuple[np.ndarray, ...]:
 def matrix(names: Names, blocks: tuple[Block, ...], grid: Grid) -> np.ndarray:
     """Return a matrix over some blocks, n x n over all their coordinates."""
     rows = [(a, at) for a, block in enumerate(blocks) for at in positions(block.shape, names.sizes)]
-    entries = [[entry_of(grid[a][b], at, to, names, names.atom) for b, to in rows] for a, at in rows]
+    entries = [[stated_value(grid[a][b], names, entry_at(at, to)) for b, to in rows] for a, at in rows]
     return np.array(entries, object).reshape(len(rows), len(rows))
 
 
