@@ -11,6 +11,7 @@ from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
+from recipe_compiler.formula.units import Unit
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Document, Dynamics, Formulas, Source, Target
 from recipe_compiler.spec.page import Page
@@ -27,7 +28,7 @@ class Rewriting:
     parameter: Callable[[Parameter], Parameter] = lambda found: found
     """What becomes of a parameter in its new shape."""
     name: Callable[[str], str] = lambda found: found
-    """What becomes of the names of blocks and parameters, and of those to which a claim belongs."""
+    """What becomes of the names of blocks and parameters, and of those to which a claim or unit belongs."""
 
 
 def unbound(dynamics: Dynamics, bound: tuple[str, ...], parameters: tuple[Parameter, ...]) -> Declarations:
@@ -164,7 +165,7 @@ def rewritten(part: Part, by: Rewriting) -> Part:
 
 def _rewritten(part: Any, by: Rewriting) -> Any:
     match part:
-        case Source() | Entries():
+        case Source() | Entries() | Unit():
             return part
         case Shape():
             return by.shape(part)

@@ -82,9 +82,7 @@ def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] | No
     for role, items in ((Role.PARAMETER, declared.parameters), (Role.BLOCK, declared.blocks)):
         replacements |= {x.name: Symbol(names[x.name], x.shape, role) for x in items if x.name in names}
     replacements |= {f.name: new for f in declared.functions if (new := f.value.called(names)) != f.value}
-    units = tuple((names.get(name, name), unit) for name, unit in dynamics.units)
-    by = replace(replacing(replacements), name=lambda name: names.get(name, name))
-    return put_in(replace(dynamics, units=units), by)
+    return put_in(dynamics, replace(replacing(replacements), name=lambda name: names.get(name, name)))
 
 
 def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target) -> Mapping:

@@ -10,6 +10,7 @@ from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol, Transpose
+from recipe_compiler.formula.units import Unit
 from recipe_compiler.spec.words import Pair, Word, rotated
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ class Dynamics:
     title: str = ""
     references: tuple[str, ...] = ()
     source: Source = field(default=Source("", "{}"), compare=False)
-    units: tuple[tuple[str, str], ...] = ()
-    """Name to its unit as written; empty where a document declares none."""
+    units: tuple[tuple[str, Unit], ...] = ()
+    """Name to its unit; empty where a document declares none."""
     called: tuple[tuple[Formula, tuple[str, ...]], ...] = field(default=(), compare=False)
     """Summands of H to the functions that stood in them before these were bound."""
 

@@ -32,7 +32,7 @@ from recipe_compiler.spec.model import Claims, Dynamics, Formulas
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
-from recipe_compiler.spec.units import check_units
+from recipe_compiler.spec.units import read_units
 from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
 
@@ -143,14 +143,13 @@ def read_dynamics(root: Mapping, file: str) -> Dynamics:
     places: list[tuple[str, Place]] = []
     D, Q = (read_matrix(page[name], scope, places) for name in ("D", "Q"))
     claims = _claims(page["claims"], document.claims, scope, places)
-    check_units(page, document.units, declarations)
+    units = read_units(page, document.units, declarations)
     stated = {name for name in ("D", "Q") if page[name].node is not None}
     check_given(page, stated | {name for name in CLAIMED if page["claims", name].node is not None})
     if faults.found or H is None:
         raise faults.error()
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)
-    units = tuple(document.units.items())
     return _with_functions_at(Dynamics(document.name, declarations, H, D, Q, claims, *titles, source, units))
 
 

@@ -1,12 +1,11 @@
 """Units as a document states them: `length/time**2`, `1`, `mass**(1/2)`; products and powers of names, nothing else."""
 
-from collections.abc import Mapping as Table
+from collections.abc import Iterable
 from fractions import Fraction
 
-from recipe_compiler.errors import Place, SpecError, nearest
+from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.tree import fault_at
 from recipe_compiler.formula.units import NONE, Unit, base
 from recipe_compiler.spec.formulas import Entry
@@ -14,15 +13,6 @@ from recipe_compiler.spec.page import Page
 
 EXPECTED = "expected a unit: names with * / and **, such as length/time**2, or 1"
 LARGEST_EXPONENT = 64
-
-
-def parse_unit(text: str, entry: str, where: Place) -> Unit:
-    """Read a unit.
-
-    Raises:
-        SpecError: the text is no product of powers of names with rational exponents.
-    """
-    return unit_of(parse(text, entry, where), entry, where)
 
 
 def unit_of(formula: tree.Tree, entry: str, where: Place) -> Unit:
@@ -68,17 +58,16 @@ def _number(formula: tree.Tree) -> Fraction | None:
             return None
 
 
-def check_units(page: Page, stated: Table[str, str], declarations: Declarations) -> None:
-    """Add a fault for each unit of a name that is not declared, and for each that is not read."""
-    known = tuple(
-        item.name for items in (declarations.blocks, declarations.parameters, declarations.functions) for item in items
-    )
-    for name in stated:
-        if name not in known:
-            problem = f"found the unit of `{name}`, expected one of a block, parameter or function"
-            page["units", name].fault(problem, nearest(name, known))
-            continue
-        page["units", name].read(_read)
+def read_units(page: Page, names: Iterable[str], declarations: Declarations) -> tuple[tuple[str, Unit], ...]:
+    """Return names with their units, a fault added for each that is not declared, and for each that is no unit."""
+    groups = (declarations.blocks, declarations.parameters, declarations.functions)
+    known = tuple(item.name for items in groups for item in items)
+    found: list[tuple[str, Unit]] = []
+    for name in names:
+        at = page["units", name]
+        unit = at.read(_read) if at.knows(name, known, "a block, parameter or function") else None
+        found += [] if unit is None else [(name, unit)]
+    return tuple(found)
 
 
 def _read(entry: Entry) -> Unit:

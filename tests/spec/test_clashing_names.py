@@ -50,7 +50,7 @@ def test_the_target_keeps_its_names_and_the_dynamics_get_others() -> None:
     assert [block.name for block in build.target.declarations.blocks] == ["mu", "b"]
     assert [parameter.name for parameter in build.dynamics.declarations.parameters] == ["c_", "mu_", "M"]
     assert build.dynamics.declarations.sizes == ("d_",)
-    assert dict(build.dynamics.units) == {"theta": "length", "mu_": "1/time"}
+    assert {name: str(unit) for name, unit in build.dynamics.units} == {"theta": "length", "mu_": "1/time"}
 
 
 def test_keys_of_bind_and_values_mean_whom_they_can() -> None:

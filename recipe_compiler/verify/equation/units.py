@@ -6,12 +6,10 @@ H has no unit, D and Q have that of state times state per time, drifts that of s
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recipe_compiler.errors import Place
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.units import NONE, TIME, FormulaUnits, MismatchError, NotMeasuredError, Unit, base, unknown
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.spec.units import parse_unit
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 
@@ -38,8 +36,7 @@ def units(subject: Subject) -> Answer:
     found for undeclared names. Undecided where a formula has no rule, such as a power with a parameter as exponent.
     """
     dynamics = subject.dynamics
-    nowhere = Place("")
-    measure = FormulaUnits({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})
+    measure = FormulaUnits(dict(dynamics.units))
     for demand in _list_demands(dynamics, measure):
         where = subject.place(demand.entry, demand.entry.partition("[")[0], demand.entry.rpartition(".")[0])
         try:

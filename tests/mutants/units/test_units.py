@@ -5,8 +5,13 @@ from fractions import Fraction
 import pytest
 
 from recipe_compiler.errors import Place, SpecError
+from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.units import NONE, Unit, base
-from recipe_compiler.spec.units import parse_unit
+from recipe_compiler.spec.units import unit_of
+
+
+def read(text: str, where: Place) -> Unit:
+    return unit_of(parse(text, "units.x", where), "units.x", where)
 
 
 @pytest.mark.parametrize(
@@ -24,9 +29,9 @@ from recipe_compiler.spec.units import parse_unit
     ],
 )
 def test_units_are_read_and_written(text: str, unit: Unit) -> None:
-    found = parse_unit(text, "units.x", Place("test", 1, 1))
+    found = read(text, Place("test", 1, 1))
     assert found == unit
-    assert parse_unit(str(found), "units.x", Place("test", 1, 1)) == unit
+    assert read(str(found), Place("test", 1, 1)) == unit
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_units_are_read_and_written(text: str, unit: Unit) -> None:
 )  # fmt: skip
 def test_what_is_no_unit_is_refused_at_its_place(text: str, column: int) -> None:
     with pytest.raises(SpecError) as caught:
-        parse_unit(text, "units.x", Place("test", 3, 1))
+        read(text, Place("test", 3, 1))
     (fault,) = caught.value.faults
     assert (fault.where.line, fault.where.column) == (3, column)
     assert fault.problem
