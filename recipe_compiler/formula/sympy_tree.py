@@ -424,12 +424,6 @@ def _without(index: Object, size: Object, factors: Sequence[_Factor]) -> list[_F
             raise refusal(f"found a sum over {index} that is not a matrix product", "name a part of it")
 
 
-def _turned(matrix: _Factor, index: Object) -> tuple[Object, Tree]:
-    """Return the other index of a matrix, and the matrix over both, the one given its second."""
-    first, second = matrix.over
-    return (first, matrix.tree) if second == index else (second, tree.Transposed(matrix.tree))
-
-
 def _multiplied(factors: Sequence[Tree]) -> Tree:
     """Return a product without its factors 1."""
     return _times([one for one in factors if one != _ONE] or [_ONE])
