@@ -22,10 +22,11 @@ from recipe_compiler.facts import multiplied_out
 from recipe_compiler.facts.fold import asking
 from recipe_compiler.facts.ranges import NOTHING, Bound, Given, Range, Ranges, known
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import column_apart, differences, negate
+from recipe_compiler.formula.build import ONE, column_apart, differences, multiply, negate
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.rebuild import is_zero
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +110,9 @@ def _prove_identity(matrix: Formula, judge: Judge) -> Definite | None:
     return Definite(True) if isinstance(matrix, ex.Identity) else None
 
 
-def _prove_constant(matrix: Formula, judge: Judge) -> Definite | None:
-    """Return that a square matrix of one repeated number >= 0 is semidefinite; None for any other matrix."""
-    square = isinstance(matrix, ex.Filled) and matrix.shape.rows == matrix.shape.cols and matrix.value >= 0
-    return Definite(False) if square else None
+def _prove_zero(matrix: Formula, judge: Judge) -> Definite | None:
+    """Return that a matrix of zeros is semidefinite; None for any other matrix."""
+    return Definite(False) if is_zero(matrix) else None
 
 
 def _prove_by_kinds(matrix: Formula, judge: Judge) -> Definite | None:
@@ -256,16 +256,14 @@ def _collect_multiples(total: ex.Add) -> list[_Term]:
             left = [*term.terms, *left]
             continue
         scalars, factors = chain(term)
-        weight = reduce(_multiply_scalars, scalars, ex.Number(Fraction(1)))
+        weight = reduce(_multiply_scalars, scalars, ONE)
         groups.setdefault(factors, []).append(weight)
     return [_Term(w[0] if len(w) == 1 else ex.Add(tuple(w), SCALAR), factors) for factors, w in groups.items()]
 
 
 def _multiply_scalars(left: Formula, right: Formula) -> Formula:
     """Return the product of two scalar formulas, numbers multiplied."""
-    if isinstance(left, ex.Number) and isinstance(right, ex.Number):
-        return ex.Number(left.value * right.value)
-    return right if left == ex.Number(Fraction(1)) else ex.Multiply(left, right, SCALAR)
+    return right if left == ONE else multiply(left, right, SCALAR)
 
 
 def _prove_by_margin(matrix: Formula, judge: Judge) -> Definite | None:
@@ -309,12 +307,8 @@ def _list_upper_bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bo
     match base, term.factors:
         case ex.Apply("diag", (a,), _), (left, ex.Transpose(right, _)) if left == right == a:
             yield _Bound(ex.Apply("sum", (a,), SCALAR))
-        case ex.Identity(size), (ex.Filled(value), *row) if not row or (
-            isinstance(row[0], ex.Filled) and term.factors[0].shape.cols is None
-        ):
-            both = value * (row[0].value if row and isinstance(row[0], ex.Filled) else 1)
-            number = ex.Number(Fraction(size)) if isinstance(size, int) else ex.Symbol(size, SCALAR, ex.Role.SIZE)
-            yield _Bound(_multiply_scalars(ex.Number(Fraction(abs(both))), number))
+        case ex.Identity(size), (ex.Filled(1, Shape(cols=None)), ex.Filled(1)):
+            yield _Bound(ex.Number(Fraction(size)) if isinstance(size, int) else ex.Symbol(size, SCALAR, ex.Role.SIZE))
         case ex.Identity(), (left, ex.Transpose(right, _)) if left == right and left.shape.cols is None:
             yield _Bound(ex.MatMul(ex.Transpose(left, left.shape.transposed), left, SCALAR))
         case ex.Identity(), _ if (core := judge.semidefinite(term.matrix)) is not None:
@@ -328,7 +322,7 @@ def _list_upper_bounds(term: _Term, base: Formula, judge: Judge) -> Iterator[_Bo
 
 MATRIX_RULES = (
     MatrixRule("I", True, "x.T x > 0", _prove_identity),
-    MatrixRule("OneMatrix(d, d)", False, "ones ones.T", _prove_constant),
+    MatrixRule("0", False, "x.T 0 x = 0", _prove_zero),
     MatrixRule("M", True, "as declared", _prove_by_kinds),
     MatrixRule("P + R", False, "x.T (P + R) x = x.T P x + x.T R x", _prove_sum),
     MatrixRule("c*L @ P @ L.T", False, "x.T L P L.T x = y.T P y, y = L.T x", _prove_congruence),
@@ -339,7 +333,7 @@ MATRIX_RULES = (
     MatrixRule("trace(P)*I - P", False, "no eigenvalue is larger than their sum", _prove_by_margin),
     MatrixRule("norm2(u)*I - u @ u.T", False, "Cauchy and Schwarz", _prove_by_margin),
     MatrixRule("sum(a)*diag(a) - a @ a.T", False, "Cauchy and Schwarz", _prove_by_margin),
-    MatrixRule("d*I - OneMatrix(d, d)", False, "Cauchy and Schwarz", _prove_by_margin),
+    MatrixRule("d*I - ones @ ones.T", False, "Cauchy and Schwarz", _prove_by_margin),
 )
 
 

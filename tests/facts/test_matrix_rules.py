@@ -77,7 +77,7 @@ def test_without_its_premises_a_rule_shows_nothing(rule: MatrixRule) -> None:
     assert semidefinite(typed(rule.pattern, BARE), BARE) is None
 
 
-BEYOND = ("I - P", "(d - 1)*I - OneMatrix(d, d)", "norm2(u)*I - 2*u @ u.T", "P - 2*P", "diag(a) - a @ a.T", "L @ L")
+BEYOND = ("I - P", "(d - 1)*I - ones @ ones.T", "norm2(u)*I - 2*u @ u.T", "P - 2*P", "diag(a) - a @ a.T", "L @ L")
 
 
 @pytest.mark.parametrize("text", BEYOND)
@@ -86,5 +86,5 @@ def test_what_need_not_be_semidefinite_is_not_shown(text: str) -> None:
 
 
 def test_ones_are_bounded_by_the_size() -> None:
-    for text in ("d*I - ones @ ones.T", "P - P/2", "2*d*I - OneMatrix(d, d) - OneMatrix(d, d) + P"):
+    for text in ("d*I - ones @ ones.T", "P - P/2", "2*d*I - ones @ ones.T - ones @ ones.T + P"):
         assert semidefinite(typed(text), DECLARED) is not None, text

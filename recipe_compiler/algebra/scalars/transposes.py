@@ -3,6 +3,7 @@
 The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diagonal matrix `diag(f''(x))`.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
@@ -221,18 +222,12 @@ def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     c A (2 B) gives (c, 2) and (A, B).
     """
     match formula:
-        case MatMul(left, right, _) if formula.shape.sizes:
-            return _join_chains(chain(left), chain(right))
-        case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
-            scalars, factors = chain(right)
-            return (left, *scalars), factors
-        case Multiply(left, right, _) if not right.shape.sizes and left.shape.sizes:
-            scalars, factors = chain(left)
-            return (right, *scalars), factors
         case Apply("outer", (left, right), _):
             return (), (left, Transpose(right, right.shape.transposed))
+        case _ if not formula.shape.sizes:
+            return (formula,), ()
         case _:
-            return ((), (formula,)) if formula.shape.sizes else ((formula,), ())
+            return _split_product(formula, chain) or ((), (formula,))
 
 
 def mirrored(
@@ -256,21 +251,22 @@ def reflected(factors: tuple[Formula, ...], declarations: Declarations) -> tuple
 
 def scaled(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     """Return a plain product of vectors and matrices, also one that is a scalar, as scalar factors and the others."""
+    return _split_product(formula, scaled) or ((), (formula,))
+
+
+_Factors = tuple[tuple[Formula, ...], tuple[Formula, ...]]
+"""Scalar factors, and those that are none, from left to right."""
+
+
+def _split_product(formula: Formula, split: Callable[[Formula], _Factors]) -> _Factors | None:
+    """Return the factors of a product, its sides split; None of what is none."""
     match formula:
-        case MatMul(left, right, _):
-            return _join_chains(scaled(left), scaled(right))
-        case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
-            scalars, factors = scaled(right)
-            return (left, *scalars), factors
-        case Multiply(left, right, _) if not right.shape.sizes and left.shape.sizes:
-            scalars, factors = scaled(left)
-            return (right, *scalars), factors
+        case MatMul(left, right):
+            first, second = split(left), split(right)
+            return (*first[0], *second[0]), (*first[1], *second[1])
+        case Multiply(left, right) if bool(left.shape.sizes) != bool(right.shape.sizes):
+            scalar, matrix = (left, right) if right.shape.sizes else (right, left)
+            scalars, factors = split(matrix)
+            return (scalar, *scalars), factors
         case _:
-            return (), (formula,)
-
-
-def _join_chains(
-    left: tuple[tuple[Formula, ...], tuple[Formula, ...]], right: tuple[tuple[Formula, ...], tuple[Formula, ...]]
-) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
-    """Return scalar factors and matrix factors of a product, those of the left before those of the right."""
-    return (*left[0], *right[0]), (*left[1], *right[1])
+            return None
