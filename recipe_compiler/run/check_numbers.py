@@ -125,21 +125,17 @@ def loses_digits(cell: str) -> bool:
     )
 
 
+SIGNED = {Kind.POSITIVE: np.greater, Kind.NONNEGATIVE: np.greater_equal, Kind.NONZERO: np.not_equal}
+
+
 def _are_allowed(datum: Datum, array: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which numbers a field may hold."""
     allowed = np.isin(array, datum.values) if datum.values else np.isfinite(array)
     for kind in datum.kinds:
-        match kind:
-            case Kind.POSITIVE:
-                allowed &= array > 0
-            case Kind.NONNEGATIVE:
-                allowed &= array >= 0
-            case Kind.NONZERO:
-                allowed &= array != 0
-            case Kind.INTEGER:
-                allowed &= array == np.floor(array)
-            case _:
-                pass
+        if kind in SIGNED:
+            allowed &= SIGNED[kind](array, 0)
+        elif kind is Kind.INTEGER:
+            allowed &= array == np.floor(array)
     return allowed
 
 

@@ -24,13 +24,14 @@ from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extent, extents
+from recipe_compiler.run.evaluate import Point, evaluate_rows, extent, extents
 from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, known_values
 from recipe_compiler.run.sizes import placed_blocks, potential_block
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build, RunSettings, Transform
+from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.spec.transform import value
 
 LARGEST = 1 << 26
 """Bytes of the log likelihood of all data at all draws, or of a field of them, up to which it is kept unasked."""
@@ -195,24 +196,14 @@ def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dic
         values = array[:, :, place].reshape(*array.shape[:2], *(extent(n, sizes) for n in block.sampled.shape.sizes))
         with np.errstate(all="ignore"):  # a draw that is not finite is stored as it is, and reported
             if block.constraint is not None:
-                rows = () if block.constraint in VECTORS else (block.shape.rows,)
-                values = getattr(constraints, f"_{block.constraint}")(values, *rows)
+                size = () if block.constraint in VECTORS else (block.shape.rows,)
+                values = getattr(constraints, f"_{block.constraint}")(values, *size)
             elif name in transforms:
-                values = _turned_back(values, transforms[name], build, sizes)
+                rows = {block.name: values.reshape(-1, *(extents(block.shape, sizes) or (1, 1)))}
+                at = Point(known_values(build, sizes), sizes)
+                values = evaluate_rows(value(transforms[name]), at, rows).reshape(values.shape)
         found[name] = values
     return found
-
-
-def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int]) -> Array:
-    """Return theta = g(u) (`spec/transform.py`)."""
-    if one.via == "log":
-        return np.exp(u)
-    at = Point(known_values(build, sizes), sizes)
-    if one.bound is not None:
-        bound = float(evaluate(one.bound, at))
-        return bound + np.exp(u) if one.via == "lower" else bound - np.exp(u)
-    low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
-    return low + (high - low) / (1.0 + np.exp(-u))
 
 
 def derived_formulas(build: Build) -> Mapping[str, Formula]:
