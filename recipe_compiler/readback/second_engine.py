@@ -25,6 +25,7 @@ from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.readback.mean import stated_step
 from recipe_compiler.readback.names import EPS, PRECISION, Names
 from recipe_compiler.readback.oracle import same
+from recipe_compiler.readback.point import NOTHING
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.trace.scalars import Scalars, poly_arithmetic, value_of
@@ -51,10 +52,9 @@ class SecondEngine:
         found: list[Scalar] = []
         for value in values:
             try:
-                number = evaluate(value, lambda of: fraction(self.names[of]))
+                found.append(_number(evaluate(value, lambda of: fraction(self.names[of]))))
             except NoValueError as error:
                 raise ReadBackError(f"the equation has no value at a point: {error}") from error
-            found.append(_number(number))
         return found
 
     def same(self, own: Sequence[Scalar], read: Sequence[Scalar], what: str) -> None:
@@ -74,6 +74,8 @@ Engine = Callable[[], SecondEngine]
 def _number(value: Value) -> Scalar:
     if not isinstance(value, arb):
         return rational(value)
+    if not value.rad() < NOTHING:
+        raise NoValueError("a ball that is wider than what is compared")
     return sp.Float(value.str(PRECISION, radius=False), PRECISION)
 
 
