@@ -192,10 +192,6 @@ class Names:
         entry = (lambda at: self.position(field, *at)) if field.is_index else partial(self.datum, field)
         return self.array(field.axes, entry)
 
-    def inverse(self, name: str) -> np.ndarray:
-        """Return the inverse of a matrix parameter: symbols that stand for its entries, or numbers at a point."""
-        return _inverse(self, name)
-
     def invert(self, matrix: np.ndarray) -> np.ndarray:
         """Return the inverse of a matrix that the kernel inverts: as symbols if it is a parameter, else computed."""
         for parameter in self.program.parameters:
@@ -203,21 +199,16 @@ class Names:
                 continue
             own = np.asarray(self.parameter(parameter.name))
             if own.shape == matrix.shape and all(a == b for a, b in zip(own.ravel(), matrix.ravel(), strict=True)):
-                return self.inverse(parameter.name)
+                return _inverse(self, parameter.name)
         return exact_inverse(matrix)
 
     def inverses_written_out(self, expressions: Iterable[Scalar]) -> dict[Scalar, Scalar]:
         """Return the symbols in expressions that stand for entries of inverses, with what they stand for."""
         found: dict[Scalar, Scalar] = {}
         heads = {symbol.name.partition("[")[0] for e in expressions for symbol in e.free_symbols}
-        for parameter in self.program.parameters:
-            if f"inv({parameter.name})" in heads:
-                pairs = zip(
-                    self.inverse(parameter.name).ravel(),
-                    exact_inverse(np.asarray(self.parameter(parameter.name))).ravel(),
-                    strict=True,
-                )
-                found |= dict(pairs)
+        for name in (p.name for p in self.program.parameters if f"inv({p.name})" in heads):
+            written_out = exact_inverse(np.asarray(self.parameter(name)))
+            found |= dict(zip(_inverse(self, name).ravel(), written_out.ravel(), strict=True))
         return found
 
     def array(self, sizes: Iterable[Size], entry: Callable[[tuple[int, ...]], Scalar]) -> np.ndarray:
@@ -238,7 +229,7 @@ class Names:
             case Component(name, at, ()):
                 return (self.known.get(name) or _components(base)[name])(integers(at))
             case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
-                return base.inverse(name)[row, col]
+                return _inverse(base, name)[row, col]
             case Inverse(of, (int(row), int(col))) if self.at_point:
                 return _inverse_of(self if depends_on_state(of) else base, of)[row, col]
             case Determinant(of, log=True) if self.at_point:
@@ -319,6 +310,7 @@ def _component(names: Names, parameter: str, at: tuple[int, ...]) -> Scalar:
 
 @lru_cache(maxsize=TABLES)
 def _inverse(names: Names, parameter: str) -> np.ndarray:
+    """Return the inverse of a matrix parameter: symbols that stand for its entries, or numbers at a point."""
     matrix = np.asarray(names.parameter(parameter))
     if names.at_point or all(entry.is_Rational for entry in matrix.ravel()):
         return exact_inverse(matrix)
