@@ -43,7 +43,6 @@ from recipe_compiler.spec.model import CodeMove as StatedCodeMove
 from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Involution as StatedInvolution
 from recipe_compiler.spec.model import Refresh as StatedRefresh
-from recipe_compiler.spec.moves import every_of
 from recipe_compiler.spec.read_moves import visible
 from recipe_compiler.tensor.terms import Component, Tensor, Term
 
@@ -90,7 +89,7 @@ def with_cycle(
             case _:
                 raise CompilerError(f"a draw of {move.block} without the places of the target's blocks")
         moves.append(replace(made, every=move.every))
-    counter = fresh("cycles", declared) if any(every_of(move) > 1 for move in build.scheme.cycle) else ""
+    counter = fresh("cycles", declared) if any(move.every > 1 for move in build.scheme.cycle) else ""
     cycle = Cycle(tuple(moves), counter=counter, counted=fresh(f"{counter}_next", declared) if counter else "")
     if potential is None:
         return _checked(program, cycle)

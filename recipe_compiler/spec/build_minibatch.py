@@ -7,7 +7,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.build_checks import is_stacked, potential_blocks
-from recipe_compiler.spec.model import Cir, Dynamics, Metropolis, Schedule, Scheme, Steps, Target
+from recipe_compiler.spec.model import Cir, Dynamics, Schedule, Scheme, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, MinibatchEntry
 
@@ -77,7 +77,7 @@ def check_estimates(page: Page, document: BuildDocument, target: Target, scheme:
     estimate = page["gradient_noise", "V"].text == ESTIMATE
     at = page["minibatch", "control_variates"] if control else page["gradient_noise", "V"]
     moves = [move for move in scheme.cycle if isinstance(move, Cir) and control]
-    if (control or estimate) and (moves or not _takes_gradients(scheme)):
+    if (control or estimate) and (moves or (scheme.cycle and not scheme.words)):
         what = "control variates" if control else "an estimate of the gradient's noise"
         beside = f"cir of {moves[0].block}" if moves else "a cycle whose words evaluate no gradient"
         problem = f"found {what} beside {beside}, which does not use them"
@@ -105,10 +105,6 @@ def may_vary(target: Target) -> bool:
     """Whether gradients of a target may be differences to those at a mode: of formulas, by unbounded blocks."""
     blocks = target.declarations.blocks
     return target.gradient is None and all(b.domain.name is DomainName.REAL and b.constraint is None for b in blocks)
-
-
-def _takes_gradients(scheme: Scheme) -> bool:
-    return not scheme.cycle or any(isinstance(move, Steps | Metropolis) for move in scheme.cycle)
 
 
 def control_parameters(

@@ -23,14 +23,9 @@ LONGEST_PERIOD = 1000
 """The cycles after which all moves of a cycle begin anew together, at most."""
 
 
-def every_of(move: Move) -> int:
-    """Return n of a move that is done in each n-th cycle."""
-    return move.every
-
-
 def period(moves: Iterable[Move]) -> int:
     """Return the number of cycles after which all moves begin anew together."""
-    return lcm(*map(every_of, moves))
+    return lcm(*(move.every for move in moves))
 
 
 def over_a_period(moves: tuple[Move, ...]) -> tuple[Move, ...]:
@@ -39,7 +34,7 @@ def over_a_period(moves: tuple[Move, ...]) -> tuple[Move, ...]:
     A chain of such periods is one of a single kernel, the product of these moves.
     """
     cycles = range(period(moves))
-    return tuple(move for cycle in cycles for move in moves if cycle % every_of(move) == 0)
+    return tuple(move for cycle in cycles for move in moves if cycle % move.every == 0)
 
 
 def cycle_text(scheme: Scheme) -> str:
@@ -53,13 +48,13 @@ def _is_several(scheme: Scheme, move: Move) -> bool:
     """Whether a move has several keys, and needs braces in a row."""
     used = scheme.use is not None and isinstance(move, Metropolis)
     drawn_first = (isinstance(move, Involution) and move.draws) or (isinstance(move, Draw) and move.slices)
-    return used or isinstance(move, Steps | CodeMove) or every_of(move) > 1 or bool(drawn_first)
+    return used or isinstance(move, Steps | CodeMove) or move.every > 1 or bool(drawn_first)
 
 
 def move_text(scheme: Scheme, move: Move) -> str:
     """Return one of them: `refresh: {r: 9/10}`; each has the word of the scheme, whatever document it is of."""
     split = f"split: {word_text(scheme.split)}"
-    every = f", every: {every_of(move)}" if every_of(move) > 1 else ""
+    every = f", every: {move.every}" if move.every > 1 else ""
     match move:
         case Refresh(block, kept):
             return f"refresh: {{{block}: {kept}}}{every}" if kept else f"refresh: {block}{every}"

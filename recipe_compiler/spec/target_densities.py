@@ -140,12 +140,8 @@ def _conditions(densities: Iterable[StatedDensity]) -> Iterator[tuple[StatedDens
 def _needs(densities: Iterable[StatedDensity]) -> Iterator[Compare]:
     """Yield what is to be shown: conditions that are not about data alone."""
     for _, condition in _conditions(densities):
-        if not (is_of_data(condition) or _is_of_numbers(condition)):
+        if not is_of_data(condition) and None in (_number(condition.left), _number(condition.right)):
             yield condition
-
-
-def _is_of_numbers(condition: Compare) -> bool:
-    return _number(condition.left) is not None and _number(condition.right) is not None
 
 
 def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Declarations:
