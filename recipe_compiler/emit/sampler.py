@@ -95,11 +95,7 @@ class Sampler:
         minibatch = self.program.variant == "minibatch"
         found = [
             ("step_size", "" if run.step_size is None else repr(run.step_size)),
-            ("draws", str(run.draws)),
-            ("warmup", str(run.warmup)),
-            ("thin", str(run.thin)),
-            ("chains", str(run.chains)),
-            ("seed", str(run.seed)),
+            *((name, str(getattr(run, name))) for name in ("draws", "warmup", "thin", "chains", "seed")),
             *([("batch_size", "" if run.batch_size is None else self.batch_default)] if minibatch else []),
         ]
         return (*found, ("init", "None"), ("progress", "False"), ("threads", "None"))
