@@ -16,7 +16,7 @@ from recipe_compiler.readback.calls import Calls, entries_of
 from recipe_compiler.readback.moves import Gaussian, MovesMean
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import covariance_of, without_noise
-from recipe_compiler.readback.oracle import Entries, replaced, require, same, same_trace
+from recipe_compiler.readback.oracle import Entries, replaced, require, same, same_covariance, same_trace
 from recipe_compiler.tensor.scalars import Scalar
 
 
@@ -79,6 +79,5 @@ def _same_gaussian(stated: Gaussian, read: Entries, known: Mapping[Scalar, Scala
     same(replaced(stated.mean, known), mean, f"the mean of {stated.name}", here)
     noise = [a - b for a, b in zip(read, mean, strict=True)]
     covariance = covariance_of(noise, normals, calls.reader.factors)
-    for at in sorted({*covariance, *stated.covariance}):
-        own, other = (found.get(at, sp.Integer(0)) for found in (stated.covariance, covariance))
-        same(replaced([own], known), [other], f"entry {at} of the covariance of {stated.name}", here)
+    wanted = {at: entry.xreplace(known) for at, entry in stated.covariance.items()}
+    same_covariance(wanted, covariance, stated.name, here)

@@ -38,7 +38,7 @@ from recipe_compiler.readback.mean import covariance, stated_value, values
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import CHOOSE, Entries, Oracle
 from recipe_compiler.tensor.scalars import Scalar
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Tensor
 
 State = Mapping[str, Entries]
 """What moves act on, by the names that statements have for it: blocks, U and its gradient where they are carried."""
@@ -176,7 +176,7 @@ class MovesMean:
         start = dict(begin)
         for value in (v for v in move.values if not v.end):  # evaluated where it starts
             what = "potential" if own and value.name == own.name else "gradient"
-            count_ = 1 if what == "potential" else self._coordinates
+            count_ = 1 if what == "potential" else len(self.names.gradient())
             start[value.name] = self.values[value.start] = self.oracle.ask(what, start, count_)
         end, heat = self._walked(move, self._kicked(move, start, 1), count)
         end = self._kicked(move, end, -1)
@@ -189,12 +189,6 @@ class MovesMean:
             log_ratio = self._led_back(move, log_ratio, start, end, count)
         flag, probability = self._accepted(log_ratio)
         return _chosen(flag, {**end, own.name: [U_at]}, _turned(move, start)), probability
-
-    @property
-    def _coordinates(self) -> int:
-        """The number of coordinates that the gradient has."""
-        gradient = self.names.program.gradient
-        return len(self.names.block(gradient.block)) if gradient else 0
 
     def _walked(self, move: Trajectory, start: State, count: int) -> tuple[dict[str, Entries], Scalar]:
         """Return where so many steps lead, each with the step size and parameters of its move, and their heat."""
@@ -215,17 +209,13 @@ class MovesMean:
 
     def _kicked(self, move: Trajectory, at: State, sign: int) -> dict[str, Entries]:
         """Return values with b + eps rate in the place of b, or b - eps rate, rate by the gradient among them."""
-        gradient = self.names.program.gradient
-        if move.kick is None or gradient is None:
+        if move.kick is None:
             return dict(at)
-        instead = dict(move.given)
+        instead, block = dict(move.given), move.kick.block
 
         def rule(atom: Atom) -> Atom:
-            if isinstance(atom, Component) and atom.name == gradient.name:
-                return Coordinate(gradient.name, atom.at)
             return replace(atom, name=instead.get(atom.name, atom.name)) if isinstance(atom, Component) else atom
 
-        block = move.kick.block
         rates = values(replace_atoms(move.kick.rate, rule), self.names, block, dict(at))
         change = sign * move.scale * self.names.eps
         return {**at, block.name: [b + change * rate for b, rate in zip(at[block.name], rates, strict=True)]}

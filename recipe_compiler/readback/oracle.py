@@ -104,6 +104,15 @@ def same(stated: Sequence[Scalar], read: Sequence[Scalar], what: str, here: Name
             equal(sp.Integer(0) + other, one, f"entry {k} of {what}" if len(stated) > 1 else what, here)
 
 
+def same_covariance(
+    stated: Mapping[tuple[int, int], Scalar], read: Mapping[tuple[int, int], Scalar], what: str, here: Names
+) -> None:
+    """Require that a covariance is the stated one; its entries are 0 where they do not stand."""
+    places = sorted((a, b) for a, b in {*stated, *read} if a >= b)
+    own, other = ([found.get(at, sp.Integer(0)) for at in places] for found in (stated, read))
+    same(own, other, f"the covariance of {what}", here)
+
+
 def same_trace(stated: Oracle, read: Oracle, known: Mapping[Scalar, Scalar], here: Names) -> None:
     """Require that a text asks for what its Program asks for: of each name as often, in order, with the same values.
 

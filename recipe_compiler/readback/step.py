@@ -13,7 +13,7 @@ from recipe_compiler.readback.mean import ReadStep, gradients_of, stated_step
 from recipe_compiler.readback.names import Names, rational_of
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import covariance_of, without_noise
-from recipe_compiler.readback.oracle import Entries, Oracle, replaced, require, same, same_trace
+from recipe_compiler.readback.oracle import Entries, Oracle, replaced, require, same, same_covariance, same_trace
 from recipe_compiler.readback.point import vanishes
 from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.scalars import Scalar
@@ -77,11 +77,7 @@ def same_step(read: ReadStep, here: Names) -> None:
     says = [f"{s.new}[{k}]" for s in here.program.shifts for k in range(len(here.block(s.block)))]
     for name, value, expected in zip(says, read.values, stated.values, strict=True):
         same([expected], [value], f"{name}, without its noise,", here)
-    zero = sp.Integer(0)
-    for a, b in sorted({*read.covariance, *stated.covariance}):
-        if a >= b:
-            own, other = (step.covariance.get((a, b), zero) for step in (stated, read))
-            same([own], [other], f"the covariance of the noise of {says[a]}, {says[b]}", here)
+    same_covariance(stated.covariance, read.covariance, "the noise", here)
     same([sp.Add(*stated.heat)], [sp.Add(*read.heat)], "the heat of its letters with noise", here)
     same_trace(stated.oracle, read.oracle, {}, here)
     right = all(any(vanishes(y - x) for x in read.positive) for y in stated.positive)

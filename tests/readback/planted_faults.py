@@ -404,7 +404,7 @@ PLANTED = (
         "a Jacobian that is forgotten": (" + 3.0 * w_drawn[0]", "", "the log acceptance ratio that a decision is given"),
         "a Jacobian of the wrong power": ("3.0 * w_drawn[0]", "2.0 * w_drawn[0]", "the log acceptance ratio that a decision is given"),
         "the law of another mean": ("w_drawn[0] = 0.5 +", "w_drawn[0] = 0.25 +", "the mean of w_drawn"),
-        "a draw of another width": ("_noise_scale(0.5625,", "_noise_scale(0.75,", "entry (0, 0) of the covariance of w_drawn"),
+        "a draw of another width": ("_noise_scale(0.5625,", "_noise_scale(0.75,", "the covariance of w_drawn"),
         "the other way": ("_exp(w_drawn[0])", "_exp(-w_drawn[0])", "the theta that potential is given"),
         "one entry for all": ("theta_image[i] = theta[i] * exp", "theta_image[i] = theta[0] * exp", "the theta that potential is given"),
         "U where it began, twice": ("U_image = potential(theta_image,", "U_image = potential(theta,", "the theta that potential is given"),
