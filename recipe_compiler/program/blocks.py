@@ -41,7 +41,7 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
     loop = fused.loop
     if loop.position and any(loop.position in ref.at for ref in refs(loop.body)):
         return None
-    names = _Names.of(procedure, fused)
+    names = _Names(procedure, fused)
     parts = tuple(_parts(loop.body))
     parts = tuple(_taken_along(parts, names)) if loop.position else parts
     passed = _passed(parts, fused.local)
@@ -57,9 +57,12 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
     whole = ForBlocks(names.start, names.count, BLOCK, tuple(block))
     held = tuple(Array(array.name, (BLOCK, *array.sizes)) for array in passed.values())
     kept = tuple(array for array in fused.local if array.sizes and array.name not in passed)
-    rest = replace(loop, beyond=BLOCK)
-    rest = replace(rest, body=tuple(with_refs(s, lambda ref: names.alone(ref, passed)) for s in rest.body))
-    alone = tuple(Array(names.single[name], array.sizes) for name, array in passed.items() if array.sizes)
+
+    def by_itself(ref: Ref) -> Ref:
+        return Ref(names.of(ref.name, "alone"), ref.at) if ref.name in passed else ref
+
+    rest = replace(loop, beyond=BLOCK, body=tuple(with_refs(statement, by_itself) for statement in loop.body))
+    alone = tuple(Array(names.of(name, "alone"), array.sizes) for name, array in passed.items() if array.sizes)
     return replace(
         procedure,
         body=(*fused.before, whole, rest, *fused.after),
@@ -70,25 +73,17 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
 class _Names:
     """The names that the blocks need, clear of all others."""
 
-    def __init__(self, taken: set[str], loop: For, passed: tuple[str, ...]) -> None:
-        self._taken = taken
-        self.batch = "batch" if loop.position else None
-        self.count = loop.count
+    def __init__(self, procedure: Procedure, fused: Fused) -> None:
+        body = (*fused.before, fused.loop, *fused.after)
+        self._taken = {*procedure.names, *names_in(body), *(str(place) for ref in refs(body) for place in ref.at)}
+        self._taken.add(position_of(fused.loop))
+        self.batch = "batch" if fused.loop.position else None
+        self.count = fused.loop.count
         self.start = self.fresh("start")
         self.iteration = self.fresh("k")
         self.first = self.fresh("first")
         self.rows = tuple(self.fresh(f"{ROW}_{k}") for k in range(AT_ONCE))
-        self.single = {name: self.fresh(f"{name}_alone") for name in passed}
-        self._numbered: dict[tuple[str, int | str], str] = {}
-
-    @classmethod
-    def of(cls, procedure: Procedure, fused: Fused) -> "_Names":
-        """Return the names for a procedure."""
-        body = (*fused.before, fused.loop, *fused.after)
-        taken = {*procedure.names, *names_in(body)} | {str(place) for r in refs(body) for place in r.at}
-        return cls(
-            taken | {position_of(fused.loop)}, fused.loop, tuple(_passed(tuple(_parts(fused.loop.body)), fused.local))
-        )
+        self._made: dict[tuple[str, int | str], str] = {}
 
     def fresh(self, wanted: str) -> str:
         """Return a name that is not taken yet, and take it."""
@@ -101,21 +96,11 @@ class _Names:
         place = Unsigned(terms)
         return Assign(Ref(row), place if self.batch is None else Ref(self.batch, (place,)))
 
-    def of_row(self, ref: Ref) -> Ref:
-        """Return the scalar that holds an element of data at its row."""
-        if (ref.name, ROW) not in self._numbered:
-            self._numbered[ref.name, ROW] = self.fresh(f"{ref.name}_{ROW}")
-        return Ref(self._numbered[ref.name, ROW])
-
-    def numbered(self, name: str, k: int) -> str:
-        """Return the name of the k-th of the rows that are added at once."""
-        if (name, k) not in self._numbered:
-            self._numbered[name, k] = self.fresh(f"{name}_{k}")
-        return self._numbered[name, k]
-
-    def alone(self, ref: Ref, passed: dict[str, Array]) -> Ref:
-        """Return what stands for an element of a row of a block where the row is alone: its name must be another."""
-        return Ref(self.single[ref.name], ref.at) if ref.name in passed else ref
+    def of(self, name: str, what: int | str) -> str:
+        """Return the name of what stands for something at its row, at the k-th of some rows, or where a row is alone."""
+        if (name, what) not in self._made:
+            self._made[name, what] = self.fresh(f"{name}_{what}")
+        return self._made[name, what]
 
 
 def _parts(body: Part) -> Iterator[Part]:
@@ -158,12 +143,12 @@ def _taken_along(parts: tuple[Part, ...], names: "_Names") -> Iterator[Part]:
     read = [() if _has_loops(part) else tuple(ref for ref in refs(part) if ref.at == (ROW,)) for part in parts]
     read[0] = ()
     for part, own, later in zip(parts, read, (*read[1:], ()), strict=True):
-        taken = tuple(Assign(names.of_row(ref), ref) for ref in dict.fromkeys(later))
+        taken = tuple(Assign(Ref(names.of(ref.name, ROW)), ref) for ref in dict.fromkeys(later))
         yield (*(_with(statement, own, names) for statement in part), *taken)
 
 
 def _with(statement: Statement, taken: tuple[Ref, ...], names: "_Names") -> Statement:
-    return with_refs(statement, lambda ref: names.of_row(ref) if ref in taken else ref)
+    return with_refs(statement, lambda ref: Ref(names.of(ref.name, ROW)) if ref in taken else ref)
 
 
 def _has_loops(part: Part) -> bool:
@@ -263,7 +248,7 @@ def _at_once(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
     rows = names.rows if _reads_row(part) else ()
     taken = [names.taken(row, names.start, names.first, k) for k, row in enumerate(rows)]
     of_block = [(name, k) for name in read for k in range(AT_ONCE)]
-    taken += [Assign(Ref(names.numbered(name, k)), Ref(name, (Unsigned((names.first, k)),))) for name, k in of_block]
+    taken += [Assign(Ref(names.of(name, k)), Ref(name, (Unsigned((names.first, k)),))) for name, k in of_block]
     done = (*taken, *(_unsigned(_four(statement, passed, names)) for statement in part))
     return ForBlocks(names.first, BLOCK, AT_ONCE, done, _along(part, passed))
 
@@ -283,7 +268,7 @@ def _of_row(value: Scalar, k: int, passed: dict[str, Array], names: _Names) -> S
 
     def numbered(ref: Ref) -> Ref:
         if ref.name in passed:
-            return Ref(names.numbered(ref.name, k))
+            return Ref(names.of(ref.name, k))
         return Ref(ref.name, tuple(names.rows[k] if place == ROW else place for place in ref.at))
 
     return value_with_refs(value, numbered)

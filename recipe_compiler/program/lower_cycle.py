@@ -52,10 +52,10 @@ from recipe_compiler.program.program import (
 from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
-    INVOLUTIONS_TRIED,
     IRREVERSIBLE,
     TOO_FEW,
     TRIED,
+    TRIES,
     UNSOLVED,
     of_kind,
 )
@@ -311,17 +311,14 @@ def _told(name: str, number: int) -> Assign:
     return Assign(Ref(name, (0,)), Constant(Fraction(number)))
 
 
-def _statistics(cycle: Cycle) -> tuple[tuple[str, str, tuple[Trajectory | Involution, ...]], ...]:
+def _statistics(cycle: Cycle) -> tuple[tuple[str, tuple[Trajectory | Involution, ...]], ...]:
     """Return the groups of moves whose acceptance a step reports: all, each of several kinds, involutions.
 
-    Each with the names of the mean, or of the sum, and of the number of them where not all are done in each cycle.
+    Each with the name of the mean, or of the sum where not all are done in each cycle; `TRIES` names their number.
     """
     kinds = enumerate(cycle.kinds if len(cycle.kinds) > 1 else ())
-    return (
-        (ACCEPTANCE, TRIED, cycle.accepted),
-        *((of_kind(ACCEPTANCE, k), of_kind(TRIED, k), moves) for k, moves in kinds),
-        (INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, cycle.involutions),
-    )
+    several = ((of_kind(ACCEPTANCE, k), moves) for k, moves in kinds)
+    return (ACCEPTANCE, cycle.accepted), *several, (INVOLUTION_ACCEPTANCE, cycle.involutions)
 
 
 def _some_left_out(moves: Iterable[Move]) -> bool:
@@ -335,7 +332,7 @@ def _guards(cycle: Cycle) -> tuple[str, ...]:
 
 def _told_names(cycle: Cycle) -> tuple[str, ...]:
     """Return what a cycle tells beside its state: of what is accepted or refused, and of levels that places reach."""
-    told = [(mean, *((count,) if _some_left_out(own) else ())) for mean, count, own in _statistics(cycle) if own]
+    told = [(mean, *((TRIES[mean],) if _some_left_out(own) else ())) for mean, own in _statistics(cycle) if own]
     few = (TOO_FEW,) if any(draw.told for draw in cycle.draws) else ()
     names = tuple(name for own in told for name in own)
     return (*names[:1], *_guards(cycle), *names[1:], *few)
@@ -343,14 +340,14 @@ def _told_names(cycle: Cycle) -> tuple[str, ...]:
 
 def _tried(cycle: Cycle) -> Iterator[Statement]:
     """Yield what begins to count what is accepted or refused by what is done in each cycle; nothing where all is."""
-    for _, count, moves in _statistics(cycle):
-        if _some_left_out(moves) and (count != TRIED or len(moves) > 1):
-            yield _told(count, sum(move.every == 1 for move in moves))
+    for mean, moves in _statistics(cycle):
+        if _some_left_out(moves) and (mean != ACCEPTANCE or len(moves) > 1):
+            yield _told(TRIES[mean], sum(move.every == 1 for move in moves))
 
 
 def _counts(cycle: Cycle, move: Move, probability: Ref) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     """Return what counts a move that is not done in each cycle, and what tells zeros where it is not done."""
-    counts = [count for _, count, moves in _statistics(cycle) if move in moves]
+    counts = [TRIES[mean] for mean, moves in _statistics(cycle) if move in moves]
     if isinstance(move, Draw):
         return (), (_told(move.told, 0),) if move.told else ()
     if cycle.accepted == (move,):
@@ -365,7 +362,7 @@ def _reported(cycle: Cycle, probabilities: list[tuple[Move, Ref]]) -> Iterator[S
     They give the mean where all moves are due in each cycle, else the sum and the number of moves. What adds up how
     many draws by slices had too few places follows.
     """
-    for name, _, moves in _statistics(cycle):
+    for name, moves in _statistics(cycle):
         own = [probability for move, probability in probabilities if move in moves]
         if own and (name != ACCEPTANCE or len(own) > 1):
             share = (Constant(Fraction(1, len(own))),) if len(own) > 1 and not _some_left_out(moves) else ()
