@@ -30,11 +30,11 @@ from recipe_compiler.derive.recipe import (
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import Names, Propagator
-from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_affine_degree
+from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_affine_degree, find_friction
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Component, Coordinate, Index, Slot, Tensor
+from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor
 
 CONSTANT_MATRICES = "linear or Ornstein-Uhlenbeck, constant matrices"
 
@@ -60,12 +60,7 @@ def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow:
     find_affine_degree(piece, declarations)
     moved = {n for n, block in enumerate(blocks) if block.name in piece.moved}
     F = tuple(
-        tuple(
-            c.settled(c.scale(c.diff(piece.drift[n], Coordinate(blocks[m].name, col_slots(blocks[m]))), -1))
-            if {n, m} <= moved
-            else zero
-            for m, zero in enumerate(row)
-        )
+        tuple(find_friction(derivation, piece, n, m) if {n, m} <= moved else zero for m, zero in enumerate(row))
         for n, row in enumerate(zero_matrix(c, blocks))
     )
     for word, matrix in (("drift", F), ("noise", piece.D)):

@@ -129,6 +129,12 @@ def find_slope(derivation: Derivation, f: Tensor, n: int, name: str = "") -> Ten
     return found
 
 
+def find_friction(derivation: Derivation, piece: Piece, n: int, m: int) -> Tensor:
+    """Return F = -df/dz of the drift f = b - F z of block n by block m, a matrix."""
+    c, block = derivation.calculus, derivation.blocks[m]
+    return c.settled(c.scale(c.diff(piece.drift[n], Coordinate(block.name, col_slots(block))), -1))
+
+
 def require_alone(derivation: Derivation, piece: Piece, n: int) -> None:
     """Raise NoRowError where the drift of block n depends on another block that the piece moves."""
     c, block = derivation.calculus, derivation.blocks[n]

@@ -38,7 +38,7 @@ from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Letter, Word, letter_text, letters
 from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES
 from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT
-from recipe_compiler.splitting.flow import Flow, find_diagonal
+from recipe_compiler.splitting.flow import Flow, find_diagonal, find_friction
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
@@ -207,7 +207,7 @@ def find_subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtr
     (momentum,) = kick.moved
     place = [block.name for block in derivation.blocks].index(momentum)
     B_hat, propagators = _compute_given_up(derivation, decay, pieces[decay.name][1], place, found, B)
-    F = _compute_friction(derivation, decay, place)
+    F = find_friction(derivation, decay, place, place)
     return Subtraction(decay.name, momentum, found, F, decay.D[place][place], B, B_hat, propagators)
 
 
@@ -274,15 +274,9 @@ def _require_constants(
     return B
 
 
-def _compute_friction(derivation: Derivation, decay: Piece, place: int) -> Tensor:
-    """Return F of the decay dr = (b - F r) dt of the block at a place, n x n."""
-    c, block = derivation.calculus, derivation.blocks[place]
-    return c.settled(c.scale(c.diff(decay.drift[place], Coordinate(block.name, col_slots(block))), -1))
-
-
 def _check_friction(derivation: Derivation, decay: Piece, place: int) -> None:
     """Raise OtherFormError if the friction depends on the state; as a thermostat it absorbs noise itself."""
-    F = _compute_friction(derivation, decay, place)
+    F = find_friction(derivation, decay, place, place)
     a = find_diagonal(derivation, place, F) or F
     held = _name_state_in(derivation, a)
     thermostats = [b.name for b in derivation.blocks if not b.shape.sizes]
@@ -316,7 +310,7 @@ def _write_power(
     if own is not None:
         at = (*(row_slots(block) or (0,)), *(col_slots(block) or (0,)))
         return c.add(one, c.multiply(eps, c.atom(Component(own.change[0][0], at)))), (own,)
-    a = find_diagonal(derivation, place, _compute_friction(derivation, decay, place))
+    a = find_diagonal(derivation, place, find_friction(derivation, decay, place, place))
     if a is None:
         raise CompilerError(f"no friction, entry by entry, of a flow that is {flow.row}")
     return c.multiply(one, c.applied("exp", c.scale(c.multiply(a, eps), -o))), ()
