@@ -21,16 +21,13 @@ from recipe_compiler.program.loops import (
     For,
     Increment,
     Kronecker,
-    Literal,
     Plus,
-    Raise,
     Ref,
     Scalar,
     Statement,
     Times,
-    Unsigned,
 )
-from recipe_compiler.program.traverse import refs, refs_of, rewritten, with_bodies
+from recipe_compiler.program.traverse import parts_of, refs, refs_of, rewritten, with_bodies, with_parts
 
 ITERATIONS = 16
 """The largest literal count of a loop that is written out."""
@@ -41,9 +38,9 @@ of 11 rows and its inverse would be 4,000 lines."""
 ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
 
 
-def unroll(body: Iterable[Statement], iterations: int = ITERATIONS) -> tuple[Statement, ...]:
-    """Return a body with loops of at most `iterations` iterations written out, and their sums as single expressions."""
-    written_out = (one for statement in body for one in _unrolled(statement, iterations))
+def unroll(body: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return a body with loops of at most ITERATIONS iterations written out, and their sums as single expressions."""
+    written_out = (one for statement in body for one in _unrolled(statement))
     return _summed(tuple(one for one in written_out if not (isinstance(one, Increment) and one.value == ZERO)))
 
 
@@ -65,82 +62,71 @@ def _literal(statement: Statement, names: frozenset[str]) -> bool:
     return all(isinstance(place, int) for ref in refs((statement,)) if ref.name in names for place in ref.at)
 
 
-def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
+def _unrolled(statement: Statement) -> Iterator[Statement]:
     match statement:
-        case For(index, int(count), body) if count <= iterations:
+        case For(index, int(count), body) if count <= ITERATIONS:
             for iteration in range(count):
-                yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
+                yield from unroll(at_iteration(inner, index, iteration) for inner in body)
         case _:
-            yield with_bodies(statement, lambda body: unroll(body, iterations))
+            yield with_bodies(statement, unroll)
 
 
-def at_iteration(statement: Statement, index: str, iteration: int | str) -> Statement:
-    """Return a statement with a loop variable replaced by the number of its iteration, or by another variable."""
+def at_iteration(statement: Statement, index: str, iteration: int) -> Statement:
+    """Return a statement with a loop variable replaced by the number of its iteration."""
     return rewritten(
-        statement, lambda value: put(value, index, iteration), lambda target: _moved(target, index, iteration)
+        statement, lambda value: _put(value, index, iteration), lambda target: _moved(target, index, iteration)
     )
 
 
 def decided(value: Scalar) -> Scalar:
     """Return an expression of literal positions with its Kronecker deltas evaluated."""
-    return put(value, "", 0)
+    return _put(value, "", 0)
 
 
-def put(value: Scalar, index: str, iteration: int | str) -> Scalar:
+def _put(value: Scalar, index: str, iteration: int) -> Scalar:
     """Return an expression with a loop variable replaced, simplified where factors become 0 or 1."""
+    parts = tuple(_put(part, index, iteration) for part in parts_of(value))
     match value:
         case Ref():
             return _moved(value, index, iteration)
-        case Plus(terms):
-            return plus(_collected(put(term, index, iteration) for term in terms))
-        case Times(factors):
-            left = tuple(factor for factor in (put(factor, index, iteration) for factor in factors) if factor != ONE)
+        case Plus():
+            return plus(_collected(parts))
+        case Times():
+            left = tuple(factor for factor in parts if factor != ONE)
             if ZERO in left:
                 return ZERO
             return (left[0] if len(left) == 1 else Times(left)) if left else ONE
-        case Raise(base, exponent):
-            return Raise(put(base, index, iteration), exponent)
-        case Call(fn, args):
-            moved = tuple(put(arg, index, iteration) for arg in args)
-            return ONE if fn == "exp" and moved == (ZERO,) else Call(fn, moved)
         case Kronecker(left, right):
-            places = tuple(iteration if place == index else place for place in (left, right))
-            return _decided(*places)
-        case Constant() | Unsigned() | Literal():
-            return value
+            left, right = (iteration if place == index else place for place in (left, right))
+            literal = isinstance(left, int) and isinstance(right, int)
+            return (ONE if left == right else ZERO) if literal else Kronecker(left, right)
+        case _:
+            made = with_parts(value, parts)
+            return ONE if made == Call("exp", (ZERO,)) else made
 
 
 def _collected(terms: Iterable[Scalar]) -> tuple[Scalar, ...]:
     """Return terms with like ones added up; what cancels, as `mu[j] - mu[i]` does at j = i, is left out."""
     alike: dict[tuple[Scalar, ...], list[Scalar]] = {}
     for term in terms:
-        alike.setdefault(tuple(sorted(_factors(term), key=repr)), []).append(term)
+        alike.setdefault(tuple(sorted(_split(term)[1], key=repr)), []).append(term)
     found = (group[0] if len(group) == 1 else _added(group) for group in alike.values())
     return tuple(term for term in found if term != ZERO)
 
 
 def _added(terms: list[Scalar]) -> Scalar:
-    coefficient = sum((_coefficient(term) for term in terms), start=Fraction(0))
-    return times(coefficient, _factors(terms[0])) if coefficient else ZERO
+    coefficient = sum((_split(term)[0] for term in terms), start=Fraction(0))
+    return times(coefficient, _split(terms[0])[1]) if coefficient else ZERO
 
 
-def _factors(term: Scalar) -> tuple[Scalar, ...]:
+def _split(term: Scalar) -> tuple[Fraction, tuple[Scalar, ...]]:
+    """Return the number in a product, and its other factors."""
     factors = term.factors if isinstance(term, Times) else (term,)
-    return tuple(factor for factor in factors if not isinstance(factor, Constant))
+    number = prod((factor.value for factor in factors if isinstance(factor, Constant)), start=Fraction(1))
+    return number, tuple(factor for factor in factors if not isinstance(factor, Constant))
 
 
-def _coefficient(term: Scalar) -> Fraction:
-    factors = term.factors if isinstance(term, Times) else (term,)
-    return prod((factor.value for factor in factors if isinstance(factor, Constant)), start=Fraction(1))
-
-
-def _decided(left: int | str, right: int | str) -> Scalar:
-    if isinstance(left, int) and isinstance(right, int):
-        return ONE if left == right else ZERO
-    return Kronecker(left, right)
-
-
-def _moved(ref: Ref, index: str, iteration: int | str) -> Ref:
+def _moved(ref: Ref, index: str, iteration: int) -> Ref:
     return Ref(ref.name, tuple(iteration if place == index else place for place in ref.at))
 
 
