@@ -130,7 +130,7 @@ def _settle(entries: Entries, dynamics: Declarations, target: Declarations, text
     value = plain(next(node for _, node in root.entries))
     path = name.split(".")
     if len(path) == 1:
-        path, value = _place(name, value, dynamics, target)
+        path = _place(name, value, dynamics, target)
     inner = entries
     for key in path[:-1]:
         inner = inner.setdefault(key, {})
@@ -139,25 +139,21 @@ def _settle(entries: Entries, dynamics: Declarations, target: Declarations, text
     inner[path[-1]] = value
 
 
-def _place(name: str, value: object, dynamics: Declarations, target: Declarations) -> tuple[list[str], object]:
-    """Return where the entry of a plain name stands, and what stands there."""
-    own, other = dynamics.find(name), target.find(name)
-    if name == "scheme" and isinstance(value, str):
-        return ["scheme", "name"], value
-    if isinstance(own, Function) or (isinstance(own, Parameter) and not _is_value(value, own)):
-        return ["bind", name], value
-    if isinstance(own, Parameter) or isinstance(other, Parameter):
-        return ["parameters", name, "value"], value
-    if name in (*dynamics.sizes, *target.sizes):
-        return ["sizes", name], value
-    if name in _OF_THE_BUILD:
-        return [name], value
-    functions = [f.name for f in dynamics.own_functions if f.role != "potential"]
-    known = [*(item.name for d in (dynamics, target) for item in d.parameters), *functions]
-    known += [*dynamics.sizes, *target.sizes, "scheme", *_OF_THE_BUILD]
-    hint = nearest(name, tuple(known)) or f"there are {', '.join(dict.fromkeys(known))}"
-    expected = "expected a parameter, a function, a size, or an entry of a build such as `run.draws`"
-    raise _fault("--set", name, f"found `{name}`, {expected}", hint)
+def _place(name: str, value: object, dynamics: Declarations, target: Declarations) -> list[str]:
+    """Return where the entry of a plain name stands."""
+    places = {key: [key] for key in _OF_THE_BUILD}
+    places |= {"scheme": ["scheme", "name"] if isinstance(value, str) else ["scheme"]}
+    places |= {f.name: ["bind", f.name] for f in dynamics.own_functions if f.role != "potential"}
+    for declared in (dynamics, target):  # a name of both is the target's: that of the dynamics gets another
+        places |= {size: ["sizes", size] for size in declared.sizes}
+        for own in declared.parameters:
+            is_formula = declared is dynamics and not _is_value(value, own)
+            places[own.name] = ["bind", own.name] if is_formula else ["parameters", own.name, "value"]
+    if name not in places:
+        hint = nearest(name, tuple(places)) or f"there are {', '.join(places)}"
+        expected = "expected a parameter, a function, a size, or an entry of a build such as `run.draws`"
+        raise _fault("--set", name, f"found `{name}`, {expected}", hint)
+    return places[name]
 
 
 def _is_value(value: object, parameter: Parameter) -> bool:

@@ -12,6 +12,7 @@ from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import names
+from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics, Target
@@ -55,14 +56,11 @@ def shipped(name: str) -> Dynamics | Target:
 
 def expected(dynamics: Dynamics, target: Target) -> tuple[str, ...]:
     """Return what may be said of a pair that makes no build, nothing where it has to make one."""
-    blocks = potential_blocks(dynamics)
+    blocks, discrete = potential_blocks(dynamics), discrete_blocks(target.declarations)
+    said = ["which is discrete, expected a cycle of draws"] if discrete and dynamics.name != "still" else []
     if not blocks:
-        return ("found no potential in the dynamics", "expected different names")
-    said = []
-    discrete = discrete_blocks(target.declarations)
-    if discrete and dynamics.name != "still":
-        said.append("which is discrete, expected a cycle of draws")
-    if any(block.domain != blocks[0].domain for block in target.declarations.blocks if block not in discrete):
+        return ("found no potential in the dynamics", "expected different names", *said)
+    if any(block.domain != blocks[0].domain for block in sampled_blocks(target) if block not in discrete):
         said.append("found the domain")
     fields = {datum.name for datum in target.declarations.data} | {block.name for block in target.declarations.blocks}
     if {block.name for block in dynamics.declarations.blocks} - {block.name for block in blocks} & fields:
