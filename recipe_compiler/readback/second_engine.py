@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import sympy as sp
 from flint import arb
 
@@ -21,6 +22,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates, posi
 from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import CompilerError, ReadBackError
+from recipe_compiler.formula.declaration import Entries, Parameter
 from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.readback.mean import stated_step
 from recipe_compiler.readback.names import EPS, PRECISION, Names
@@ -94,6 +96,9 @@ def second_engine(derivation: Derivation, names: Mapping[str, str], here: Names)
     if dynamics.D is None or dynamics.Q is None:
         raise CompilerError("a derivation without D and Q")
     declarations, gradient = dynamics.declarations, here.program.gradient
+    if here.at_point:  # the inverse of a symbolic n x n matrix has n! terms
+        known = tuple(_known(parameter, names, exact) for parameter in declarations.parameters)
+        declarations = replace(declarations, parameters=known)
     found: dict[Scalar, Scalar] = {}
     for parameter in declarations.parameters:
         for at in positions(parameter.shape, here.sizes):
@@ -117,6 +122,14 @@ def second_engine(derivation: Derivation, names: Mapping[str, str], here: Names)
         if name in here.potentials:
             found[value] = exact.potential(here.potentials[name])
     return SecondEngine(here, system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), found, U)
+
+
+def _known(parameter: Parameter, names: Mapping[str, str], exact: Names) -> Parameter:
+    """Return a matrix with its entries at the point; any other parameter as it is."""
+    if parameter.shape.cols is None:
+        return parameter
+    entries = np.asarray(exact.parameter(names.get(parameter.name, parameter.name)))
+    return replace(parameter, value=Entries(tuple(tuple(map(fraction, row)) for row in entries)))
 
 
 def check_step(engine: SecondEngine) -> None:
