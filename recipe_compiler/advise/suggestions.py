@@ -28,6 +28,9 @@ WIDE = 1.05
 ITERATIONS, APART = 12, 1.03
 """Attempts at one cure, and the factor within which it is found."""
 
+MOST = 2.0**31
+"""The largest factor that a setting is changed by."""
+
 HELD_ITERATIONS, HELD_APART, HELD_SHARPNESS = 5, 1.5, 1e-2
 """The same of a thermostat, and how near the value is found at which it is held: each answer is a search by itself."""
 
@@ -74,7 +77,7 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     noisy = linearized.has_batches and abs(of_step) <= WIDE**2 - 1.0
     if noisy:
         rows = linearized.inputs.rows
-        most = math.inf if linearized.sampler.module.replacement else rows / size
+        most = MOST if linearized.sampler.module.replacement else rows / size
         found = _sought(lambda factor: linearized.with_batch(min(math.ceil(size * factor), rows)), most)
         if found is not None:
             value = found[0].inputs.batch_size or 1
@@ -125,7 +128,7 @@ def _of_D(build: Build) -> tuple[Parameter, ...]:
 
 
 def _sought(
-    ask: Callable[[float], LinearizedChain], most: float = math.inf, *, gentle: bool = True
+    ask: Callable[[float], LinearizedChain], most: float = MOST, *, gentle: bool = True
 ) -> tuple[LinearizedChain, Width] | None:
     """Return a chain whose width is good enough, by about the smallest factor, and that answer; None for none.
 
