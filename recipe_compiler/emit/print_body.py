@@ -57,7 +57,8 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
                 yield from print_body(otherwise, indent + 4)
         case View(name, source, start, sizes):
             shape = f".reshape(({', '.join(map(str, sizes))}))" if len(sizes) > 1 else ""
-            yield f"{pad}{name} = {source}{_slice(start, sizes)}{shape}"
+            part = f"{_slice(start, sizes)}{shape}" if start is not None else f".reshape({source}.size)"
+            yield f"{pad}{name} = {source}{part}"
         case Iterate():
             yield from _iteration(statement, indent)
         case Comment(words):

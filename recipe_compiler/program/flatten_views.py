@@ -37,7 +37,7 @@ def without_views(body: Iterable[Statement]) -> tuple[Statement, ...]:
 
 def _place(ref: Ref, views: Mapping[str, View]) -> Ref:
     view = views.get(ref.name)
-    if view is None:
+    if view is None or view.start is None:
         return ref
     place = 0
     for size, at in zip(view.sizes or (1,), ref.at, strict=True):
@@ -48,4 +48,4 @@ def _place(ref: Ref, views: Mapping[str, View]) -> Ref:
 
 
 def _is_literal(view: View) -> bool:
-    return all(isinstance(size, int) for size in (view.start, *view.sizes))
+    return all(isinstance(size, int) for size in (view.start or 0, *view.sizes))

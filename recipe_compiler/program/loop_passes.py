@@ -15,6 +15,7 @@ from recipe_compiler.program.blocks import BLOCK, blocks
 from recipe_compiler.program.cast_float64 import widen
 from recipe_compiler.program.chunks import chunks
 from recipe_compiler.program.common_subexpressions import share
+from recipe_compiler.program.flat_rows import flat_rows
 from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.gather_rows import gather_rows, gathers
@@ -115,8 +116,10 @@ def _rows_of(program: Program, kernel: Kernel, procedure: Procedure) -> Kernel:
             )
             return _with(kernel, gradient, _shared(packed), says)
         says = "Small rows: one loop over the rows of the data, their features in scalars"
-        own = () if program.mapped else _matrices(program, small)
-        matrices = tuple(dict.fromkeys((*kernel.column_major, *own)))
+        if program.mapped:
+            flat_view = small if program.narrow else flat_rows(small)
+            return _with(kernel, gradient, _shared(flat_view), f"{says}.")
+        matrices = tuple(dict.fromkeys((*kernel.column_major, *_matrices(program, small))))
         says += "; in Fortran order several rows at once." if matrices else "."
         return replace(_with(kernel, gradient, _shared(small), says), column_major=matrices)
     blocked = blocks(gradient, fused) if gradient is procedure and not procedure.returns else None

@@ -167,13 +167,13 @@ class Iterate:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`name = source[start : ...]` in a shape of its own: a part of an array, nothing copied."""
+    """`name = source[start : ...]` in a shape of its own: a part of an array, or all of it (None), nothing copied."""
 
     name: str
     source: str
-    start: Size
+    start: Size | None
     sizes: tuple[Size, ...]
-    """None for a scalar, which is an array of length one."""
+    """None for a scalar, which is an array of length one; of all of an array none: it is flat."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -374,6 +374,10 @@ PLANTED = (
         "another column": ("x_1 = x[row, 1]", "x_1 = x[row, 0]"),
         "a row too few": ("for row in range(N)", "for row in range(N - 1)"),
     }),
+    Planted("sgld_poisson_regression, mapped", ("shipped",), {
+        "another column of a view": ("3) * row + np.uint64(1)]", "3) * row]"),
+        "rows of another length in a view": ("np.uint64(3) * row", "np.uint64(2) * row"),
+    }),
     Planted("sgld_gaussian_mixture", ("shipped",), {
         "another component": ("grad_U_3 = grad_U_3 + theta[3]", "grad_U_3 = grad_U_3 + theta[2]"),
         "what cancels is not 1": ("exp_2[0] = 1.0 +", "exp_2[0] ="),
