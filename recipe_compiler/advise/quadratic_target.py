@@ -72,6 +72,6 @@ def with_quadratic_target(program: Program, gradient: Gradient, hessian: str, sh
         data=(),
         parameters=parameters,
         gradient=Gradient(gradient.name, block, (part,), None, minibatch=False, others=gradient.others),
-        infinitesimal_generator=None,
+        full_gradient=None,
         energies=None,
     )

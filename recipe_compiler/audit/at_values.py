@@ -12,7 +12,7 @@ from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.audit.affine import AffineStep, Array, affine_step, shift_symbols
 from recipe_compiler.audit.thermostat import thermostats, with_thermostats_held
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
-from recipe_compiler.program.program import Gradient, Program, symbolic_sizes
+from recipe_compiler.program.program import Program, symbolic_sizes
 from recipe_compiler.readback.mean import stated_step
 from recipe_compiler.readback.mean import values as entries
 from recipe_compiler.readback.names import Names
@@ -46,7 +46,7 @@ class Audited:
 
 def is_quadratic(program: Program) -> bool:
     """Whether grad U is affine in its block, for every size; False also if it is not shown to be."""
-    gradient = _full_gradient(program)
+    gradient = program.full_gradient
     if gradient is None:
         return False
     declared = Declarations(program.blocks, program.parameters, (), program.data)
@@ -54,11 +54,6 @@ def is_quadratic(program: Program) -> bool:
     tensors = [tensor for part in gradient.parts for tensor in (part.prior, part.datum) if tensor is not None]
     degrees = [find_degree(tensor, names, declared) for tensor in tensors]
     return all(n is not None and n <= 1 for n in degrees)
-
-
-def _full_gradient(program: Program) -> Gradient | None:
-    """Return the gradient over all data, even if the steps use minibatches; None for a gradient that is code."""
-    return None if program.infinitesimal_generator is None else program.infinitesimal_generator.gradient
 
 
 def read_affine_step(build: Build, program: Program) -> Audited:
@@ -70,7 +65,7 @@ def read_affine_step(build: Build, program: Program) -> Audited:
         NoAuditError: a value or size is not known, U has data, the state is too long, or there are several thermostats.
         NotAffineError: the step is not affine.
     """
-    gradient = _full_gradient(program)
+    gradient = program.full_gradient
     if gradient is None:
         raise NoAuditError("the gradient is code")
     if program.data:

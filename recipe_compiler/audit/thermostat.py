@@ -35,7 +35,7 @@ def thermostats(program: Program) -> tuple[str, ...]:
 
     The target's block is not counted: held, it would settle nothing.
     """
-    gradient = (program.infinitesimal_generator or program).gradient
+    gradient = program.full_gradient or program.gradient
     target = None if gradient is None else gradient.block.name
     values = {shift.new for shift in program.shifts} | {block.name for block in program.blocks}
     declared = Declarations(program.blocks, program.parameters, (), program.data)

@@ -30,8 +30,7 @@ from recipe_compiler.emit.print_start import print_start, spelling
 from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.lower_energies import lower_energies
-from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
+from recipe_compiler.program.lower_energies import lower_energies, lower_full_gradient
 from recipe_compiler.program.program import Program, symbolic_sizes
 from recipe_compiler.program.step_stats import TOLD
 from recipe_compiler.spec.model import Build
@@ -43,8 +42,8 @@ _WORDS = """
     entry finite clipped total weight noise_state batch_state permutation done s0 s1 s2 s3 sweep entries first last
     step_lanes run_lanes lanes lanes_noise lanes_told lanes_draws lane turn draw FORMAT SPEC_DIGEST VARIANT
     REPLACEMENT BLOCKS SIZES PARAMETERS CONSTANTS DATA COLUMN_MAJOR ARGUMENTS LANES_ARGUMENTS FIRST_ARGUMENTS CODE
-    POTENTIAL_BLOCK MOMENTS ENERGY_CONSTANTS generator prepare_generator full_gradient full_potential log_likelihood
-    auxiliary_energy prepare_energies
+    POTENTIAL_BLOCK ENERGY_CONSTANTS prepare_full_gradient full_gradient full_potential log_likelihood auxiliary_energy
+    prepare_energies
 """
 OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws"))))
 """Names that every emitted module has for itself."""
@@ -56,10 +55,10 @@ LANES = ("step_lanes", "run_lanes", "LANES_ARGUMENTS")
 """What a file has where its build asks for chains side by side."""
 
 DIAGNOSTICS = (
-    "prepare_generator", "generator", "full_gradient", "prepare_energies", "full_potential", "log_likelihood",
-    "auxiliary_energy", "MOMENTS", "ENERGY_CONSTANTS",
+    "prepare_full_gradient", "full_gradient", "prepare_energies", "full_potential", "log_likelihood",
+    "auxiliary_energy", "ENERGY_CONSTANTS",
 )  # fmt: skip
-"""What it has where its build asks for what tells of draws: energies and the generator."""
+"""What it has where its build asks for what tells of draws: energies and grad U of all data."""
 
 FACTS = "# Facts: what `sample`, and programs that load this module, read of it."
 SUPPORT = "# Support: checks, random streams, stable functions, as far as what stands above calls them."
@@ -73,9 +72,7 @@ def renames(program: Program) -> dict[str, str]:
     items = (*program.blocks, *parts, *program.parameters, *program.data, *states)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
-    generator = program.infinitesimal_generator
-    made = {moment.name for moment in generator.moments} if generator else set[str]()
-    made |= {f"{block.name}_draws" for block in program.blocks}
+    made = {f"{block.name}_draws" for block in program.blocks}
     found: dict[str, str] = {}
     for name in names:
         new = name
@@ -218,8 +215,6 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
         yield from _names("FIRST_ARGUMENTS", first_values_arguments(program, kernel))
     if has_lanes(program, kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
-    if program.infinitesimal_generator is not None:
-        yield from _names("MOMENTS", tuple(moment.says for moment in program.infinitesimal_generator.moments))
     lowered = lower_energies(program)
     if lowered is not None and lowered.prepare.outputs:
         yield from _names("ENERGY_CONSTANTS", tuple(array.name for array in lowered.prepare.outputs))
@@ -284,12 +279,12 @@ def _sampling(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
 
 
 def _diagnostics(program: Program) -> Iterator[Iterator[str]]:
-    """Yield what tells of a run: U of all data, the log likelihood of every datum, H - U, and the generator."""
+    """Yield what tells of a run: U of all data, the log likelihood of every datum, H - U, and grad U of all data."""
     sizes = symbolic_sizes(program)
-    energies, moments = lower_energies(program), lower_infinitesimal_generator(program)
+    energies, gradient = lower_energies(program), lower_full_gradient(program)
     for lowered, functions in (
         (energies, energies.procedures if energies else ()),
-        (moments, (moments.gradient, moments.generator) if moments else ()),
+        (gradient, (gradient.gradient,) if gradient else ()),
     ):
         if lowered is not None and lowered.prepare.outputs:
             yield print_prepare(lowered.prepare, sizes)

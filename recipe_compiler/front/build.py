@@ -75,7 +75,7 @@ class Build(Document):
     draws, warmup, thin, chains, seed, batch_size, lanes, schedule : optional
         How long to run, as in YAML; `Model.sample` may say otherwise.
     diagnostics : bool, optional
-        Whether the emitted file holds what checks a run: the generator, the forecast, the gradient of all data.
+        Whether the emitted file holds what checks a run: U of all data, its gradient, the log likelihood of each datum.
     title, references : str, sequence of str
         As of `Dynamics`.
 

@@ -1,4 +1,4 @@
-"""Lowering of diagnostics at one state: U of all data, the log likelihood of every datum, and H - U."""
+"""Lowering of diagnostics at one state: U of all data, its gradient, the log likelihood of every datum, and H - U."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,11 +11,13 @@ from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower import prepared, readable, started
 from recipe_compiler.program.lower_cycle import lower_rest
-from recipe_compiler.program.lower_gradient import lower_log_likelihood, lower_potential
-from recipe_compiler.program.lower_infinitesimal_generator import LOWERED
+from recipe_compiler.program.lower_gradient import lower_gradient, lower_log_likelihood, lower_potential
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.program.traverse import names_in
+
+LOWERED = 4
+"""Programs of which what tells of draws is kept as it was lowered."""
 
 PREPARE, POTENTIAL, REST = "prepare_energies", "full_potential", "auxiliary_energy"
 """The procedures by their names; the log likelihood has its own."""
@@ -79,6 +81,27 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
         likelihood and given(likelihood, likelihood.name),
         rest and given(rest, REST, None),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredFullGradient:
+    """grad U of all data as loops, with what stays the same along the chain, as of `LoweredEnergies`."""
+
+    prepare: Procedure
+    gradient: Procedure
+
+
+@lru_cache(maxsize=LOWERED)
+def lower_full_gradient(program: Program) -> LoweredFullGradient | None:
+    """Return the procedures of grad U of all data, None where a program has none; kept as those of the energies."""
+    if program.full_gradient is None:
+        return None
+    defined = started(replace(program, gradient=program.full_gradient))
+    gradient = lower_gradient(defined, program.full_gradient)
+    says = "Return what `full_gradient` takes beside the state, parameters and data."
+    prepare = prepared(program, defined, names_in(gradient.body), "prepare_full_gradient", says)
+    own = inputs_of(gradient, readable(program, prepare.outputs, at_state=True), program)
+    return LoweredFullGradient(prepare, shorten(replace(gradient, name="full_gradient", inputs=own)))
 
 
 def _begin_again(defined: Definitions, taken: frozenset[str]) -> None:

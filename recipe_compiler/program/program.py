@@ -608,32 +608,6 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """L phi = f . grad phi + tr(D Hess phi) of a family of polynomials phi of the state: 0 on average over exp(-H).
-
-    A scalar, vector or matrix of polynomials: of theta_i theta_j under dtheta = -grad U dt + sqrt(2) dW it is -theta_j
-    d_i U - theta_i d_j U + 2 delta_ij.
-    """
-
-    name: str
-    """Of the array that holds L phi."""
-    says: str
-    """How phi is written: `theta[i]*r[i]`."""
-    phi: Tensor
-    """Free indices `i` and `j`, as many as the family has."""
-    value: Tensor
-    """L phi, with the same free indices."""
-
-
-@dataclass(frozen=True, slots=True)
-class InfinitesimalGenerator:
-    """The infinitesimal generator of the equation that a step discretises, on polynomials; its gradient is exact."""
-
-    gradient: Gradient
-    moments: tuple[Moment, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Energies:
     """Diagnostics of draws, at a state of blocks by their own names: U, the log likelihood of each datum, and H - U."""
 
@@ -660,7 +634,8 @@ class Program:
     """The moves of which the statements are one, in a step of the chain; None where they are the step."""
     carried: bool = False
     """Whether a step begins with the gradient that the one before evaluated last, at the state it left behind."""
-    infinitesimal_generator: InfinitesimalGenerator | None = None
+    full_gradient: Gradient | None = None
+    """grad U of all data, whatever the steps take; None where it is code, or every block has ends."""
     energies: Energies | None = None
     """None where the gradient is code, which tells no U."""
     contiguous: bool = False

@@ -21,7 +21,6 @@ from recipe_compiler.program.program import (
     Heat,
     Image,
     Involution,
-    Moment,
     Part,
     Potential,
     Program,
@@ -77,18 +76,10 @@ def _renamed(item: object, names: Names, *, named: bool) -> object:
             return resized(item, names) if named else item
         case tuple():
             return with_items(item, lambda one: _renamed(one, names, named=named))
-        case Moment():
-            return replace(with_fields(item, of_field), says=_written(item.says, names))
         case Term():
             return _term(with_fields(item, of_field))
         case _:
             return with_fields(item, of_field)
-
-
-def _written(says: str, names: Names) -> str:
-    """Return a product of entries with the blocks renamed."""
-    entries = (entry.partition("[") for entry in says.split("*"))
-    return "*".join(f"{names.get(head, head)}{bracket}{at}" for head, bracket, at in entries)
 
 
 def _term(term: Term) -> Term:

@@ -1,4 +1,4 @@
-"""The energies: U against its Program and against the emitted gradient, H - U against H."""
+"""The energies: U against its Program and against the emitted gradient, H - U against H; grad U of all data."""
 
 from functools import partial
 
@@ -9,15 +9,14 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import DISCRETE
-from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
+from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies, lower_full_gradient
 from recipe_compiler.program.program import Potential
 from recipe_compiler.readback.calls import Value, block_given, results_of
-from recipe_compiler.readback.gradient import read_gradient, turns
+from recipe_compiler.readback.gradient import read_gradient, stated_gradient, turns
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import same
 from recipe_compiler.readback.second_engine import Engine
-from recipe_compiler.readback.stein_operator import read_full_gradient
 from recipe_compiler.readback.unroll import log_jacobians, unrolled
 from recipe_compiler.tensor.scalars import Scalar, Sums
 
@@ -33,7 +32,7 @@ def check_energies(module: Module, here: Names, engine: Engine | None = None, *,
     """
     program, kernel = module.program, module.kernel
     stated, lowered = program.energies, lower_energies(program)
-    gradient = read_full_gradient if program.infinitesimal_generator else None
+    gradient = _read_full_gradient if program.full_gradient else None
     if of_moves:
         stated = program.cycle
         own = kernel.potential
@@ -59,6 +58,29 @@ def check_energies(module: Module, here: Names, engine: Engine | None = None, *,
         if engine is not None:
             other = engine()
             other.same([other.there.H - other.U], rest.ravel().tolist(), "H - U beside H")
+
+
+def check_full_gradient(module: Module, here: Names) -> None:
+    """Compare grad U of all data with its Program.
+
+    Raises:
+        CompilerError: they differ.
+    """
+    gradient = module.program.full_gradient
+    if gradient is None:
+        return
+    rows = range(length(gradient.count or 0, here.sizes))
+    for at in turns(here.for_gradients):
+        stated = stated_gradient(gradient, at, rows, sp.Integer(1))
+        same(stated, _read_full_gradient(module, at), "the gradient of all data", at)
+
+
+def _read_full_gradient(module: Module, names: Names) -> list[Scalar]:
+    """Return grad U of all data as the emitted `full_gradient` computes it."""
+    lowered = lower_full_gradient(module.program)
+    if lowered is None:
+        raise CompilerError("the module has no gradient of all data to read")
+    return results_of(module, names, lowered.gradient, prepare=lowered.prepare)[0].tolist()
 
 
 def _slopes(U: Scalar, potential: Potential, here: Names) -> list[Scalar]:

@@ -26,13 +26,12 @@ from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import check_sweep
 from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
-from recipe_compiler.readback.energy import check_energies
+from recipe_compiler.readback.energy import check_energies, check_full_gradient
 from recipe_compiler.readback.gradient import check_gradient, same_blocks
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import at_sizes
 from recipe_compiler.readback.run_loop import check_first_values, check_lanes, check_run
 from recipe_compiler.readback.second_engine import Engine, check_step, second_engine
-from recipe_compiler.readback.stein_operator import check_generator
 from recipe_compiler.readback.step import read_step, same_step
 from recipe_compiler.readback.text import check_names
 
@@ -90,8 +89,8 @@ def equation_readings(
 ) -> list[Reading]:
     """Return what is compared with the derived equation: the same for all shapes of loops.
 
-    It is the step as the Program states it, which that of every text is shown to be (`readings`), and the generator and
-    the energies, which are emitted without regard to the shape.
+    It is the step as the Program states it, which that of every text is shown to be (`readings`), and the energies,
+    which are emitted without regard to the shape.
     """
     checks: dict[str, Check] = {"the equation": _check_equation, "the energies": check_energies}
     return _readings(checks, module, derivation, names, pinned)
@@ -118,7 +117,6 @@ def _check_at(check: Check, module: Module, derivation: Derivation, names: Mappi
 def _check_equation(module: Module, here: Names, engine: Engine) -> None:
     if module.program.statements:
         check_step(engine())
-    check_generator(module, here, engine)
 
 
 def _check_step(module: Module, here: Names, engine: Engine | None = None) -> None:
@@ -153,7 +151,7 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
         BLOCKS: partial(same_blocks, module, known),
         "the moves": partial(_check_moves, module, here),
         "an iteration of the loop": partial(check_run, module, known),
-        "the generator": partial(check_generator, module, here),
+        "the gradient of all data": partial(check_full_gradient, module, here),
         "the energies at a point": partial(check_energies, module, here),
     }
     checks |= {"the first values": partial(check_first_values, module, known)} if carried(program) else {}

@@ -1,6 +1,6 @@
 """The equation by the second engine, which uses only D, Q and H of the documents, in the names of a program.
 
-What a step is to first order, the generator and H - U are compared with it: as functions of symbols or, where the step
+What a step is to first order, and H - U, are compared with it: as functions of symbols or, where the step
 inverts matrices of the state, as numbers at a point. The derivative of an inverse, or of a determinant, is a number as
 soon as a derivative of anything else: parts that occur again are evaluated once.
 """
@@ -182,18 +182,3 @@ def _orders(value: Scalar) -> list[Scalar]:
         return [value_of(S.at(series, power)) for power in (Fraction(0), ONE)]
     except NoExpansionError as error:
         raise ReadBackError(f"the step has no first order: {error}") from error
-
-
-def polynomial_means(engine: SecondEngine, phis: Sequence[Scalar]) -> list[Scalar]:
-    """Return L phi = f . grad phi + tr(D Hess phi) of polynomials in the coordinates of the program."""
-    here, there = engine.here, engine.there
-    z = [x for block in here.program.blocks for x in here.block(block)]
-    f, D = engine.says(drift(there)), [engine.says(row) for row in there.D]
-    pairs = [(a, b) for a, row in enumerate(D) for b, entry in enumerate(row) if entry != 0]
-    slopes = [[slope(phi, x) for x in z] for phi in phis]
-    return [
-        sp.Add(
-            *(x * along for x, along in zip(f, own, strict=True)), *(D[a][b] * slope(own[a], z[b]) for a, b in pairs)
-        )
-        for own in slopes
-    ]

@@ -122,7 +122,7 @@ def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] |
     """
     if inputs.gradient is not None:
         return inputs.gradient.full
-    if module.full_gradient is None or module.generator is None:
+    if module.full_gradient is None:
         return None
     call = of_state(module, inputs, module.full_gradient)
     return lambda theta: np.asarray(call({module.potential_block: theta}), dtype=np.float64).reshape(-1)
@@ -132,13 +132,12 @@ def of_state(
     module: Emitted, inputs: Inputs, function: Callable[..., Any] | None
 ) -> Callable[[Mapping[str, Array]], Any]:
     """Return an emitted function of the state as one of its blocks by name: parameters, constants, data are put in."""
-    prepare, constants = module.prepare_energies, module.energy_constants
-    if function in (module.generator, module.full_gradient):
-        names = _arguments(module.generator)[len(module.blocks) + len(inputs.parameters) :]
-        prepare, constants = module.prepare_generator, names[: len(names) - len(inputs.data)]
+    prepare, constants, wanted = module.prepare_energies, module.energy_constants, _arguments(function)
+    if function is module.full_gradient:
+        there = {*dict(module.blocks), *inputs.parameters, *inputs.data}
+        prepare, constants = module.prepare_full_gradient, tuple(name for name in wanted if name not in there)
     made = () if prepare is None else prepare(*inputs.parameters.values(), *inputs.sizes.values())
     known = {**inputs.parameters, **_constants(constants, made), **inputs.data}
-    wanted = _arguments(function)
     return lambda blocks: cast("Any", function)(*(blocks[n] if n in blocks else known[n] for n in wanted))
 
 

@@ -84,11 +84,10 @@ class Emitted:
     run_lanes: Callable[..., None] | None = None
     """Advances 64 chains side by side; None where the state is too large for it, or the chains have data."""
 
-    generator: Callable[..., Any] | None = None
     full_gradient: Callable[..., Any] | None = None
     """grad U of all data, whatever the steps take."""
-    prepare_generator: Callable[..., tuple[Any, ...]] | None = None
-    """Returns what both take beside state, parameters and data; None where that is nothing."""
+    prepare_full_gradient: Callable[..., tuple[Any, ...]] | None = None
+    """Returns what it takes beside state, parameters and data; None where that is nothing."""
     full_potential: Callable[..., Any] | None = None
     """U of all data, likewise."""
     log_likelihood: Callable[..., Any] | None = None

@@ -1,7 +1,7 @@
 """What a run must share with one that it continues or repeats, by name, so that what differs can be named.
 
 Among it is the part of the emitted module that makes draws. What a module says about itself (header, docstrings,
-comments) may change, and so may what only looks at draws (the infinitesimal generator, the forecast): the bits of a
+comments) may change, and so may what only looks at draws (the gradient of all data, the forecast): the bits of a
 chain do not depend on it. The file of a run holds all this, the documents as written, and the settings: what the run
 is made again from.
 """

@@ -10,13 +10,13 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.extents import valued
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import with_arrays
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Part, Program
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
-from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import SampledTarget, length, stacked_sizes
 from recipe_compiler.scheme.shifts_and_noise import SchemeSetting
 from recipe_compiler.scheme.split import euler, split
@@ -113,17 +113,14 @@ def discretise(
         potential = sampled.energy() if accepts else None
         program = with_cycle(program, derivation, build, potential, setting.declared)
     one_name = _one_name_each(build, setting.gradient, known)
-    generator = None
+    exact = None
     told = bool(program.statements) or (program.cycle is not None and bool(program.cycle.codes))
-    if not setting.gradient.code and told:  # of exact moves alone there is nothing to be told
+    if not setting.gradient.code and told and _has_free_block(derivation):  # exact moves alone leave nothing to tell
         exact = sampled.gradient(minibatch=False)
-        shipped = dict(build.sizes)  # at small sizes too the polynomials are those of the module that is shipped
-        numbers = {**_one_name_each(build, setting.gradient, shipped), **shipped}
-        generator = moments(derivation, exact, setting.declared, numbers)
     return rename(
         replace(
             program,
-            infinitesimal_generator=generator,
+            full_gradient=exact,
             energies=_energies(derivation, sampled),
             narrow=build.data is not None and build.data.dtype == "float32",
             mapped=build.data is not None and bool(build.data.arrays),
@@ -137,8 +134,17 @@ def discretise(
     )
 
 
+def _has_free_block(derivation: Derivation) -> bool:
+    """Whether a block has the whole real line, and no noise in common with one that has ends."""
+    ends = [block.domain.name is not DomainName.REAL for block in derivation.blocks]
+    return any(
+        not end and all(derivation.D[a][b].is_zero and derivation.D[b][a].is_zero for b, at in enumerate(ends) if at)
+        for a, end in enumerate(ends)
+    )
+
+
 def _program(build: Build, derivation: Derivation, setting: SchemeSetting) -> Program:
-    """Return the program of a build's scheme, without its generator."""
+    """Return the program of a build's scheme, without what tells of its draws."""
     if build.scheme.cycle and not build.scheme.split:
         return setting.program("cycle", derivation, ())
     if build.scheme.split:

@@ -105,7 +105,7 @@ def test_what_a_build_asks_for_is_in_its_file(build: Build, tmp_path: Path) -> N
     for block, array in ran.items():
         np.testing.assert_array_equal(found[block].reshape(array.shape), array, err_msg=block)
     assert hasattr(module, "run_lanes") == build.run.lanes
-    assert hasattr(module, "generator") == hasattr(module, "full_gradient") == build.diagnostics
+    assert hasattr(module, "full_potential") == hasattr(module, "full_gradient") == build.diagnostics
     step_sizes = weights(settings, settings.warmup + settings.draws)
     assert ("step_size" in found) == (step_sizes is not None)
     if step_sizes is not None:
@@ -119,4 +119,4 @@ def test_a_file_draws_by_functions_that_were_read_back(diagnostics: bool) -> Non
     drawing = [text for text in functions if text.startswith(("@njit", "def prepare", "def seed_streams"))]
     assert len(drawing) >= 8
     assert [text for text in drawing if text.rstrip() not in module.text] == []
-    assert any("def generator(" in text for text in drawing) is diagnostics
+    assert any("def full_gradient(" in text for text in drawing) is diagnostics

@@ -37,7 +37,7 @@ class Emitted:
         return dict(zip(module.constants, computed, strict=True))
 
     def gradients(self, known: dict[str, Any], z: np.ndarray, rows: int) -> dict[str, np.ndarray]:
-        """Return grad U of all rows as the step computes it, and as the generator does where there is one."""
+        """Return grad U of all rows as the step computes it, and as `full_gradient` does where there is one."""
         block = self.module.potential_block
         known = known | {block: z} | dict(zip(dict(self.kernel.registers).get(block, ()), z, strict=False))
         found = {"gradient": self._own(known, z, rows)} if "gradient" in self.space else {}

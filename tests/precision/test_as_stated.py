@@ -1,8 +1,8 @@
 """Emitted gradients at shifted and scaled data lose no more than their formulas do as they are stated.
 
 Data are near 1e9, columns near 1e6, the state where the differences of the model are of order one. The gradient of
-every target, as the step and as the generator compute it, is compared with 200 digits, and may be wrong by 100 u times
-the condition of the formula as stated (`stated.py`): not by what multiplying its squares out would cost.
+every target, as the step and as `full_gradient` compute it, is compared with 200 digits, and may be wrong by 100 u
+times the condition of the formula as stated (`stated.py`): not by what multiplying its squares out would cost.
 """
 
 from collections.abc import Callable

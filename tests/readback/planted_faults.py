@@ -401,6 +401,15 @@ PLANTED = (
     Planted("guarded_funnel", ("plain",), {
         "1.0 + e[i]": ("1.0 - e[i]", "1.0 + e[i]", "H - U"),
     }, after="prepare_energies", part="the energies"),
+    Planted("sghmc_gaussian", ("shipped",), {
+        "a sign": ("= -inv_Sigma_difference", "= inv_Sigma_difference", "the gradient of all data"),
+    }, after="full_gradient", part="the gradient of all data"),
+    Planted("sghmc_gaussian", ("plain",), {
+        "a sign": ("= -inv_Sigma_difference", "= inv_Sigma_difference", "the slope of U of all data"),
+    }, after="full_gradient", part="the energies"),
+    Planted("sghmc_gaussian", ("shipped",), {
+        "not inverted": ("np.linalg.inv(Sigma)", "Sigma + 0.0", "the gradient of all data"),
+    }, after="prepare_full_gradient", part="the gradient of all data"),
     Planted("sghmc_linear_regression", ("plain at a point",), {
         "a sign of the likelihood": ("= -(part", "= (part", "the log likelihood of every datum"),
     }, after="log_likelihood"),

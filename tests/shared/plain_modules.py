@@ -23,7 +23,7 @@ from recipe_compiler.run import load_module
 IEEE = SimpleNamespace(**vars(math) | {name: getattr(np, name) for name in ("exp", "expm1", "log", "log1p", "sqrt")})
 """`math` without its errors: the logarithm of 0 is -inf, as the jit has it."""
 COMPILED = (
-    "run", "run_lanes", "first_values", "gradient", "generator", "full_gradient", "full_potential", "log_likelihood",
+    "run", "run_lanes", "first_values", "gradient", "full_gradient", "full_potential", "log_likelihood",
     "auxiliary_energy", "step",
 )  # fmt: skip
 """The functions of a module that others call, of those that the jit compiles."""
