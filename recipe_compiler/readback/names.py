@@ -358,9 +358,9 @@ def _number(entry: Scalar) -> Any:
 
 
 def rational_of(name: str) -> Scalar:
-    """Return a rational number in (0, 2) that a name alone determines."""
+    """Return a rational number in (1/6, 2) that a name alone determines: never 1, and hardly ever that of another."""
     digits = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
-    return sp.Rational(1 + digits % 97, 50)
+    return sp.Rational(2 * (digits % 49_999) + 10_001, 60_000)
 
 
 def integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:

@@ -138,7 +138,8 @@ class _Reader:
                 continue
             is_needed = not hasattr(model, name)
             if is_needed and key not in raw:
-                at.faults.malformed_at(at[key].where, at[key].label, f"found no `{key}`, expected one")
+                says = next((one for one in get_args(hint)[1:] if isinstance(one, str)), "")
+                at.faults.malformed_at(at[key].where, at[key].label, f"found no `{key}`, expected one", says)
             if (is_needed or key in raw) and at[key].label in _STAND_INS:
                 stated[name] = _STAND_INS[at[key].label]
             else:

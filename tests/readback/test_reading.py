@@ -14,7 +14,7 @@ from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback import point
 from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.readback.interpreter import BETWEEN, Reader, parsed
-from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.names import Names, rational_of
 
 GENERATED = Path(__file__).parents[2] / "generated"
 
@@ -100,3 +100,9 @@ def test_what_has_no_normal_form_is_compared_at_points(
         return
     with pytest.raises(fault):
         point.equal(read, stated, "U", here)
+
+
+def test_numbers_for_names_hide_no_factor_and_no_exchange() -> None:
+    values = [rational_of(f"{block}[{k}]") for block in ("theta", "r", "z", "xi") for k in range(16)]
+    assert len({*values}) == len(values)
+    assert sp.Integer(1) not in values
