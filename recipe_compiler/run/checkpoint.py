@@ -10,12 +10,12 @@ import hashlib
 import io
 import json
 import platform
-import sys
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -41,13 +41,12 @@ def held(path: Path) -> IO[bytes] | None:
     """
     file = path.open("ab")
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
+        try:
+            fcntl = import_module("fcntl")
+        except ModuleNotFoundError:
+            msvcrt = import_module("msvcrt")
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
-            import fcntl
-
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()

@@ -29,7 +29,7 @@ def windows() -> ModuleType:
 @pytest.mark.parametrize("system", ["this", "windows"])
 def test_one_holds_it(system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if system == "windows":
-        monkeypatch.setattr(sys, "platform", "win32")
+        monkeypatch.setitem(sys.modules, "fcntl", None)
         monkeypatch.setitem(sys.modules, "msvcrt", windows())
     first = held(tmp_path / "lock")
     assert first is not None
