@@ -149,9 +149,9 @@ class Made:
 
 def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) -> Made:
     """Return the module of a stacked target of many coordinates: one text, read at small sizes, whatever they are."""
-    program = discretise(build, stated, for_every_size=True)
-    names = renames(program)
-    program = rename(program, names)
+    step = discretise(build, stated, for_every_size=True)
+    names = renames(step)
+    program = rename(step, names)
     identity, plain = compiled_digest(build), lower(program)
 
     def emitted(kernel: Kernel) -> Module:
@@ -167,7 +167,8 @@ def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) ->
         named = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
         small = [dict(one) for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads) for sizes in named)]
         shapes = (module,) if plain == module.kernel else (emitted(plain), module)
-        texts = [([with_heads(shape, sizes) for shape in shapes], {}) for sizes in small]
+        pinned = pinned_sizes(build, step)
+        texts = [([with_heads(shape, sizes) for shape in shapes], pinned) for sizes in small]
         return readings_of_build(texts, texts[-1][0][-1], derivation, names, {})
 
     return Made(module, names, program, to_read)
@@ -190,11 +191,12 @@ def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> 
 
     def small() -> Iterator[tuple[list[Module], dict[str, int]]]:
         for fixed in small_sizes(build):
-            general = rename(discretise(build, stated, fixed), names)
+            declared = discretise(build, stated, fixed)
+            general = rename(declared, names)
             plain, said = lower(general), "Read back at small sizes."
             shapes = dict.fromkeys((plain, schedule(general, plain)))
             modules = [emit_module(build.name, general, shape, said, identity) for shape in shapes]
-            yield modules, pinned_sizes(build, general)
+            yield modules, pinned_sizes(build, declared)
 
     def to_read() -> "Iterable[Reading]":
         from recipe_compiler.readback.readback import readings_of_build

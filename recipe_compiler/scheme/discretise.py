@@ -167,10 +167,12 @@ def _require_bound(dynamics: Dynamics) -> None:
 
 
 def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
-    """Return the sizes of the dynamics that the target's own shapes fix, whatever the build states for them."""
-    blocks = {block.name: block for block in build.dynamics.declarations.blocks}
-    pairs = [(blocks[b.name].shape.sizes, b.shape.sizes) for b in program.blocks if b.name in blocks]
-    found = [pair for old, new in pairs for pair in zip(old, new, strict=True)]
+    """Return the sizes of blocks and parameters that are numbers in the program, whatever the build states for them."""
+    dynamics, target = build.dynamics.declarations, build.target.declarations
+    every = (*target.parameters, *build.parameters, *dynamics.parameters, *dynamics.blocks)
+    stated = {item.name: item.shape.sizes for item in every}
+    made = [item for item in (*program.parameters, *program.blocks) if item.name in stated]
+    found = [pair for item in made for pair in zip(stated[item.name], item.shape.sizes, strict=True)]
     return {old: new for old, new in found if isinstance(old, str) and isinstance(new, int)}
 
 

@@ -204,3 +204,14 @@ def test_control_variates_of_several_blocks_are_differences_in_each_of_them() ->
         datum = shown(part.datum)
         assert all(f"{name}_mode" in datum for name in ("mu", "alpha", "beta")), datum
         assert "y" not in datum  # it is in both gradients of a datum
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("J", [8, 200])
+def test_control_variates_of_blocks_are_read_back_by_all_their_sizes(J: int) -> None:
+    """Their modes have the shapes of blocks that lie end to end: of sizes at the head of a text, and numbers in it."""
+    variates = ("variant: full", "variant: minibatch\nminibatch: {control_variates: mode}")
+    sizes = ("J: 3, p: 2", f"J: {J}, len: 2")
+    build = built(sizes, variates, ("0.01", "0.01, batch_size: 3"), target=LARGE.replace(" k]", " len]"))
+    assert is_large(build) == (J > 64)
+    assert "grad_U_F_mode" in compile_build(build, allow_undecided=True).text
