@@ -114,7 +114,7 @@ def second_engine(derivation: Derivation, names: Mapping[str, str], here: Names)
         block = next(block for block in declarations.blocks if block.name == function.of[0])
         name = names.get(block.name, block.name)
         value = component(function, (), declarations, here.sizes)
-        if function.role == "potential":
+        if function.name == dynamics.potential:
             U = value
         if gradient is not None:
             slopes = (slope(value, z) for z in coordinates(block, here.sizes))
