@@ -88,6 +88,23 @@ FORMS = {
     "a matrix between": ("diag(exp(theta)) @ A @ diag(exp(theta))", "L_theta"),
 }
 """Covariances that are written with a factor, and the name that its text has."""
+REPLICAS = """
+state: {theta: {shape: d}, r: {shape: d}, y: {shape: d}, s: {shape: d}}
+parameters: {b: {is: positive}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + b*U(y) + norm2(r)/2 + norm2(s)/2
+D: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+Q: [[0, -I, 0, 0], [I, 0, 0, 0], [0, 0, 0, -I], [0, 0, I, 0]]
+"""
+OF_REPLICAS = """
+dynamics: dynamics.yaml
+target: SPECS/targets/gaussian.yaml
+parameters: {b: {value: 0.25}, mu: {value: [1, -2]}, Sigma: {value: [[2, 0.5], [0.5, 1]]}}
+scheme: {cycle: [refresh: r, refresh: s, {involution: {theta: y, y: theta}}]}
+variant: full
+sizes: {d: 2}
+run: {step_size: 0.5, draws: 10, chains: 1}
+"""
 TWO_WORDS = (
     f"[refresh: r, {{of: {{theta: eta}}, metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, refresh: r, "
     f"{{of: {{theta: [mu, tau]}}, metropolis: {{{LEAPFROG}, steps: 3, scale: 1/2, {FLIP}}}}}]"
@@ -135,6 +152,7 @@ OWN: Mapping[str, Callable[[], Build]] = {
         "gaussian", f"[{SCALED[:-1]}, every: 2}}, {WALK[:-1]}, every: 3}}, {{refresh: r}}]"
     ),
     "involutions of matrices": lambda: cycle_build("gaussian", OF_MATRICES),
+    "replicas": lambda: load_build(written(OF_REPLICAS, dynamics=REPLICAS)),
     "two words": lambda: cycle_build("eight_schools", TWO_WORDS),
     "two words and a walk": lambda: cycle_build(
         "eight_schools", TWO_WORDS.replace("refresh: r, {of: {theta: [", f"{WALK}, {{of: {{theta: [")

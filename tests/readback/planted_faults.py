@@ -425,6 +425,11 @@ PLANTED = (
         "the uniform number of the move before": ("_accepted(log_ratio, noise_accept_2[0]", "_accepted(log_ratio, noise_accept[0]", "two normals of its own"),
         "the acceptance of the first alone": (" + probability_2 / 2.0", "", "the reported involution_acceptance"),
     }),
+    Planted("replicas", ("plain", "shipped"), {
+        "U of another block without its factor": ("U_y * b", "U_y", "H - U"),
+        "U at a momentum": ("U_y = potential(y,", "U_y = potential(s,", "takes U at another value"),
+        "U of another block left out": ("U_y * b + ", "", "H - U"),
+    }, after="rest", part="the moves"),
     Planted("involutions of matrices", ("shipped",), {
         "a mean of the state that is not in the ratio": ("+ 0.4375 * w_drawn_inv_M_theta", "", "the log acceptance ratio that a decision is given"),
         "a factor that is transposed": ("total += L_w_drawn[i, j] * noise_w_drawn[j]", "total += L_w_drawn[j, i] * noise_w_drawn[j]", "other than as L @ noise"),
