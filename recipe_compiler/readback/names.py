@@ -358,9 +358,12 @@ def _number(entry: Scalar) -> Any:
 
 
 def rational_of(name: str) -> Scalar:
-    """Return a rational number in (1/6, 2) that a name alone determines: never 1, and hardly ever that of another."""
+    """Return a rational number in (0, 2) that a name alone determines; never 1, which would hide a factor.
+
+    Its denominator is small: exponentials of such numbers are powers of one of them, of a degree that grows with it.
+    """
     digits = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
-    return sp.Rational(2 * (digits % 49_999) + 10_001, 60_000)
+    return sp.Rational(2 * (digits % 100) + 1, 100)
 
 
 def integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:
