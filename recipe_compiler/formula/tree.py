@@ -254,7 +254,7 @@ MOST_DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A node in a format string: in `{0:power}` it stands in brackets where it binds less tightly than a power."""
+    """A node in a format string: `{0:power}` puts it in brackets where it binds less tightly than a power."""
 
     node: Any
     rule: Callable[[Any], tuple[str, str]]

@@ -97,7 +97,7 @@ class _Names:
         return Assign(Ref(row), place if self.batch is None else Ref(self.batch, (place,)))
 
     def of(self, name: str, what: int | str) -> str:
-        """Return the name of what stands for something at its row, at the k-th of several, or where a row is alone."""
+        """Return the scalar that holds a value of the row: of the k-th of several rows, or of a row alone."""
         if (name, what) not in self._made:
             self._made[name, what] = self.fresh(f"{name}_{what}")
         return self._made[name, what]

@@ -74,7 +74,7 @@ def block_given(module: Module, here: Names, own: Procedure, block: str, argumen
 def rows_read(program: Program) -> dict[str, int]:
     """Return the number of data of the small data set that is read, and of its minibatches.
 
-    It is another one than of the entries of a row: an axis for another is seen.
+    It differs from the number of entries of a row, so that the comparison finds an exchange of axes.
     """
     widths = {size for datum in program.data for size in datum.shape.sizes}
     rows = BATCH + 1 + (BATCH + 1 in widths)
@@ -186,7 +186,7 @@ class Calls:
 
     @property
     def fills(self) -> dict[str, Fill]:
-        """What stands for each function that is not entered."""
+        """The substitute for each function that the reader does not enter."""
         kernel, own = self.module.kernel, gradient_procedure(self.module)
         procedures = {procedure.name: procedure for procedure in (*kernel.procedures, own)}
         return {
@@ -375,7 +375,7 @@ def results_of(
         procedure: of the text.
         batch: the rows of the minibatch.
         prepare: what computes constants; that of the chain if none is given.
-        fills: what else stands for functions that are not entered.
+        fills: further substitutes for functions that the reader does not enter.
     """
     calls = Calls(module, here, prepare=prepare, procedure=procedure)
     calls.reader.fills |= fills or {}

@@ -138,7 +138,7 @@ class Reader:
     guarded: list[Scalar] = field(default_factory=list[Scalar])
     """What was required to be positive, or the chain ends: arguments of `GUARD`, which means a quotient else."""
     finite: list[Scalar] = field(default_factory=list[Scalar])
-    """What was looked at, and is: a text is read where all its numbers are finite."""
+    """Numbers that the text tests for being finite; it is read where all of them are."""
     watched: frozenset[str] = frozenset()
     """Scalars whose values are kept in `seen`."""
     seen: dict[str, Value] = field(default_factory=dict)

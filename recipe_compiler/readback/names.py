@@ -310,7 +310,7 @@ def _component(names: Names, parameter: str, at: tuple[int, ...]) -> Scalar:
 
 @lru_cache(maxsize=TABLES)
 def _inverse(names: Names, parameter: str) -> np.ndarray:
-    """Return the inverse of a matrix parameter: symbols that stand for its entries, or numbers at a point."""
+    """Return the inverse of a matrix parameter: one symbol for each entry, or numbers at a point."""
     matrix = np.asarray(names.parameter(parameter))
     if names.at_point or all(entry.is_Rational for entry in matrix.ravel()):
         return exact_inverse(matrix)

@@ -31,7 +31,7 @@ Raw = Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """How the raw text of a field is read, and the JSON Schema of it; stands in `Annotated` beside what is made."""
+    """How the raw text of a field is parsed, and its JSON Schema; `Annotated` carries it beside the type."""
 
     read: Callable[[Raw], Any]
     """Raises FieldError."""
