@@ -83,7 +83,8 @@ def header(
 
 
 def _title(build: Build) -> str:
-    return f"{build.name}: {_line(build.dynamics.title or build.dynamics.name)}, for {build.target.name}."
+    what = _line(build.dynamics.title or build.dynamics.name)
+    return f"{build.name}: {what}{'' if build.is_complete else f', for {build.target.name}'}."
 
 
 def _usage(sampler: Sampler) -> Iterator[str]:
@@ -103,7 +104,8 @@ def _usage(sampler: Sampler) -> Iterator[str]:
 
 
 def _origin(build: Build, digest: str) -> Iterator[str]:
-    made = f"from {build.dynamics.name} and {build.target.name}, by version {__version__} of that package."
+    parts = dict.fromkeys((build.dynamics.name, build.target.name))
+    made = f"from {' and '.join(parts)}, by version {__version__} of that package."
     yield f"{MADE_BY}{FORMAT}) {made}"
     yield f"Spec digest (SHA-256): {digest}"
     yield "Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is"

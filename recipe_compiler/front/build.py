@@ -34,6 +34,7 @@ class Build(Document):
         An ASCII identifier, the module's name.
     dynamics, target : Dynamics and Target, or the name of a YAML file of one
         Names of files, here and in `data`, are relative to the Python file, or to the working directory of a session.
+        No target is named where H of the dynamics is complete: U is then what H says of one block.
     step_size : number, or "auto"
         eps; `auto`: chosen from the data before a run, with what is left out of `parameters` and of how long to run.
         To be left out of draws by conditional laws alone, which do not depend on it.
@@ -101,7 +102,7 @@ class Build(Document):
         *,
         name: str,
         dynamics: Dynamics | str | PathLike[str],
-        target: Target | str | PathLike[str],
+        target: Target | str | PathLike[str] | None = None,
         step_size: float | str | None = None,
         share: float | None = None,
         accept: float | None = None,
@@ -135,7 +136,7 @@ class Build(Document):
             section = dict(cast("Mapping[str, object]", data))
             table = None if isinstance(section.get("file", ""), (str, PathLike)) else section["file"]
             section |= {} if table is None else {"file": "data"}
-        named = {"dynamics": dynamics, "target": target}
+        named = {"dynamics": dynamics, **({} if target is None else {"target": target})}
         stated = {key: part.document if isinstance(part, Document) else str(part) for key, part in named.items()}
         models = {key: part for key, part in stated.items() if isinstance(part, (model.Dynamics, model.Target))}
         parts = {**models, **({"scheme": scheme.document} if isinstance(scheme, Scheme) else {})}

@@ -20,6 +20,7 @@ from recipe_compiler.report.applicable import (
     list_unused,
 )
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.complete import with_whole_energy
 from recipe_compiler.spec.model import Build, Claims, Data, Dynamics, Scheme, Target
 from recipe_compiler.splitting.split_by import list_leaving_blocks, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
@@ -71,7 +72,8 @@ def find_scheme_claims(scheme: Scheme) -> ApplicableClaims:
 def find_build_claims(build: Build) -> ApplicableClaims:
     """Return the claims that apply to a build: those about its dynamics, target and scheme, then its own."""
     bound = bind_build(build)
-    parts = (_find_dynamics_claims_of(bound), _find_target_claims_of(bound), _find_scheme_claims_of(bound))
+    whole = bind_build(with_whole_energy(build)) if build.is_complete else bound
+    parts = (_find_dynamics_claims_of(whole), _find_target_claims_of(bound), _find_scheme_claims_of(bound))
     claims = list_applicable_claims(BUILDS, build)
 
     def job(claim: Claim[BoundBuild, Build]) -> Job:
@@ -154,10 +156,11 @@ def list_scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
 
 def list_build_caveats(build: Build) -> tuple[str, ...]:
     """Return the caveats on a build and its dynamics: what no claim covers."""
-    bound = bind(build)
+    whole = with_whole_energy(build)
+    bound = bind(whole)
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    of_dynamics = (*list_unasked(bound), *list_unread(build.dynamics, list_claims_in_build(DYNAMICS, bound, build)))
+    of_dynamics = (*list_unasked(bound), *list_unread(whole.dynamics, list_claims_in_build(DYNAMICS, bound, build)))
     return (
         *of_dynamics,
         *_list_unread_of_used(build),

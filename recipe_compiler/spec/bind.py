@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Function, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.orders import terms_of
@@ -107,7 +107,7 @@ def _declared(build: Build) -> Declarations:
 
     def declared() -> Declarations:
         theirs = (parameter for parameter in build.target.declarations.parameters if parameter.name in named)
-        return unbound(build.dynamics, bound, (*build.parameters, *theirs))
+        return unbound(build.dynamics, bound, tuple(by_name((*build.parameters, *theirs)).values()))
 
     told = declared().sizes
     for size in (size for one in uses for size in one.sizes if size not in told):

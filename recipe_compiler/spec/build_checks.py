@@ -98,6 +98,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
     if len(blocks) != 1:
         found = "no potential" if not blocks else "a potential of several blocks"
         hint = "declare `functions: {U: {of: theta, role: potential}}`, with one block"
+        hint = hint if blocks else f"{hint}; a complete H is run without a target: leave it out"
         page["dynamics"].fault(f"found {found} in the dynamics, expected one of one block", hint)
         return
     sizes = document.sizes

@@ -683,7 +683,7 @@ class Build:
     assumes_integral: bool = False
     """Whether its author states that exp(-U) has a finite integral, as of a target."""
     named: Dynamics | None = field(default=None, compare=False, repr=False)
-    """The dynamics with the names of their own document, where the target has some of them (`clashing_names.py`)."""
+    """The dynamics as their own document has them, where it has other names (`clashing_names.py`) or a whole H."""
     observed: Data | str = field(default="", compare=False, repr=False)
     """The data, read once, or why they are not known yet."""
 
@@ -692,12 +692,18 @@ class Build:
         """The documents that it names, by their kinds, as they state them."""
         scheme, use = {"scheme": self.scheme} if self.scheme.is_used else {}, self.scheme.use
         used = {} if use is None or use.document is None else {"use": use.document}
-        return {"dynamics": self.stated_dynamics, "target": self.target, **scheme, **used}
+        target = {} if self.is_complete else {"target": self.target}
+        return {"dynamics": self.stated_dynamics, **target, **scheme, **used}
 
     @property
     def stated_dynamics(self) -> Dynamics:
         """The dynamics as their own document states them: of a cycle that has a `Use`, not those that are followed."""
         return self.named or self.dynamics if self.scheme.use is None else self.scheme.use.own
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its document names no target, as H of its dynamics has no U to fill (`spec/complete.py`)."""
+        return self.stated_dynamics.potential is None
 
     @property
     def eps(self) -> Fraction:

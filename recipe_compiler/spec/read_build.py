@@ -14,7 +14,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.spec.bind import Rewriting, read_bindings, rewritten, unbound
+from recipe_compiler.spec.bind import Rewriting, read_bindings, replaced, rewritten, unbound
 from recipe_compiler.spec.build_checks import (
     check_domains,
     check_positions,
@@ -35,6 +35,7 @@ from recipe_compiler.spec.build_minibatch import (
 )
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.clashing_names import other_names, renamed, with_names
+from recipe_compiler.spec.complete import with_potential
 from recipe_compiler.spec.declarations import check_kinds
 from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults
@@ -108,6 +109,9 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     if faults.found or V is None:
         raise faults.error()
     unread = _without_defaults({name for name, rows in numbers.items() if rows is None})
+    if named.potential is None and bind:
+        whole = replace(named, declarations=unbound(named, tuple(document.bind), parameters))
+        _, target = with_potential(replaced(whole, dict(bind)))
     made = Build(
         name=document.name,
         dynamics=rewritten(dynamics, unread),
@@ -131,7 +135,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         derived=derived,
         diagnostics=document.run.diagnostics,
         assumes_integral=bool(document.assume),
-        named=None if named is dynamics else named,
+        named=None if named is dynamics else rewritten(named, unread),
     )
     chosen = {name: getattr(document.run, name) for name in OF_AUTO}
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
@@ -157,17 +161,32 @@ def _documents(
     The dynamics come twice: as their document names things, and with other names for what the target has a name for,
     which the page has, too.
     """
-    dynamics = part_of(page["dynamics"], Dynamics, around)
+    named = part_of(page["dynamics"], Dynamics, around)
     target = part_of(page["target"], Target, around)
     document = validate(page.root, BuildDocument, page.faults)
-    if dynamics is None or target is None:
+    if named is None or (target is None and page["target"].node is not None):
         raise page.faults.error()
-    dynamics, use, parts = with_use(page, document, dynamics, target, around)
+    if target is None:
+        dynamics, target = _split(page, named)
+        document = with_sizes_of_columns(document, dynamics, target)
+        return page, document, (named, dynamics), target, None, {}
+    dynamics, use, parts = with_use(page, document, named, target, around)
     named, names = dynamics, other_names(page.root, dynamics, target, with_blocks=use is None)
     if names:
         dynamics, page = renamed(named, names), Page(with_names(page.root, names, named, target), page.faults)
         document = validate(page.root, BuildDocument, page.faults)
     return page, with_sizes_of_columns(document, dynamics, target), (named, dynamics), target, use, parts
+
+
+def _split(page: Page, dynamics: Dynamics) -> tuple[Dynamics, Target]:
+    """Return dynamics without a target as `with_potential` does; raise where they have a U that one has to fill."""
+    if dynamics.potential is not None:
+        hint = "write `target: FILE.yaml`; dynamics whose H has no such function need none"
+        page["target"].fault(f"found no target, expected one for {dynamics.potential} of {dynamics.name}", hint)
+        raise page.faults.error()
+    if page.faults.found:
+        raise page.faults.error()
+    return with_potential(dynamics)
 
 
 def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:
@@ -296,8 +315,8 @@ def _values(
     """
     sizes, is_planned = document.sizes, document.run.step_size == "auto"
     found: list[tuple[str, Value]] = []
-    for parameter in (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters):
-        name = parameter.name
+    declared = by_name((*dynamics.declarations.parameters, *target.declarations.parameters, *parameters))
+    for name, parameter in declared.items():
         at = page["parameters", name, "value"]
         node = at.node
         if name in document.bind:

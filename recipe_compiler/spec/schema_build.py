@@ -260,7 +260,9 @@ class BuildDocument(Document):
     """Everything one emitted module needs."""
 
     dynamics: Annotated[FilePath, "relative to this file"]
-    target: Annotated[FilePath, "relative to this file"]
+    target: Annotated[FilePath | None, "relative to this file; left out where H of the dynamics has no U to fill"] = (
+        None
+    )
     bind: dict[Name, FormulaText] = {}
     parameters: dict[Name, BuildParameterEntry] = {}
     scheme: CycleEntry | SchemeEntry
