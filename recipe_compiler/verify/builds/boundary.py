@@ -16,6 +16,7 @@ from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in
 from recipe_compiler.verify.core.build_values import sharpen_kinds
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
 
@@ -29,12 +30,12 @@ def boundary_in(build: Build, bound: Dynamics) -> Answer:
     of_any = _decide_flux(build, bound)
     stated = bind_potential(build, bound)
     if not isinstance(of_any.decision, Undecided) or stated is None:
-        return _reject_reflection(of_any)
-    found = _decide_flux(stated, bind(stated))
-    return _reject_reflection(replace(found, where=of_any.where))
+        return of_any
+    return replace(_decide_flux(stated, bind(stated)), where=of_any.where)
 
 
-def _reject_reflection(found: Answer) -> Answer:
+def _decide_without_reflection(subject: Subject) -> Answer:
+    found = boundary(subject)
     rules = [fact for fact in found.decision.given if fact.startswith(REFLECTED)]
     if not isinstance(found.decision, Proved) or not rules:
         return found
@@ -44,7 +45,7 @@ def _reject_reflection(found: Answer) -> Answer:
 
 
 def _decide_flux(build: Build, bound: Dynamics) -> Answer:
-    return decided_in(boundary, Stages(build, sharpen_kinds(build, bound)))
+    return decided_in(_decide_without_reflection, Stages(build, sharpen_kinds(build, bound)))
 
 
 def express_blocks(block: Block, parts: tuple[Block, ...], most: int = limits.COORDINATES) -> dict[str, Formula] | None:
