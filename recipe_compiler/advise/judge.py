@@ -9,6 +9,7 @@ from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.advise.missed_modes import missed_mode_of_run
+from recipe_compiler.advise.one_thread import one_blas_thread
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.tails import powers
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
+@one_blas_thread()
 def forecast_run(ready: Ready, plan: Plan) -> Forecast:
     """Return what the chains of a run will sample: by the pilot chains of its plan, else by its step made linear."""
     run = ready.run
@@ -31,6 +33,7 @@ def forecast_run(ready: Ready, plan: Plan) -> Forecast:
     return forecast(Sampler.of_run(ready))
 
 
+@one_blas_thread()
 def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summary:
     """Return the summary of a run with every reason to doubt it; the attributes of its tree say so, too.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from recipe_compiler.advise.budget import Budget, OverBudgetError
 from recipe_compiler.advise.chosen import Plan, plan_of_text, plan_text, processor
+from recipe_compiler.advise.one_thread import one_blas_thread
 from recipe_compiler.cache import NOTHING, Cache, check_once, key_of
 from recipe_compiler.run.observed import data_of_build, with_sizes
 from recipe_compiler.run.sample import unsaid
@@ -50,7 +51,8 @@ def plan_run(
     begin()
     budget = Budget(build.warmup_seconds, say)
     try:
-        found = make_plan(build, report, budget, allow_undecided=allow_undecided, cache=cache)
+        with one_blas_thread():
+            found = make_plan(build, report, budget, allow_undecided=allow_undecided, cache=cache)
     except OverBudgetError:
         held = data_of_build(build)
         raise budget.refused(sampled_names(build, held, resolve_sizes(with_sizes(build), held))) from None
