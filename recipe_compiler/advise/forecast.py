@@ -20,7 +20,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.map_estimate import ENTRIES, Mode, find_mode
+from recipe_compiler.run.map_estimate import ENTRIES, Mode
 from recipe_compiler.run.sizes import potential_block
 
 BY_MOVES = "a cycle of moves is not linearised; `recipe check` says what its moves preserve"
@@ -234,7 +234,7 @@ def forecast(sampler: Sampler) -> Forecast:
         return Forecast(None, str(why))
     around, mode = "", None
     try:
-        mode = linearized.refined(find_mode(linearized.slope_of_few, sampler.starts, names))
+        mode = linearized.mode_from(sampler.starts, names)
         linearized, around = linearized.around(mode.theta), mode.says
         step, linear = linearized.linear()
         width, stable = linearized.width_of(step, linear), linearized.largest_stable(linear)

@@ -1,7 +1,7 @@
 """What a chain samples of the posterior, by its step made linear around the mode: asked for one setting at a time."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.estimates import share_of_row
-from recipe_compiler.run.map_estimate import Mode, Slope, refined
+from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode_of_all, refined
 from recipe_compiler.run.one_step import one_step
 from recipe_compiler.run.sample import parameter_names, with_parameters
 
@@ -142,11 +142,20 @@ class LinearizedChain:
         return "" if self.sample is None else f"by {self.sample.size} of {self.inputs.rows} data, drawn at random"
 
     def refined(self, near: Mode) -> Mode:
-        """Return the mode of all data near that of the rows that represent them.
-
-        Raises RunError where there is none.
-        """
+        """Return the mode of all data near that of a sample of them. Raises RunError where there is none."""
         return near if self.sample is None else refined(self.slope, near, self.slope_of_few)
+
+    def mode_from(self, starts: Sequence[Start], names: Sequence[str]) -> Mode:
+        """Return the mode of all data. Raises RunError where none is found."""
+        return find_mode_of_all(self.slope, None if self.sample is None else self.slope_of_few, starts, names)
+
+    def slope_around(self, mode: Array) -> Slope:
+        """Return the gradient by the rows that represent the data, shifted so that it is zero at the mode of all."""
+        slope = self.slope_of_few
+        if self.sample is None:
+            return slope
+        level = slope(mode)
+        return lambda theta: slope(theta) - level
 
     def around(self, mode: Array) -> "LinearizedChain":
         """Return the chain with its target around a mode. Raises ValueError where U does not curve upwards there."""
@@ -156,10 +165,11 @@ class LinearizedChain:
     @property
     def step(self) -> StepAtMode:
         """The step at these settings."""
-        return StepAtMode.of(self.quadratic, self.inputs, self._target)
+        return StepAtMode.of(self.quadratic, self.inputs, self.at_mode)
 
     @property
-    def _target(self) -> TargetAtMode:
+    def at_mode(self) -> TargetAtMode:
+        """The target around its mode."""
         if self.target is None:
             raise CompilerError("a step is linearised at a mode, and none is known")
         return self.target
@@ -179,7 +189,7 @@ class LinearizedChain:
         sds sqrt(S_ii), factors sqrt(S_ii/inv(K)_ii), temperature tr(S K)/d; steps worth one independent draw, of
         coordinates and squares, by sum_k rho_k and sum_k rho_k**2 (Sokal 1997).
         """
-        block, K = step.place, self._target.K
+        block, K = step.place, self.at_mode.K
         here = figures(found.F, found.chain, K, block)
         kept = figures(np.linalg.matrix_power(found.F, self.inputs.thin), found.chain, K, block)
         return Width(
@@ -211,10 +221,10 @@ class LinearizedChain:
 
         Both ends of the axes of the ellipsoid delta.T K delta = 1 are looked at.
         """
-        values, vectors = np.linalg.eigh(self._target.K)
-        axes, slope, mode = (vectors / np.sqrt(values)).T, self.slope_of_few, self._target.mode
-        level = slope(mode)  # of a sample, whose mode is another one
-        rises = np.array([sign * (slope(mode + sign * axis) - level) @ axis for axis in axes for sign in (1.0, -1.0)])
+        values, vectors = np.linalg.eigh(self.at_mode.K)
+        axes, mode = (vectors / np.sqrt(values)).T, self.at_mode.mode
+        slope = self.slope_around(mode)
+        rises = np.array([sign * slope(mode + sign * axis) @ axis for axis in axes for sign in (1.0, -1.0)])
         return not bool(((rises > 1.0 / BENT) & (rises < BENT)).all())
 
     def largest_stable(self, found: LinearStep) -> float | None:

@@ -159,7 +159,7 @@ def _fallen(slope: Slope, start: Array, potential: Potential | None) -> Array:
         line = PotentialOnLine(slope)
         value, accept = (line.value, line.accept) if potential is None else (potential, None)
         found = cast("Any", optimize).minimize(
-            value, start, jac=slope, callback=accept, method="L-BFGS-B",
+            value, start, jac=slope if potential is not None else line.gradient, callback=accept, method="L-BFGS-B",
             options={"gtol": NEAR, "maxiter": ITERATIONS, "maxfun": 4 * ITERATIONS},
         )  # fmt: skip
     return np.asarray(found.x, dtype=np.float64)

@@ -70,8 +70,8 @@ OTHERWISE = (
 MOST_STEPS_A_DRAW = 1e6
 """That one effective draw may take by the audit: minutes of the smallest of targets."""
 
-ENTRIES = 5e5
-"""Entries of the data that one gradient of a plan reads; larger data are represented by a sample of rows."""
+SEARCHED = 1e5
+"""Entries of the data that a gradient reads in searches for modes, and around them; of more there is a sample."""
 
 TRIAL = 2.0**-10
 """The step size of the module that computes the gradient; no chain is run with it."""
@@ -142,8 +142,8 @@ def plan(
         return Bent(str(why), OTHERWISE, steps, (), None)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
-    linearized = linearized.of_few(ENTRIES)
-    slope, starts = linearized.slope_of_few, sampler.starts
+    few, starts = linearized.of_few(SEARCHED), sampler.starts
+    slope = few.slope_of_few
     budget.say("searching for the mode of U")
     try:
         mode = find_mode(slope, starts, sampler.names)
@@ -151,15 +151,15 @@ def plan(
         return _by_draws(why.what, f"{why.falling}{NECK}", sampler, budget)
     try:
         _demand_definite(curvature(slope, mode.theta))
-        mode = main_mode(slope, mode, starts, linearized.entries)
-        K = decimals(_demand_definite(curvature(slope, mode.theta)))
-        around = surroundings(slope, mode.theta, K)
+        mode = linearized.refined(main_mode(slope, mode, starts, few.entries))
+        slope = few.slope_around(mode.theta)
+        around = surroundings(slope, mode.theta, _demand_definite(curvature(slope, mode.theta)))
     except NotGaussianError as why:
-        calls = PLANNED / max(1, linearized.entries)
+        calls = PLANNED / max(1, few.entries)
         found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, calls)
         return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
-    mode = linearized.refined(mode)
     linearized = replace(linearized.around(mode.theta), sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
+    K = decimals(linearized.at_mode.K)
     bends = around.steepest > BENT or around.flattest * BENT < 1.0
     open_ones = open_parameters(stated)
     plain = stated.variant == "minibatch" and not stated.control

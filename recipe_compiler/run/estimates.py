@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.run.evaluate import extents
 from recipe_compiler.run.gradients import Gradients
-from recipe_compiler.run.map_estimate import ENTRIES, Start, find_mode, refined
+from recipe_compiler.run.map_estimate import ENTRIES, Start, find_mode_of_all
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Batches = Literal["with replacement", "without replacement", "contiguous"]
@@ -95,15 +95,7 @@ def with_estimates(
     Raises:
         RunError: no mode is found.
     """
-    sample = gradients.sample(ENTRIES)
-    if sample is None:
-        mode = find_mode(gradients.full, starts)
-    else:
-
-        def of_few(theta: Array) -> Array:
-            return gradients.of_batch(theta, sample)
-
-        mode = refined(gradients.full, find_mode(of_few, starts), of_few)
+    mode = find_mode_of_all(gradients.full, gradients.of_few(ENTRIES), starts)
     return at_mode(with_control(build, gradients, mode.theta, sizes), gradients, mode.theta, settings)
 
 

@@ -44,6 +44,11 @@ class Gradients:
             total += self.of_batch(theta, batch) * (batch.size / self.rows)
         return total
 
+    def of_few(self, most: float) -> Callable[[Array], Array] | None:
+        """Return grad U by a sample of rows, as `sample` draws them; None where all are few."""
+        sample = self.sample(most)
+        return None if sample is None else lambda theta: self.of_batch(theta, sample)
+
     def sample(self, most: float) -> NDArray[np.uint64] | None:
         """Return rows drawn at random that represent all, with `most` entries of the data; None where all have fewer.
 

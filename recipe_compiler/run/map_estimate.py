@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.differences import curvature, jacobian
+from recipe_compiler.run.differences import curvature, is_definite, jacobian
 
 Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
 """theta to grad U."""
 
-ENTRIES = 1e6
-"""Entries of the data that a gradient of a search reads; larger data are represented by a sample."""
+ENTRIES = 5e5
+"""Entries of the data that give the Hessian at a mode; larger data are represented by a sample."""
 
 DENSE = 200
 """Most coordinates for which the Hessian is worked out column by column (trust-exact); of more, trust-krylov."""
@@ -36,6 +36,9 @@ TURNS = 20
 
 SLACK = 1e-6
 """Largest decrement grad U^T Hess(U)^-1 grad U at a mode, the square of its distance in posterior deviations."""
+
+NEAR = 10.0
+"""The largest decrement, by coordinate, of a state that is near a mode: draws have 1, and chains start at 4."""
 
 ENOUGH = 1e-9
 """A norm of grad U, in units, at which the search ends."""
@@ -139,24 +142,58 @@ def _falling(slope: Slope, theta: Array, names: Sequence[str]) -> str:
     )
 
 
-def refined(slope: Slope, near: Mode, of_few: Slope) -> Mode:
-    """Return the mode of all data near that of a sample, by theta - inv(K) grad U(theta), K the Hessian of the sample.
+def find_mode_of_all(slope: Slope, of_few: Slope | None, starts: Sequence[Start], names: Sequence[str] = ()) -> Mode:
+    """Return the mode of all data: `refined` from the first start where that is as near as draws are, else found.
 
-    The distance shrinks by the relative error of K in each iteration.
+    Args:
+        slope: theta to grad U of all data.
+        of_few: the same by a random sample; None where all are few.
+        starts: as of `find_mode`.
+        names: as of `find_mode`.
 
     Raises:
-        RunError: it does not converge.
+        NoModeError: the sample has none.
+        RunError: none of all data is near that of the sample.
     """
-    theta, K = near.theta, curvature(of_few, near.theta)
+    if of_few is None:
+        return find_mode(slope, starts, names)
+    try:
+        theta = np.asarray(starts[0].theta, dtype=np.float64)
+        return refined(slope, Mode(theta, starts[0].says), of_few, NEAR * theta.size)
+    except RunError:
+        return refined(slope, find_mode(of_few, starts, names), of_few)
+
+
+def refined(slope: Slope, near: Mode, of_few: Slope, most: float = np.inf) -> Mode:
+    """Return the mode of all data near that of a sample, by theta - inv(K) grad U(theta), K the Hessian of the sample.
+
+    The distance shrinks by the relative error of K in each iteration; where it does not, K is that of all data.
+
+    Args:
+        slope: theta to grad U of all data.
+        near: where the search begins.
+        of_few: the same by the sample.
+        most: the largest decrement there.
+
+    Raises:
+        RunError: it does not converge, or the mode is farther away.
+    """
+    theta, K, last = near.theta, curvature(of_few, near.theta), np.inf
     with np.errstate(all="ignore"):
         for _ in range(TURNS):
+            if not is_definite(K):
+                break
             gradient = slope(theta)
             move = np.linalg.solve(K, gradient)
-            theta, decrement = theta - move, float(gradient @ move)
+            decrement = float(gradient @ move)
             if decrement <= SLACK:
-                return Mode(theta, near.says)
-            if not np.isfinite(decrement):
+                return Mode(theta - move, near.says)
+            if not decrement < most:
                 break
+            if decrement > last / 2.0:
+                K, last = curvature(slope, theta), np.inf
+            else:
+                theta, last = theta - move, decrement
     raise RunError("the mode: state `init` closer to it: none of all data was found near that of a random sample")
 
 
@@ -209,23 +246,34 @@ class PotentialOnLine:
         self.slope = slope
         self.level = 0.0
         self.at: Array | None = None
+        self.last: tuple[Array, float, Array] | None = None
         places, weights = np.polynomial.legendre.leggauss(5)
         self.places, self.weights = (places + 1.0) / 2.0, weights / 2.0
 
     def value(self, y: Array) -> float:
         """Return U(y) - U(start); infinite where the gradient is not finite on the way."""
-        if self.at is None:
-            self.at = y.copy()
-        away = y - self.at
-        if not away.any():
-            return self.level
-        parts = [w * (self.slope(self.at + t * away) @ away) for t, w in zip(self.places, self.weights, strict=True)]
-        risen = self.level + float(np.sum(parts))
-        return risen if np.isfinite(risen) and np.isfinite(self.slope(y)).all() else np.inf
+        return self._looked(y)[0]
+
+    def gradient(self, y: Array) -> Array:
+        """Return grad U(y)."""
+        return self._looked(y)[1]
 
     def accept(self, y: Array) -> None:
         """Move the search to y."""
         self.level, self.at = self.value(y), y.copy()
+
+    def _looked(self, y: Array) -> tuple[float, Array]:
+        """Return U(y) - U(start) and grad U(y), which are asked for more than once."""
+        if self.last is None or not np.array_equal(self.last[0], y):
+            if self.at is None:
+                self.at = y.copy()
+            away, risen, slopes = y - self.at, self.level, self.slope(y)
+            if away.any():
+                parts = zip(self.places, self.weights, strict=True)
+                risen += float(np.sum([w * (self.slope(self.at + t * away) @ away) for t, w in parts]))
+                risen = risen if np.isfinite(risen) and np.isfinite(slopes).all() else np.inf
+            self.last = y.copy(), risen, slopes
+        return self.last[1:]
 
 
 def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
@@ -248,7 +296,7 @@ def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
     options = {"gtol": ENOUGH, "maxiter": ITERATIONS, "max_trust_radius": FAR}
     try:
         found = cast("Any", optimize).minimize(
-            line.value, np.zeros_like(theta), jac=scaled, callback=line.accept, options=options, **how
+            line.value, np.zeros_like(theta), jac=line.gradient, callback=line.accept, options=options, **how
         )
     except (np.linalg.LinAlgError, ValueError, OverflowError):  # curvature that is not finite
         return theta if line.at is None else theta + units * line.at, ITERATIONS
