@@ -9,6 +9,9 @@ Both are E[F . g - div F] for a vector field F, which integration by parts makes
 say in sds and mean squares is exact where exp(-U) is Gaussian (Gorham and Mackey 2015). R-hat and ESS compare chains
 with each other and cannot see a law that is wrong; these means compare them with the target. Momenta are not in them,
 nor are discrete blocks: by parts is over the others, at each value of these.
+
+Both are linear in g, so that an unbiased estimate of it serves. Of much data, with c the mean of the draws and G the
+gradient of a minibatch of rows drawn anew for each draw, g = grad U(c) + G(theta) - G(c).
 """
 
 from collections.abc import Sequence
@@ -20,6 +23,8 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.moments import BATCHES, errors_of
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.gradients import Gradients
+from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
 from recipe_compiler.spec.discrete import discrete_blocks
@@ -34,6 +39,9 @@ MOST_DRAWS, LEAST_DRAWS = 20_000, 200
 
 WORK = 2e9
 """Entries of the data that may be read for all of them, before there are fewer."""
+
+READ, FEWEST = 2e8, 100
+"""Entries of the data that minibatches read for all of them, where all data have more, and the least rows of one."""
 
 SMALL = 0.1
 """The largest error of a mean (in sds) and of a mean square (of itself) that leaves a summary what it is."""
@@ -139,27 +147,50 @@ def departures(sampler: Sampler, draws: Draws) -> Departures | None:
     data. Chains that diverged are left out.
     """
     slope, names = sampler.slope, sampler.names
-    chosen = None if slope is None or sampler.bounded else chosen_draws(sampler.inputs, draws)
+    by_batches = sampler.module.variant == "minibatch" and sampler.inputs.gradient is None
+    chosen = None if slope is None or sampler.bounded else chosen_draws(sampler.inputs, draws, by_batches=by_batches)
     discrete = {block.name for block in discrete_blocks(sampler.build.target.declarations)}
     real = [k for k, name in enumerate(names) if name.partition("[")[0] not in discrete]
     if slope is None or chosen is None or not real:
         return None
     theta = sampler.theta(draws)[np.ix_(*chosen)]
+    at = slope
+    if by_batches and sampler.inputs.rows * theta.size > 2.0 * READ:
+        at = _estimated(sampler.gradients, slope, theta.mean(axis=(0, 1)), theta.size)
     with np.errstate(all="ignore"):
-        gradients = np.array([[slope(np.ascontiguousarray(one)) for one in chain] for chain in theta])
+        gradients = np.array([[at(np.ascontiguousarray(one)) for one in chain] for chain in theta])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
     return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real])
 
 
-def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
+def _estimated(gradients: Gradients, slope: Slope, centre: Array, numbers: int) -> Slope:
+    """Return an unbiased estimate of grad U by rows drawn anew in each call, exact at the centre.
+
+    Args:
+        gradients: of minibatches.
+        slope: grad U of all data.
+        centre: of the draws.
+        numbers: of all of them.
+    """
+    level, rng = slope(centre), np.random.default_rng(0)
+    size = max(FEWEST, int(READ / (2 * numbers)))
+
+    def at(theta: Array) -> Array:
+        batch = rng.integers(gradients.rows, size=size).astype(np.uint64)
+        return level + gradients.of_batch(theta, batch) - gradients.of_batch(centre, batch)
+
+    return at
+
+
+def chosen_draws(inputs: Inputs, draws: Draws, *, by_batches: bool = False) -> tuple[Places, Places] | None:
     """Return the chains that did not diverge, and evenly spaced draws of them; None where there are too few."""
     whole = [k for k, diverging in enumerate(draws.diverging) if not diverging]
     length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
     if length < 2 * BATCHES:
         return None
     width = sum(array.shape[2] for array in draws.arrays)
-    most = min(max(WORK / (1 + inputs.rows * width), LEAST_DRAWS), MOST_DRAWS)
+    most = MOST_DRAWS if by_batches else min(max(WORK / (1 + inputs.rows * width), LEAST_DRAWS), MOST_DRAWS)
     stride = max(1, int(np.ceil(length * len(whole) / most)))
     return np.array(whole), np.arange(draws.warmup, draws.warmup + length, stride)
 

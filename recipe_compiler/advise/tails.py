@@ -46,6 +46,9 @@ FAR = (1e4, 1e6, 1e8)
 ALIKE = 0.01
 """Within which relative difference it is a power."""
 
+ENTRIES = 1e5
+"""Entries of the data that a gradient reads where all have more."""
+
 MOST_COORDINATES = 200
 """With more, U is not examined."""
 
@@ -70,13 +73,18 @@ def powers(sampler: Sampler, draws: Draws) -> tuple[float, ...]:
     """Return Pareto's k of each coordinate by how U grows far out along it; 0 where faster than a logarithm.
 
     exp(-U) ~ |theta_i|**-a, that is theta_i dU/dtheta_i -> a, has k = 1/(a - 1). Empty where the state is bounded,
-    there are many coordinates, or the module has no gradient of all data.
+    there are many coordinates, or the module has no gradient of all data. Of much data a sample is looked at first: a
+    tail that is light there is light.
     """
     slope, theta = sampler.slope, sampler.theta(draws)[:, draws.warmup :]
     many = theta.shape[2] > MOST_COORDINATES
     if slope is None or sampler.bounded or many or not theta.size or not np.isfinite(theta).all():
         return ()
-    return tuple(powers_along(slope, theta.mean(axis=(0, 1)), theta.std(axis=(0, 1))))
+    centre, sd = theta.mean(axis=(0, 1)), theta.std(axis=(0, 1))
+    by_batches = sampler.module.variant == "minibatch" and sampler.inputs.gradient is None
+    of_few = sampler.gradients.of_few(ENTRIES) if by_batches else None
+    shapes = tuple(powers_along(of_few or slope, centre, sd))
+    return shapes if of_few is None or not any(shapes) else tuple(powers_along(slope, centre, sd))
 
 
 def powers_along(slope: Slope, centre: Array, sd: Array) -> Iterator[float]:

@@ -6,7 +6,8 @@ Draws are independent, so that errors of means are those of a sample; seeds are 
 import numpy as np
 import pytest
 
-from recipe_compiler.advise.stein import Departures, departed
+from recipe_compiler.advise.stein import Departures, _estimated, departed
+from recipe_compiler.run.gradients import Gradients
 
 SCALES = np.array([1e-6, 1.0, 3e4])
 CORRELATIONS = np.array([[1.0, 0.95, -0.4], [0.95, 1.0, -0.3], [-0.4, -0.3, 1.0]])
@@ -101,6 +102,40 @@ def test_heavy_tails_are_the_targets_own() -> None:
     theta = np.random.default_rng(3).standard_t(3, (4, 4000, 1))
     assert not departed(theta, 4.0 * theta / (3.0 + theta**2), np.ones(4000), names(theta)).flagged
     assert departed(1.5 * theta, 6.0 * theta / (3.0 + (1.5 * theta) ** 2), np.ones(4000), names(theta)).flagged
+
+
+ROWS = 3000
+PULLS = np.linalg.qr(np.random.default_rng(5).standard_normal((ROWS, 3)))[0]  # of rows, with sum_n x_n x_n^T = I
+PULLS = PULLS @ np.linalg.inv(FACTOR)
+
+
+def of_rows(theta: np.ndarray, batch: np.ndarray) -> np.ndarray:
+    """Estimate grad U of N(MEAN, COVARIANCE), whose rows have Hessians x_n x_n^T, from some of them."""
+    x = PULLS[batch]
+    return ROWS / len(batch) * x.T @ (x @ (theta - MEAN))
+
+
+def estimated(theta: np.ndarray) -> np.ndarray:
+    def slope(at: np.ndarray) -> np.ndarray:
+        return of_rows(at, np.arange(ROWS))
+
+    at = _estimated(Gradients(ROWS, 3, of_rows, PULLS.size), slope, theta.mean(axis=(0, 1)), 10**9)
+    return np.array([[at(one) for one in chain] for chain in theta])
+
+
+@pytest.mark.parametrize("wider", [1.0, 1.15])
+def test_gradients_of_new_rows_for_each_draw_judge_as_those_of_all_data_do(wider: float) -> None:
+    theta = MEAN + wider * (right() - MEAN)
+    found = departed(theta, estimated(theta), np.ones(theta.shape[1]), names(theta))
+    of_all = judged(theta)
+    assert found.flagged == of_all.flagged == (wider > 1.0)
+    assert found.known < 0.1
+    assert abs(found.largest.error - of_all.largest.error) < 3.0 * found.known
+
+
+def test_an_estimated_gradient_is_that_of_all_data_at_the_centre() -> None:
+    still = np.broadcast_to(MEAN + SCALES, (1, 2, 3))
+    np.testing.assert_allclose(estimated(still)[0, 0], np.linalg.solve(COVARIANCE, SCALES), rtol=1e-9)
 
 
 @pytest.mark.slow
