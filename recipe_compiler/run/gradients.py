@@ -68,8 +68,13 @@ def gradient_of_steps(module: Module, emitted: Emitted, inputs: Inputs) -> Calla
         emitted: the same, imported.
         inputs: what its chains are given.
     """
-    if module.kernel.gradient is None or module.program.gradient is None or emitted.gradient is None:
+    procedure, own = module.kernel.gradient, module.program.gradient
+    if procedure is None or own is None or emitted.gradient is None:
         return None
+    if module.kernel.chunked:  # it is of one entry, called after its array
+        of_entry, arrays = np.vectorize(emitted.gradient, otypes=[float]), {f"{a}_i": a for a in module.kernel.chunked}
+        names = [arrays.get(array.name, array.name) for array in procedure.inputs]
+        return lambda theta: of_entry(*({**inputs.given, own.block.name: theta}[name] for name in names))
     found = _gradients(module, emitted, inputs)
     if emitted.variant == "minibatch":
         return found.full
