@@ -74,7 +74,8 @@ def gradient_of_steps(module: Module, emitted: Emitted, inputs: Inputs) -> Calla
     if module.kernel.chunked:  # it is of one entry, called after its array
         of_entry, arrays = np.vectorize(emitted.gradient, otypes=[float]), {f"{a}_i": a for a in module.kernel.chunked}
         names = [arrays.get(array.name, array.name) for array in procedure.inputs]
-        return lambda theta: of_entry(*({**inputs.given, own.block.name: theta}[name] for name in names))
+        block = own.block.name
+        return lambda theta: of_entry(*({**inputs.given, block: theta}[name] for name in names))
     found = _gradients(module, emitted, inputs)
     if emitted.variant == "minibatch":
         return found.full
