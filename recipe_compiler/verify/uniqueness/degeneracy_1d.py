@@ -8,7 +8,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.dynamics.brackets import never_zero
+from recipe_compiler.algebra.dynamics.brackets import circulation, never_zero
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
@@ -182,6 +182,14 @@ def is_crossed(subject: Subject, line: EntryOnLine, root: Root) -> bool | None:
         elif entry == system.D[k][k] and found.power == 1 and not found.even:
             unknown = True  # D changes its sign there: that is another claim's to refute
     return None if unknown else False
+
+
+def varies_along(subject: Subject, line: EntryOnLine, root: Root) -> bool:
+    """Whether the current b_x, b = -Q grad H + div Q, [n], depends on another coordinate on {x = root}."""
+    system = subject.system(subject.sizes[0])
+    b = circulation(system)[system.z.index(line.x)]
+    known = not b.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)
+    return known and any(_is_dense_at(b.diff(z), line, root, system.z) for z in system.z if z != line.x)
 
 
 def _is_dense_at(e: Expr, line: EntryOnLine, root: Root, z: tuple[Symbol, ...]) -> bool:

@@ -17,18 +17,20 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, add, determinant
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.regularity import find_rough_points
+from recipe_compiler.algebra.zero.zeros_on_line import Root
 from recipe_compiler.derive.brackets import circulation
+from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.facts.patterns import is_diagonal, nonsingular
 from recipe_compiler.formula.build import depends_on_state
-from recipe_compiler.formula.declaration import Block
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import everywhere
-from recipe_compiler.tensor.terms import SizeNumber
+from recipe_compiler.tensor.terms import SizeNumber, Tensor
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.premises import has_state_assumptions, require_lipschitz, require_smooth
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import UNKNOWN, Represented, states_equation, with_recovered_q
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
+    EntryOnLine,
     decide_lipschitz,
     drop_constant_factor,
     is_alike,
@@ -37,6 +39,7 @@ from recipe_compiler.verify.uniqueness.degeneracy_1d import (
     isolate_roots,
     read_entry_on_line,
     refute_at_zero,
+    varies_along,
 )
 from recipe_compiler.verify.uniqueness.degeneracy_rank import (
     MatrixEntry,
@@ -164,27 +167,33 @@ def _find_pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
     zeros = isolate_roots(line)
     if line is None or zeros is None or not all(is_crossed(subject, line, zero) for zero in zeros):
         return None if declarations.sizes else _prove_zeros_crossed(subject, place, entries)
-    if zeros and declarations.sizes and not _is_alike_at_every_size(subject, line.block):
+    if zeros and declarations.sizes and not _is_alike_at_every_size(subject, line, zeros):
         return None  # what crosses them at the smallest size may vanish at another
     listed = ", ".join(zero.text for zero in zeros) or "none"
     return Pivot(f"zeros of {place.name} isolated, crossed", data=((f"zeros of {place.name} in {line.x}", listed),))
 
 
-def _is_alike_at_every_size(subject: Subject, block: Block) -> bool:
+def _is_alike_at_every_size(subject: Subject, line: EntryOnLine, zeros: tuple[Root, ...]) -> bool:
     """Whether the current of Q in a block, nonzero at the smallest size, is nonzero at every larger one.
 
-    It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it.
+    It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it, or
+    of terms free of the state, beside others that vary along the zeros: r.T r - d.
     """
     blocks = subject.dynamics.declarations.blocks
-    row = blocks.index(block)
+    row = blocks.index(line.block)
     if subject.derivation is None or not all(
         is_alike(subject, p.formula) for p in list_nonzero_entries(subject) if p.row == row
     ):
         return False
-    current = circulation(subject.derivation)[row]
+    c, current = subject.derivation.calculus, circulation(subject.derivation)[row]
+    sized = [term for term in current.terms if any(isinstance(f, SizeNumber) for f, _ in term.factors)]
     numbers = {frozenset(f for f in term.factors if isinstance(f[0], SizeNumber)) for term in current.terms}
-    outer = sum(isinstance(atom, SizeNumber) for term in current.terms for atom, _ in term.factors)
-    return len(numbers) <= 1 and sum(isinstance(atom, SizeNumber) for atom in everywhere(current)) == outer
+    if sum(isinstance(atom, SizeNumber) for atom in everywhere(current)) != sum(
+        isinstance(atom, SizeNumber) for term in sized for atom, _ in term.factors
+    ):
+        return False
+    is_free = not blocks_in(c, Tensor(current.free, tuple(sized)))
+    return len(numbers) <= 1 or (is_free and all(varies_along(subject, line, zero) for zero in zeros))
 
 
 def _prove_zeros_crossed(subject: Subject, place: MatrixEntry, entries: Rows) -> Pivot | None:
