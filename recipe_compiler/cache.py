@@ -12,7 +12,7 @@ import os
 import platform
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -48,14 +48,20 @@ _CLASSES: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A folder of entries; None: nothing is kept, nothing is found."""
+    """A folder of entries; None: nothing is kept, nothing is found, but what one command holds in memory."""
 
     folder: Path | None = None
+    held: dict[str, str] | None = field(default=None, compare=False)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether an entry that is written is found again."""
+        return self.folder is not None or self.held is not None
 
     def read(self, what: str, key: Iterable[str]) -> str | None:
         """Return the entry of a key, None where there is none that is whole."""
         if self.folder is None:
-            return None
+            return None if self.held is None else self.held.get(named(what, key))
         name = named(what, key)
         try:
             kind, own, digest, text = (self.folder / name).read_text(encoding="utf-8").split("\n", 3)
@@ -67,6 +73,8 @@ class Cache:
 
     def write(self, what: str, key: Iterable[str], text: str) -> None:
         """Keep an entry; a folder that cannot be written keeps none."""
+        if self.held is not None:
+            self.held[named(what, key)] = text
         if self.folder is None:
             return
         name = named(what, key)
@@ -83,7 +91,7 @@ NOTHING = Cache()
 def open_cache(*, use: bool = True) -> Cache:
     """Return the cache of this user: `$XDG_CACHE_HOME/recipe_compiler`, by default in `~/.cache`."""
     if not use:
-        return NOTHING
+        return Cache(held={})
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
         home = given if given.is_absolute() else Path.home() / ".cache"  # as the XDG specification has it
@@ -159,7 +167,7 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Re
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    key = tuple(key_of(document)) if cache.folder is not None else ()
+    key = tuple(key_of(document)) if cache.keeps else ()
     for what in (ALL,) if advisory else (ALL, REQUIRED):
         if (text := cache.read(what, key)) is not None:
             return from_text(text)
@@ -201,9 +209,9 @@ def key_of(document: Document) -> Iterator[str]:
 def _parts_of_data(document: Document) -> Iterator[str]:
     """Yield, of data given in Python, the names, type, shape of each field, and the digest of its numbers."""
     held = document.observed if isinstance(document, Build) else ""
-    for field in held.fields if isinstance(held, Data) and held.file == GIVEN else ():
-        values = field.values
-        yield f"{field.name} {field.columns} {values.dtype.str} {values.shape} {sha256(values.tobytes()).hexdigest()}"
+    for own in held.fields if isinstance(held, Data) and held.file == GIVEN else ():
+        values = own.values
+        yield f"{own.name} {own.columns} {values.dtype.str} {values.shape} {sha256(values.tobytes()).hexdigest()}"
 
 
 def _key_of_findings(build: Build) -> Iterator[str]:

@@ -52,7 +52,7 @@ from recipe_compiler.scheme.discretise import discretise, is_large, more_than_tw
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
-from recipe_compiler.spec.places import compiled_digest, placed
+from recipe_compiler.spec.places import compiled_digest, placed, step_digest
 from recipe_compiler.verdict import AT_VALUES, Finding, Proved, Refuted, Report, Undecided, Verdict
 
 if TYPE_CHECKING:
@@ -279,11 +279,15 @@ def write_module(module: Module, folder: str | PathLike[str]) -> Path:
 
 
 def _read_once(made: Made, build: Build, cache: Cache) -> None:
-    """Read texts back, unless the very same ones were found to be what the same documents mean by the same compiler."""
+    """Read texts back, unless the very same ones were found to be what the same documents mean by the same compiler.
+
+    The same up to the digest that a text names, and the values of parameters.
+    """
     key: tuple[str, ...] = ()
-    if cache.folder is not None:
+    if cache.keeps:
         left = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
-        key = (compiler(), compiled_digest(build), left, str(build.sizes), repr(made.step), made.module.text)
+        said = made.module.text.replace(compiled_digest(build), "")
+        key = (compiler(), step_digest(build), left, str(build.sizes), repr(made.step), said)
     if cache.read(READ_BACK, key) is None:
         from recipe_compiler.readback.child_process import read_all  # brings SymPy, with all that reads
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY, decimals, symmetric
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.initial import stated_blocks
 from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.build_minibatch import ESTIMATE
@@ -118,21 +120,30 @@ class ChosenEntries:
     def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
         """Let chains start wide around a state: new parameters `start` and `start_covariance`, or `start_variances`."""
         is_diagonal = self.start_covariance.ndim == 1
-        mean, spread = (
-            free_name(name, self.stated) for name in ("start", "start_variances" if is_diagonal else "start_covariance")
-        )
+        numbers = (self.start, decimals(symmetric(self.start_covariance)))
+        for one, array in zip(start_parameters(self.stated, is_diagonal=is_diagonal), numbers, strict=True):
+            sizes = [str(size) for size in one.shape.sizes]
+            shape: dict[str, Entry | None] = {"shape": sizes if len(sizes) > 1 else sizes[0]} if sizes else {}
+            kind: dict[str, Entry | None] = {} if one.kinds == (Kind.REAL,) else {"is": one.kinds[0].value}
+            value = _entry(array if sizes else array.reshape(()))
+            changes["parameters"] |= {one.name: {**shape, **kind, "value": value}}
+        mean, spread = list(changes["parameters"])[-2:]
         own = potential_block(self.stated)
-        block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
-        size = [str(size) for size in block.shape.sizes]
-        shape: dict[str, Entry | None] = {"shape": size[0]} if size else {}
-        square: dict[str, Entry | None] = shape if is_diagonal or not size else {"shape": size * 2}
-        kind = "positive" if square is shape else "positive definite"
-        arrays = (self.start, decimals(symmetric(self.start_covariance)))
-        start, wide = (_entry(array if size else array.reshape(())) for array in arrays)
-        changes["parameters"] |= {mean: {**shape, "value": start}, spread: {**square, "is": kind, "value": wide}}
         changes["init"] = {own: f"{mean} + N(0, {f'diag({spread})' if is_diagonal else spread})"}
         if self.goes_on:
             changes["init"] |= dict.fromkeys(stated_blocks(self.stated))
+
+
+def start_parameters(build: Build, *, is_diagonal: bool) -> tuple[Parameter, Parameter]:
+    """Return the parameters by which chains begin around a state: `start`, and how wide, d x d or its diagonal."""
+    own = potential_block(build)
+    size = next(block.shape.sizes for block in build.dynamics.declarations.blocks if block.name == own)
+    is_matrix = bool(size) and not is_diagonal
+    mean, spread = (
+        free_name(name, build) for name in ("start", f"start_{'variances' if is_diagonal else 'covariance'}")
+    )
+    wide = Parameter(spread, Shape(*(size * 2 if is_matrix else size)), (Kind.PD if is_matrix else Kind.POSITIVE,))
+    return Parameter(mean, Shape(*size)), wide
 
 
 def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:

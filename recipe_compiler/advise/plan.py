@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
 from recipe_compiler.advise.chosen import Plan
-from recipe_compiler.advise.entries import ChosenEntries
+from recipe_compiler.advise.entries import ChosenEntries, start_parameters
 from recipe_compiler.advise.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.advise.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
 from recipe_compiler.advise.linear_step import CONTROL_VARIATES
@@ -29,7 +29,7 @@ from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import Choice, choose, slowest
-from recipe_compiler.advise.spread import decimals
+from recipe_compiler.advise.spread import MANY, decimals
 from recipe_compiler.advise.steepness import AWAY, OTHERS, NotGaussianError, Surroundings, surroundings
 from recipe_compiler.advise.suggestions import HELD_SHARPNESS
 from recipe_compiler.errors import RunError
@@ -108,9 +108,14 @@ def trial(build: Build, width: int, rows: int) -> Build:
         (one.name, value_of(np.eye(width) if one.is_matrix else np.ones(() if one.is_number else width)))
         for one in open_parameters(build)
     )
+    starts = start_parameters(build, is_diagonal=width > MANY) if build.has_acceptance else ()  # as its plan has them
+    ones += tuple((one.name, value_of(np.eye(width) if len(one.shape.sizes) > 1 else np.ones(width))) for one in starts)
     size = build.run.batch_size or min(BATCH, rows)
     run = replace(build.run, step_size=TRIAL, batch_size=size if build.variant == "minibatch" else None)
-    return replace(build, values=(*build.values, *ones), run=run, stated_step_size=Fraction(TRIAL))
+    return replace(
+        build, values=(*build.values, *ones), parameters=(*build.parameters, *starts), run=run,
+        stated_step_size=Fraction(TRIAL),
+    )  # fmt: skip
 
 
 def plan(

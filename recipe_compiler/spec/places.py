@@ -37,6 +37,16 @@ def compiled_digest(build: Build) -> str:
     return _sha256({**parts, "build": {name: entry for name, entry in parts["build"].items() if name != "run"}})
 
 
+def step_digest(build: Build) -> str:
+    """Return the digest of what the step of a module is made of beside its parameters, which are arguments of it.
+
+    It is all but `run`, where chains begin, and what the build says of parameters.
+    """
+    parts = documents(build)
+    left_out = ("run", "init", "parameters")
+    return _sha256({**parts, "build": {name: entry for name, entry in parts["build"].items() if name not in left_out}})
+
+
 def _sha256(parts: dict[str, Any]) -> str:
     return sha256(canonical_json(parts).encode("ascii")).hexdigest()
 

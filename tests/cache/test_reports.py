@@ -195,7 +195,7 @@ def test_the_folder_is_that_of_the_user(home: str, tmp_path: Path, monkeypatch: 
     folder = open_cache().folder
     assert folder is not None
     assert folder.is_relative_to(tmp_path / ".cache" / "recipe_compiler")
-    assert open_cache(use=False) is NOTHING
+    assert open_cache(use=False).folder is None
 
 
 def test_the_compiler_is_another_one_with_another_scheme_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
