@@ -11,12 +11,15 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.print_lanes import LANES, NOISE
+from recipe_compiler.emit.print_lanes import TOLD as TOLD_OF_LANES
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_cycle import OWN_STREAM
 from recipe_compiler.program.lower_draw import CATEGORICAL, CATEGORICAL_ABOVE, REACHES, STREAM, TOLD_BELOW
+from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import CodeMove, Cycle, Program, symbolic_sizes
-from recipe_compiler.readback.interpreter import Fill, Reader, parsed
+from recipe_compiler.readback.interpreter import Fill, Reader, arguments_of
 from recipe_compiler.readback.names import BATCH, Names, Sizes, known_numbers
 from recipe_compiler.readback.oracle import PLACE, PLACE_ABOVE, UNSET, Entries, Oracle, require
 from recipe_compiler.readback.propagators import matrices_of
@@ -197,7 +200,10 @@ class Calls:
             **dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), self._rows),
             "_wide_vectors": lambda _: None,
             "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
-            "sweep": self._sweep,
+            "sweep": partial(
+                self._in_place, "sweep", kernel.step.name, [block.name for block in self.module.program.blocks]
+            ),
+            "step_lanes": partial(self._in_place, "step_lanes", "step_lanes", ["lanes"]),
             **dict.fromkeys((CATEGORICAL, CATEGORICAL_ABOVE), lambda arguments: self._take(arguments, self._place)),
             REACHES: lambda arguments: self.oracle.reaches(*arguments),
             TOLD_BELOW: partial(self._scalars, "the report of a level", ("before", "level", "rest")),
@@ -246,6 +252,9 @@ class Calls:
             self.moved += 1
             named[STREAM.name][:] = self.words
         answer = self.oracle.ask(what, given, size_of(own.outputs, self.here.sizes))
+        for array in own.work:
+            if array.name != CLIPPED:  # what it holds then is nobody's
+                named[array.name][...] = None
         if own.returns:
             return answer[0] if len(answer) == 1 else tuple(answer)
         left = iter(answer)
@@ -261,19 +270,29 @@ class Calls:
         known = own is not None and (value is own or np.array_equal(np.asarray(value), np.asarray(own)))
         require(known, f"gives {what} another {name} than its own")
 
-    def _sweep(self, arguments: list[Value]) -> None:
-        """Take a step chunk by chunk, which works in place; its normals are drawn within."""
-        kernel, program = self.module.kernel, self.module.program
-        names = [name.arg for name in parsed(self.module.text).functions["sweep"].args.args]
+    def _in_place(self, name: str, what: str, state: Sequence[str], arguments: list[Value]) -> None:
+        """Take a step that works in place: chunk by chunk, its normals drawn within, or of chains side by side.
+
+        What is told of moves is added to what it is given for that.
+        """
+        kernel = self.module.kernel
+        names = arguments_of(self.reader.functions[name])
         named = dict(zip(names, arguments, strict=True))
-        for name in names:
-            if name not in program.left and name not in self.drawn:
-                self.check_own(name, named[name], "sweep")
-        rooms = [named[block.name] for block in program.blocks]
-        state = {block.name: list(named[block.name]) for block in program.blocks}
-        answer = iter(self.oracle.ask(kernel.step.name, state, sum(map(len, rooms))))
-        for room in rooms:
-            room[:] = [next(answer) for _ in room]
+        told = [TOLD_OF_LANES] if TOLD_OF_LANES in named else []
+        for other in names:
+            if other not in (*state, *told, *self.module.program.left, *self.drawn):
+                self.check_own(other, named[other], name)
+        given = {own: list(named[own]) for own in state}
+        if NOISE in named:
+            normals = LANES * sum(len(kernel.scalars(array.name)) for array in kernel.noises)
+            given[NOISE] = list(named[NOISE][:normals])
+        changed = [named[own] for own in (*state, *told)]
+        require(all(x is not None for room in changed for x in room), f"gives {name} what is not set")
+        answer = iter(self.oracle.ask(what, given, sum(map(len, changed))))
+        for own in state:
+            named[own][:] = [next(answer) for _ in named[own]]
+        for own in told:
+            named[own][:] += [next(answer) for _ in named[own]]
 
     def _variate(self, law: str, arguments: list[Value]) -> Value:
         """Draw a variate from the words of the stream, which moves on."""

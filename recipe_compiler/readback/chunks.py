@@ -8,6 +8,7 @@ from recipe_compiler.program.definition import LETTERS
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.readback.calls import ROOM, Calls, Value
 from recipe_compiler.readback.gradient import stated_gradient
+from recipe_compiler.readback.interpreter import arguments_of
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.oracle import Oracle, replaced, require, same
@@ -35,7 +36,7 @@ def check_sweep(module: Module, here: Names) -> None:
 
     def gradient(arguments: list[Value]) -> Scalar:
         require(len(found) < len(here.gradient()), "computes the gradient of more entries than there are")
-        names = [argument.arg for argument in reader.functions["gradient"].args.args]
+        names = arguments_of(reader.functions["gradient"])
         found.append(reader.call("gradient", dict(zip(names, arguments, strict=True))))
         return here.gradient()[len(found) - 1]
 

@@ -15,7 +15,7 @@ from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import SLICES, Draw
 from recipe_compiler.readback.calls import Calls
 from recipe_compiler.readback.gradient import batches
-from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.interpreter import Reader, arguments_of
 from recipe_compiler.readback.laws import DrawMean, solver_of
 from recipe_compiler.readback.names import BATCH, Names, rational_of
 from recipe_compiler.readback.noise import covariance_of, without_noise
@@ -99,7 +99,7 @@ def _check_solver(module: Module, name: str, size: int) -> None:
     reader = Reader(module.text)
     lower = np.array([[matrix[i, j] if j <= i else None for j in range(size)] for i in range(size)], object)
     arguments = (vector.copy(), lower, np.array(normals, object), out)
-    names = [argument.arg for argument in reader.functions[name].args.args]
+    names = arguments_of(reader.functions[name])
     reader.call(name, dict(zip(names, arguments, strict=True)))
     entries = [sp.expand(entry) for entry in out]
     mean = sp.Matrix(without_noise(entries, normals))

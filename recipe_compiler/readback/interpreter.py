@@ -44,8 +44,8 @@ class Parsed:
     """What a text defines. The trees are shared: nobody may change them."""
 
     functions: Mapping[str, ast.FunctionDef]
-    integers: Mapping[str, int]
-    """Those that it names at its head."""
+    facts: Mapping[str, Value]
+    """The literals that it names, integers at its head among them."""
     exact: Mapping[ast.Constant, Scalar]
     """Numbers that are no integers, as they are written."""
 
@@ -58,16 +58,16 @@ def parsed(text: str) -> Parsed:
     except SyntaxError:  # within a string
         pieces = [_parsed_piece(text)]
     functions: dict[str, ast.FunctionDef] = {}
-    integers: dict[str, int] = {}
+    facts = dict[str, Value]()
     for node in (node for body, _ in pieces for node in body):
         match node:
             case ast.FunctionDef(name=name):
                 functions[name] = node
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
-                integers[name] = number
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name[0] != "_":
+                facts[name] = ast.literal_eval(value)
             case _:
                 pass
-    return Parsed(functions, integers, {node: number for _, exact in pieces for node, number in exact.items()})
+    return Parsed(functions, facts, {node: number for _, exact in pieces for node, number in exact.items()})
 
 
 @lru_cache(maxsize=2**8)
@@ -80,6 +80,11 @@ def _parsed_piece(text: str) -> tuple[list[ast.stmt], Mapping[ast.Constant, Scal
         for node in nodes
         if isinstance(node.value, float)
     }
+
+
+def arguments_of(function: ast.FunctionDef) -> list[str]:
+    """Return the names of a function's arguments, in order."""
+    return [argument.arg for argument in function.args.args]
 
 
 SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
@@ -106,7 +111,10 @@ OPERATORS: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Div: lambda left, right: left / (sp.Integer(right) if isinstance(right, int) else right),
     ast.Pow: operator.pow,
     ast.Mod: lambda left, right: operator.index(left) % operator.index(right),
+    ast.BitAnd: lambda left, right: operator.index(left) & operator.index(right),
 }
+BREAK = object()
+"""What statements leave that end a loop."""
 
 FACTORISED = frozenset({"_cholesky_factor", "_triangle_inverse"})
 """Functions of a matrix whose entries, as symbols, would be too long to be compared: at a point they are numbers."""
@@ -138,7 +146,9 @@ class Reader:
     guarded: list[Scalar] = field(default_factory=list[Scalar])
     """What was required to be positive, or the chain ends: arguments of `GUARD`, which means a quotient else."""
     finite: list[Scalar] = field(default_factory=list[Scalar])
-    """Numbers that the text tests for being finite; it is read where all of them are."""
+    """Numbers that the text tests for being finite."""
+    infinite: frozenset[Scalar] = frozenset()
+    """Those of them that are not."""
     watched: frozenset[str] = frozenset()
     """Scalars whose values are kept in `seen`."""
     seen: dict[str, Value] = field(default_factory=dict)
@@ -152,20 +162,18 @@ class Reader:
         function = self.functions.get(name)
         if function is None:
             raise CompilerError(f"the emitted module has no function {name}")
-        names = [argument.arg for argument in function.args.args]
+        names = arguments_of(function)
         missing = [argument for argument in names if argument not in arguments]
         if missing:
             raise CompilerError(f"the emitted {name} takes {missing}, which its program does not have")
-        scope = {**parsed(self.text).integers, **{argument: arguments[argument] for argument in names}}
+        scope = {**parsed(self.text).facts, **{argument: arguments[argument] for argument in names}}
         return self.execute(function.body, scope)
 
     def execute(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:
-        """Execute statements on the names of a scope, up to the first `return`."""
+        """Execute statements on the names of a scope, up to the first `return`, or to the `break` of a loop."""
         for statement in body:
-            self._spend()
-            if isinstance(statement, ast.Return):
-                return None if statement.value is None else self._value(statement.value, scope)
-            self._statement(statement, scope)
+            if (left := self._statement(statement, scope)) is not None:
+                return left
         return None
 
     def _spend(self) -> None:
@@ -173,33 +181,40 @@ class Reader:
         if self.spent > BUDGET:
             raise ReadBackError(f"reading the emitted kernel back takes more than {BUDGET} steps")
 
-    def _statement(self, statement: ast.stmt, scope: dict[str, Value]) -> None:
+    def _statement(self, statement: ast.stmt, scope: dict[str, Value]) -> Value:
+        """Execute a statement, and return what ends the statements that it is one of; None where nothing does."""
+        self._spend()
         match statement:
             case ast.Expr(value=ast.Constant()):
-                return
+                pass
+            case ast.Return(value=ast.expr() as value):
+                return self._value(value, scope)
+            case ast.Break():
+                return BREAK
             case ast.Expr(value=value):
                 self._value(value, scope)
             case ast.Assign(targets=[target], value=value):
                 self._store(target, self._value(value, scope), scope)
-            case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            case ast.AugAssign(target=target, op=ast.Add() | ast.BitAnd() as op, value=value):
                 old = self._value(target, scope)
-                self._store(target, old + self._value(value, scope), scope)
+                self._store(target, OPERATORS[type(op)](old, self._value(value, scope)), scope)
             case ast.For(orelse=[_]):
                 names = self.equations.read(statement, scope, self.execute)
                 self.seen |= {name: scope[name] for name in names if name in self.watched}
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
                 for item in self._value(iterable, scope):
                     scope[name] = item
-                    self.execute(body, scope)
+                    if (left := self.execute(body, scope)) is not None:
+                        return None if left is BREAK else left
             case ast.If(
                 test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
             ):
                 self._clip(statement, name)
             case ast.If(test=flag, body=body, orelse=otherwise):
-                if self.execute(body if self._flag(flag, scope) else otherwise, scope) is not None:
-                    raise _unreadable(statement)
+                return self.execute(body if self._flag(flag, scope) else otherwise, scope)
             case _:
                 raise _unreadable(statement)
+        return None
 
     def _flag(self, node: ast.expr, scope: dict[str, Value]) -> bool:
         """Return what decides whether something is done: known where a text is read, not a symbol."""
@@ -272,13 +287,13 @@ class Reader:
                 comparators=[ast.Constant(value=sys.float_info.max)],
             ):
                 self.finite.append(self._value(value, scope))
-                return True
+                return self.finite[-1] not in self.infinite
             case ast.Compare() if isinstance(holds := self._compared(node, scope), bool):
                 return int(holds)
             case ast.Attribute() | ast.Subscript():
                 return self._place(node, scope)
-            case ast.Slice(lower=lower, upper=ast.expr() as upper, step=None):
-                return slice(0 if lower is None else self._value(lower, scope), self._value(upper, scope))
+            case ast.Slice(lower=lower, upper=upper, step=None):
+                return slice(*(None if end is None else self._value(end, scope) for end in (lower, upper)))
             case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=[shape], keywords=[]):
                 return _reshaped(self._value(array, scope), self._value(shape, scope), node)
             case ast.Call(func=function, args=arguments, keywords=[]):
@@ -312,7 +327,8 @@ class Reader:
 
     def _element(self, array: Value, place: Value, node: ast.expr) -> Value:
         if isinstance(place, slice):
-            if not 0 <= place.start <= place.stop <= len(array):
+            start, stop = place.start or 0, len(array) if place.stop is None else place.stop
+            if not 0 <= start <= stop <= len(array):
                 raise CompilerError(f"the emitted kernel slices outside an array: {ast.unparse(node)}")
             return array[place]
         places = place if isinstance(place, tuple) else (place,)
@@ -353,7 +369,7 @@ class Reader:
             case _ if name in self.functions:
                 if name in FACTORISED and self.known is not None:
                     arguments = [arguments[0], self.known(arguments[1])]
-                names = [argument.arg for argument in self.functions[name].args.args]
+                names = arguments_of(self.functions[name])
                 return self.call(name, dict(zip(names, arguments, strict=True)))
             case _:
                 raise _unreadable(node)

@@ -21,6 +21,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import Program
+from recipe_compiler.readback.arguments import check_arguments
 from recipe_compiler.readback.calls import rows_read
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import check_sweep
@@ -30,7 +31,7 @@ from recipe_compiler.readback.energy import check_energies, check_full_gradient
 from recipe_compiler.readback.gradient import check_gradient, same_blocks
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import at_sizes
-from recipe_compiler.readback.run_loop import check_first_values, check_lanes, check_run
+from recipe_compiler.readback.run_loop import check_first_values, check_lanes, check_run, check_seeds
 from recipe_compiler.readback.second_engine import Engine, check_step, second_engine
 from recipe_compiler.readback.step import read_step, same_step
 from recipe_compiler.readback.text import check_names
@@ -154,6 +155,7 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
         "the gradient of all data": partial(check_full_gradient, module, here),
         "the energies at a point": partial(check_energies, module, here),
     }
+    checks |= {"the seeds": partial(check_seeds, module), "what stands beside": partial(check_arguments, module)}
     checks |= {"the first values": partial(check_first_values, module, known)} if carried(program) else {}
     checks |= {"the lanes": partial(check_lanes, module, known)} if has_lanes(program, module.kernel) else {}
     return [Reading(what, check) for what, check in checks.items()]

@@ -4,14 +4,14 @@ The step itself is read elsewhere: here it is a request to an oracle, of the sta
 it; everything else must be what the function was given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import carried, run_arguments, told_by
-from recipe_compiler.emit.print_lanes import LANES, lanes_state
+from recipe_compiler.emit.print_chain import carried, finite_scalars, run_arguments, told_by
+from recipe_compiler.emit.print_lanes import LANES, NOISE, lanes_state
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.step_stats import TOLD, TRIES
 from recipe_compiler.readback.calls import (
@@ -21,13 +21,13 @@ from recipe_compiler.readback.calls import (
     size_of,
     symbols_of,
 )
+from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import BATCH, Names, Sizes
 from recipe_compiler.readback.oracle import Entries, Oracle, require, same, same_trace
-from recipe_compiler.tensor.scalars import Scalar
 
 
 def check_run(module: Module, sizes: Sizes) -> None:
-    """Check `run`, at sizes that are numbers, on a few draws of a few steps each, which stay finite.
+    """Check `run`, at sizes that are numbers, on a few draws of a few steps each, and that it ends with finite numbers.
 
     Every normal and row that a step gets is drawn for it; everything else is what `run` was given; the state of the
     next step is what the step returned; every draw is the state after as many steps as `thin` says, with the means of
@@ -36,44 +36,60 @@ def check_run(module: Module, sizes: Sizes) -> None:
     Raises:
         CompilerError: one of these does not hold; says which.
     """
+    entries = len(_opened(module, sizes).given[module.program.blocks[0].name])
+    rows, thin, *_ = (count for count in (2, 3, 4) if count != entries)  # one for another is seen
+    _check_draws(module, sizes, rows, thin, rows)
+    _check_draws(module, sizes, 2, 1, 3)
+
+
+def _check_draws(module: Module, sizes: Sizes, rows: int, thin: int, asked: int) -> None:
+    """Check draws of `run`: all that it is asked for, or some of which the last is not finite."""
     program, kernel = module.program, module.kernel
     calls, stated = _opened(module, sizes), Oracle()
     given, here = calls.given, calls.here
-    entries = len(given[program.blocks[0].name])
-    rows, thin, *_ = (count for count in (2, 3, 4) if count != entries)  # one for another is seen
-    given["thin"] = thin
-    reported, bounded = [name for name, _ in told_by(kernel)], [block.name for block in program.blocks]
-    lengths = {name: len(given[name]) for name in bounded} | dict.fromkeys(reported, 1)
-    given |= {f"{name}_draws": np.full((rows, count), None, object) for name, count in lengths.items()}
+    ends, given["thin"] = asked > rows, thin
+    reported, blocks = [name for name, _ in told_by(kernel)], [block.name for block in program.blocks]
+    lengths = {name: len(given[name]) for name in blocks} | dict.fromkeys(reported, 1)
+    given |= {f"{name}_draws": np.full((asked, count), None, object) for name, count in lengths.items()}
     potential = program.cycle.potential if program.cycle else None
-    bounded += [potential.name] if potential is not None and potential.name in _carried(module) else []
-    state = {name: list(given[name]) for name in _carried(module)}
+    bounded = [*blocks, *([potential.name] if potential and potential.name in _carried(module) else ())]
     if kernel.sums is not None:
         stated.ask(kernel.sums.name, {})
-    draws, finite = dict[str, list[Entries]](), set[Scalar]()
-    for _ in range(rows):
-        sums = dict.fromkeys(reported, sp.Integer(0))
-        for _ in range(thin):
-            drawn = _batch(module, stated)
-            for array in () if kernel.chunked else kernel.noises:
-                drawn[array.name] = [stated.variate("N") for _ in range(size_of((array,), here.sizes))]
-            state = _step(module, stated, {**{name: state[name] for name in _carried(module)}, **drawn}, here)
-            sums = {name: total + state[name][0] for name, total in sums.items()}
-        kept = {name: [total / sums.get(TRIES[name], thin) if name in TRIES else total] for name, total in sums.items()}
-        kept |= {block.name: state[block.name] for block in program.blocks}
-        for name, entries in kept.items():
-            draws.setdefault(name, []).append(entries)
-        finite |= {entry for name in bounded for entry in state[name]}
+
+    def step(state: Mapping[str, Entries]) -> dict[str, Entries]:
+        drawn = _batch(module, stated)
+        for array in () if kernel.chunked else kernel.noises:
+            drawn[array.name] = [stated.variate("N") for _ in range(size_of((array,), here.sizes))]
+        return _step(module, stated, {**{name: state[name] for name in _carried(module)}, **drawn}, here)
+
+    wanted = [*_draws({name: list(given[name]) for name in _carried(module)}, step, reported, rows, thin)]
+    calls.reader.infinite = frozenset(wanted[-1][blocks[0]][:1] if ends else ())
     returned = calls.reader.call("run", given)
     same_trace(stated, calls.oracle, {}, here)
-    for name, wanted in draws.items():
-        for own, read in zip(wanted, given[f"{name}_draws"], strict=True):
-            same(own, list(read), f"the draws of {name}", here)
-    require(returned == rows, "does not return the number of draws")
-    require(finite <= {*calls.reader.finite}, "keeps a draw without a look at whether it is finite")
-    for name in _carried(module):
-        same(state[name], list(given[name]), f"the {name} that is left for the next call", here)
+    for k, draw in enumerate(wanted[: rows - ends]):
+        for name in lengths:
+            same(draw[name], list(given[f"{name}_draws"][k]), f"the draws of {name}", here)
+    require(returned == rows - ends, "does not return the number of draws")
+    finite = {entry for draw in wanted for name in bounded for entry in draw[name]}
+    require(ends or finite <= {*calls.reader.finite}, "keeps a draw without a look at whether it is finite")
+    for name in () if ends else _carried(module):
+        same(wanted[-1][name], list(given[name]), f"the {name} that is left for the next call", here)
     require(list(given[STREAM.name]) == calls.words, "does not keep the state of its noise")
+
+
+def _draws(
+    state: Mapping[str, Entries], step: Callable[[Mapping[str, Entries]], Mapping[str, Entries]],
+    reported: Sequence[str], rows: int, thin: int, width: int = 1,
+) -> Iterator[dict[str, Entries]]:  # fmt: skip
+    """Yield the state after every `thin` steps of one chain, or of several, with the means of what they report."""
+    for _ in range(rows):
+        sums = {name: [sp.Integer(0)] * width for name in reported}
+        for _ in range(thin):
+            state = step(state)
+            sums = {name: [a + b for a, b in zip(own, state[name], strict=True)] for name, own in sums.items()}
+        tries = {name: sums.get(TRIES[name], [thin] * width) for name in sums if name in TRIES}
+        means = {name: [a / b for a, b in zip(sums[name], own, strict=True)] for name, own in tries.items()}
+        yield {**state, **sums, **means}
 
 
 def check_first_values(module: Module, sizes: Sizes) -> None:
@@ -98,12 +114,33 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
         require(list(given[name]) == values, f"does not write the first {name}")
 
 
+def check_seeds(module: Module) -> None:
+    """Check that `seed_streams` returns the first stream of each chain for the noise, the second for minibatches."""
+    lanes = (module.kernel.chunked, module.program.variant == "minibatch" and module.program.replacement)
+    stated, read, seed, chains = Oracle(), Oracle(), sp.Symbol("seed"), sp.Symbol("chains")
+    wanted = [
+        stated.ask("_seed_words", {"arguments": [seed, chains, stream, 4 * (LANES if wide else 1)]}, 1)[0]
+        for stream, wide in enumerate(lanes)
+    ]
+    reader = Reader(module.text, fills={"_seed_words": lambda own: read.ask("_seed_words", {"arguments": own}, 1)[0]})
+    returned = reader.call("seed_streams", {"seed": seed, "chains": chains})
+    same_trace(stated, read, {}, Names(module.program, {}))
+    require(list(returned) == wanted, "returns other streams of random numbers than its chains have")
+
+
 def check_lanes(module: Module, sizes: Sizes) -> None:
-    """Check that `step_lanes` passes each lane's state and normals to the step, and keeps the result in that lane.
+    """Check that `step_lanes` makes of each lane what the step does, and `run_lanes` draws of it as `run` does.
+
+    A lane whose state was not finite counts no draw from there on, whatever others do.
 
     Raises:
         CompilerError: a lane computes something else, or a lane is missing.
     """
+    _check_step_of_lanes(module, sizes)
+    _check_draws_of_lanes(module, sizes)
+
+
+def _check_step_of_lanes(module: Module, sizes: Sizes) -> None:
     kernel = module.kernel
     calls, stated = _opened(module, sizes), Oracle()
     told = told_by(kernel)
@@ -124,11 +161,41 @@ def check_lanes(module: Module, sizes: Sizes) -> None:
             require(one == other, f"differs from {kernel.chain_step.name} in lane {k % LANES} of step_lanes")
 
 
+def _check_draws_of_lanes(module: Module, sizes: Sizes) -> None:
+    program, kernel = module.program, module.kernel
+    calls, stated = _opened(module, sizes), Oracle()
+    names, reported = lanes_state(program, kernel), [name for name, _ in told_by(kernel)]
+    normals, told = sum(len(kernel.scalars(array.name)) for array in kernel.noises), LANES * len(reported)
+    kept = LANES * sum(len(kernel.scalars(block.name)) for block in program.blocks)
+    rows, thin = 2, 3 + 2 * (4 // normals if normals else 0)  # one step more than normals are drawn for at once
+    arrays = {"lanes": symbols_of("lanes", (LANES * len(names),)), "kept": np.full(LANES, None, object)}
+    arrays["lanes_draws"] = np.full((rows, kept + told), None, object)
+
+    def step(state: Mapping[str, Entries]) -> dict[str, Entries]:
+        given = {"lanes": state["lanes"], NOISE: [stated.variate("N") for _ in range(LANES * normals)]}
+        made = stated.ask("step_lanes", given, len(given["lanes"]) + told)
+        of_moves = {name: made[LANES * (len(names) + k) :][:LANES] for k, name in enumerate(reported)}
+        return {"lanes": made[: len(given["lanes"])], **of_moves}
+
+    wanted = [*_draws({"lanes": list(arrays["lanes"])}, step, reported, rows, thin, LANES)]
+    bounded = [names.index(name) for name in finite_scalars(program, kernel)]
+    calls.reader.infinite = frozenset(wanted[0]["lanes"][LANES * k + lane] for lane, k in enumerate(bounded))
+    calls.reader.call("run_lanes", calls.given | arrays | {"thin": thin})
+    same_trace(stated, calls.oracle, {}, calls.here)
+    for draw, read in zip(wanted, arrays["lanes_draws"], strict=True):
+        own = [*draw["lanes"][:kept], *(entry for name in reported for entry in draw[name])]
+        same(own, list(read), "a draw of lanes", calls.here)
+    same(wanted[-1]["lanes"], list(arrays["lanes"]), "the lanes that are left for the next call", calls.here)
+    counts = [0 if lane < len(bounded) else rows for lane in range(LANES)]
+    require(list(arrays["kept"]) == counts, "does not count the draws of each lane while they are finite")
+    require(list(calls.given[STREAM.name]) == calls.words, "does not keep the state of the noise of its lanes")
+
+
 def _opened(module: Module, sizes: Sizes) -> Calls:
     """Return calls on symbols for all that a chain has, at the sizes of a build with few rows."""
     program, kernel = module.program, module.kernel
     here = Names(program, {**sizes, **rows_read(program)})
-    calls = Calls(module, here, drawn=("batch", *(array.name for array in kernel.noises)))
+    calls = Calls(module, here, drawn=("batch", NOISE, *(array.name for array in kernel.noises)))
     calls.given |= {"batch_size": BATCH, "clipped": symbols_of("clipped", (1,))}
     for name in {"batch_state", "permutation"}.intersection(run_arguments(program, kernel)):
         calls.given[name] = symbols_of(name, (4,))

@@ -72,6 +72,44 @@ LANES_OF_MOVES = {
     "acceptance of the last step alone": ("lanes_told[lane] += acceptance_0", "lanes_told[lane] = acceptance_0"),
 }
 """What moves carry on and add up."""
+DRAWS_OF_LANES = {
+    "no noise at the first step of a draw": ("if turn % 2 == 0:", "if turn % 4 == 1:", "N "),
+    "old noise in every other pair of steps": ("if turn % 2 == 0:", "if turn % 4 == 0:", "N "),
+    "more noise than there are steps": ("min(2, thin - turn)", "min(2, thin)", "N "),
+    "noise of the step before": (" * (turn % 2):]", " * (turn % 1):]", "the lanes_noise that step_lanes is given"),
+    "noise of another stream": ("_fill_normals_lanes(noise_state,", "_fill_normals_lanes(lanes,", "a state other than the given one"),
+    "counts that are not begun": ("    kept[:] = 0\n", "    lanes[:] = 0\n", "an unset value: kept[lane]"),
+    "an entry that may be infinite": ("finite &= abs(lanes[np.uint64(64) + lane])", "finite &= abs(lanes[lane])", "while they are finite"),
+    "the entry of another lane": ("finite &= abs(lanes[lane])", "finite &= abs(lanes[np.uint64(63) - lane])", "while they are finite"),
+    "draws counted after one that is not finite": ("finite = kept[lane] == draw", "finite = kept[lane] <= draw", "while they are finite"),
+    "lanes kept in another order": ("lanes_draws[draw, entry] = lanes[entry]", "lanes_draws[draw, entry] = lanes[64 - entry if entry < 64 else entry]", ""),
+    "every draw in the first row": ("lanes_draws[draw, entry] = ", "lanes_draws[0, entry] = ", "a draw of lanes"),
+    "a step too few": ("in range(thin)", "in range(thin - 1)", "N "),
+}
+REPORTS_OF_LANES = {
+    "a report that goes on": ("            lanes_told[lane] = 0.0\n", "", "a draw of lanes"),
+    "a report that is not begun": ("    lanes_told[:] = 0.0\n", "", "gives step_lanes what is not set"),
+    "a sum for a mean": ("= lanes_told[lane] / thin", "= lanes_told[lane]", "a draw of lanes"),
+}
+SEEDS = {
+    "one stream for both": ("seed, chains, 1, 4", "seed, chains, 0, 4", "that _seed_words is given"),
+    "streams exchanged": ("chains, 0, 4), _seed_words(seed, chains, 1", "chains, 1, 4), _seed_words(seed, chains, 0", "that _seed_words is given"),
+    "a word too few": ("seed, chains, 0, 4", "seed, chains, 0, 3", "that _seed_words is given"),
+    "chains for the seed": ("_seed_words(seed, chains, 0", "_seed_words(chains, seed, 0", "that _seed_words is given"),
+    "a noise that is none of the seeds": ("return (_seed_words(seed, chains, 0, 4), ", "return (seed, ", "takes _seed_words 1 times"),
+    "seeds by how many chains there are": ("np.random.SeedSequence(seed)", "np.random.SeedSequence(seed + chains)", "another _seed_words than the package"),
+    "support code in other words": ("child.spawn(2)[stream]", "child.spawn(2)[0]", "another _seed_words than the package"),
+}
+ARGUMENTS = {
+    "arguments of a step in another order": ("def step(theta_0, theta_1,", "def step(theta_1, theta_0,", "the arguments of step in another order"),
+    "arguments of a gradient in another order": ("def gradient(theta_0, theta_1,", "def gradient(theta_1, theta_0,", "the arguments of gradient in another order"),
+    "arguments of the gradient of all data in another order": ("def full_gradient(theta, mu, inv_Sigma)", "def full_gradient(theta, inv_Sigma, mu)", "the arguments of full_gradient in another order"),
+    "arguments of `run` that are not its own": ("\nARGUMENTS = ('theta', 'r'", "\nARGUMENTS = ('r', 'theta'", "in ARGUMENTS than"),
+    "arguments of `run_lanes` that are not its own": ("\nLANES_ARGUMENTS = ('lanes', 'mu', 'inv_Sigma'", "\nLANES_ARGUMENTS = ('lanes', 'inv_Sigma', 'mu'", "in LANES_ARGUMENTS than"),
+    "blocks under other names": ("\nBLOCKS = (('theta', 3), ('r', 3))", "\nBLOCKS = (('r', 3), ('theta', 3))", "in BLOCKS than"),
+    "constants under other names": ("\nCONSTANTS = ('inv_Sigma', 'step_factor'", "\nCONSTANTS = ('step_factor', 'inv_Sigma'", "in CONSTANTS than"),
+}
+BESIDE = "what stands beside"
 MOVES: dict[str, dict[str, tuple[str, ...]]] = {
     "ghmc": {
         "no flip on refusal": ("else -r_drawn[i]", "else r_drawn[i]", "what is left of r"),
@@ -145,6 +183,21 @@ PLANTED = (
         Planted(f"{cycle} of gaussian", ("shipped",), LANES | LANES_OF_MOVES, after="step_lanes", part="the lanes", each=3)
         for cycle in ("hmc", "again_every")
     ),
+    Planted("sgnht_gaussian", ("shipped",), DRAWS_OF_LANES, after="run_lanes", part="the lanes", each=2),
+    Planted("hmc of gaussian", ("shipped",), DRAWS_OF_LANES | REPORTS_OF_LANES, after="run_lanes", part="the lanes", each=2),
+    Planted("sgnht_gaussian", ("shipped",), SEEDS, after="seed_streams", each=2),
+    Planted("hmc of gaussian", ("shipped",), ARGUMENTS, part=BESIDE, each=2),
+    Planted("gibbs_normal", ("shipped",), {
+        "a draw kept that is not finite": ("return kept", "return kept + 1", "the number of draws"),
+        "a chain that goes on where it is not finite": ("return kept", "kept += 0", "expected 2"),
+    }, after="run", part=ITERATION, each=2),
+    Planted("hmc of gaussian", ("shipped",), {
+        "a draw kept that is not finite": ("done = kept", "done = kept + 1", "the number of draws"),
+        "a chain that goes on where it is not finite": ("            break\n", "", "expected 10"),
+    }, after="run", part=ITERATION, each=2),
+    Planted("hmc_first", ("shipped",), {
+        "a block of the state to work in": ("noise_state, x_beta_3)\n\ndef prepare", "noise_state, r_next)\n\ndef prepare", "does not set what is left of r"),
+    }, each=2),
     Planted("sghmc_logistic", ("plain", "plain at a point"), {
         "eps * (grad_U_tilde[i]": ("eps * (-grad_U_tilde[i]", "eps * (grad_U_tilde[i]"),
         "eps * scale_r * noise_r[i]": ("scale_r * noise_r[i]", "eps * scale_r * noise_r[i]"),
@@ -582,7 +635,7 @@ PLANTED = (
         "a sum for a mean": ("acceptance_sum / thin", "acceptance_sum", "the draws of acceptance"),
         "a sum that goes on": ("        acceptance_sum = 0.0\n        finite", "        finite", "the draws of acceptance"),
         "an entry that is not looked at": ("        finite = finite and abs(r_1) <= 1.7976931348623157e+308\n", "", "whether it is finite"),
-        "a chain that ends where it is finite": ("if not finite:", "if finite:", "cannot be read back"),
+        "a chain that ends where it is finite": ("if not finite:", "if finite:", "expected 40"),
         "a state that is not left for the next call": ("    theta[1] = theta_1\n", "", "the theta that is left"),
         "words that are drawn again": ("    noise_state[2] = s2\n", "", "does not keep the state of its noise"),
         "normals in another order": ("noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)\n            noise_r_1,", "noise_r_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)\n            noise_r_0,", "the noise_r that cycle is given"),
