@@ -23,7 +23,7 @@ from recipe_compiler.tensor.terms import (
     Delta,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Slot,
     Tensor,
     Term,
@@ -180,7 +180,7 @@ def log_determinant(c: Calculus, grid: Grid) -> Tensor:
     parts = [c.multiply(c.size(grid.row.size), c.applied("log", scale))]
     for step in steps:
         match step.link.atom:
-            case Inverse(of, _):
+            case MatrixFunction("inv", of):
                 parts.append(c.scale(c.determinant(of, log=True), -1))
             case Component(name, _, _):
                 entry = c.component(name, grid.row, grid.col)

@@ -85,6 +85,7 @@ def _elementwise(row: Elementwise) -> Operation:
 OPERATIONS: Mapping[str, Operation] = {
     **{row.name: _elementwise(row) for row in FUNCTIONS.values()},
     "inv": Operation(np.linalg.inv, "np.linalg.inv({})"),
+    "cholesky": Operation(np.linalg.cholesky, "np.linalg.cholesky({})"),
     "det": Operation(_numbers(np.linalg.det), "np.linalg.det({})"),
     "logdet": Operation(_numbers(lambda A: np.linalg.slogdet(A)[1]), "np.linalg.slogdet({})[1]"),
     "trace": Operation(_numbers(partial(np.trace, axis1=1, axis2=2)), "np.trace({})"),

@@ -7,10 +7,13 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.triangular import diagonal, is_lower_triangular
 
 Formula = ex.Formula
 
-MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "outer", "kron", "grad", "div", "hessian"})
+MIXING = frozenset(
+    ["sum", "dot", "norm2", "det", "logdet", "trace", "inv", "cholesky", "outer", "kron", "grad", "div", "hessian"]
+)
 
 
 def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
@@ -20,7 +23,7 @@ def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
             return True
         case ex.Symbol() | ex.FunctionAt() if formula.shape.sizes:
             return Kind.DIAGONAL in kinds_of(formula, declarations)
-        case ex.Transpose(arg) | ex.Apply("inv", (arg,)):
+        case ex.Transpose(arg) | ex.Apply("inv" | "cholesky", (arg,)):
             return is_diagonal(arg, declarations)
         case ex.Add(terms):
             return all(is_diagonal(term, declarations) for term in terms)
@@ -36,8 +39,8 @@ def nonsingular(formula: Formula, declarations: Declarations, *, assumed: bool =
     """Return the declarations by which a square formula is nonsingular everywhere, d x d for any d; None if unknown.
 
     A scalar is nonsingular if it is not zero. Positive definite matrices are, products, transposes, inverses and
-    Kronecker products of nonsingular ones, and diagonals without zeros. Where `assumed`, so are abstract functions, and
-    the assumption is listed.
+    Kronecker products of nonsingular ones, diagonals without zeros, and triangles that have no zero on theirs. Where
+    `assumed`, so are abstract functions, and the assumption is listed.
     """
     found = semidefinite(formula, declarations) if formula.shape.sizes else None
     if found is not None and found.strict:
@@ -60,6 +63,10 @@ def nonsingular(formula: Formula, declarations: Declarations, *, assumed: bool =
             return known(formula.name, "is diagonal and nonzero")
         case ex.FunctionAt(name) if assumed and not _is_odd_and_skew(formula, declarations):
             return frozenset({f"{name} {'is nonsingular' if formula.shape.sizes else 'does not vanish'}"})
+        case _ if is_lower_triangular(formula, declarations):
+            found = [sign(entry, declarations).shows("!=") for entry in diagonal(formula, declarations)]
+            shown = [given for given in found if given is not None]
+            return NOTHING.union(*shown) if len(shown) == len(found) else None
         case _:
             return None
     parts = [given for f in factors if (given := nonsingular(f, declarations, assumed=assumed)) is not None]

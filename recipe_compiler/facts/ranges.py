@@ -305,6 +305,8 @@ class Ranges(Domain[Range]):
                 return _positive_range(f"the diagonal of {name} is positive")
             case ex.Entry(ex.Symbol(name), (i, j)) if i == j and _has_positive_diagonal(name, declarations):
                 return _positive_range(f"the diagonal of {name} is positive")
+            case ex.Entry(ex.Apply("cholesky"), (i, j)) if i == j:
+                return Range(low=Bound(Fraction(0), True))
             case ex.Entry(arg, (i, j)) if i == j and not isinstance(arg, ex.Explicit):
                 return self._range_of_form(arg, declarations)
             case ex.Add((ex.Entry(ex.Symbol(a), (i,)), ex.Multiply(ex.Number(c), ex.Entry(ex.Symbol(b), (j,))))) if (

@@ -202,7 +202,7 @@ class Apply:
     The functions by groups, with the shapes of their results:
 
         entry by entry      those in `elementwise.FUNCTIONS`, minimum and maximum (of two), where (a `Compare`, two)
-        matrices            inv (d x d), det logdet trace (scalars), diag, sum (a scalar), outer, kron
+        matrices            inv cholesky (d x d), det logdet trace (scalars), diag, sum (a scalar), outer, kron
         calculus            grad(s, b)_i = ds/db_i, div(A, b)_i = sum_j dA_ij/db_j, hessian(s, b)_ij = d2s/(db_i db_j),
                             the block b a `Symbol`
     """

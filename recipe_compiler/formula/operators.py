@@ -30,7 +30,7 @@ class Operator:
     call: str
     words: str
     """What `help` says it returns."""
-    degrees: tuple[int, ...] = ()
+    degrees: tuple[Fraction | int, ...] = ()
     """k of each argument, where `f(c x) = c**k f(x)`; of a block, in its unit."""
     latex: str = ""
     """It in LaTeX: `{0:power}` is the first argument, in parentheses where it binds less tightly than a power."""
@@ -79,6 +79,14 @@ _ROWS = {
         Operator(
             "logdet(A)", "log det A of a positive definite d x d matrix, a scalar",
             latex=r"\log\det\left({0}\right)", shapes="nn -> ",
+        ),
+        Operator(
+            "cholesky(A)", "the lower triangular L with L @ L.T = A, positive definite, and a positive diagonal",
+            (Fraction(1, 2),), r"\operatorname{{chol}}\left({0}\right)", shapes="nn -> n, n",
+        ),
+        Operator(
+            "solve_triangular(L, b)",
+            "inv(L) @ b of a column or matrix b, L lower triangular by its form, or upper as `L.T`",
         ),
         Operator(
             "trace(A)", "the trace sum_i A_ii of a square matrix, a scalar",
@@ -153,6 +161,9 @@ _ROWS = {
         ),
     ),
 }  # fmt: skip
+
+INVERTING = frozenset({"inv", "det", "logdet", "cholesky"})
+"""Functions for which a square matrix is factorised."""
 
 OPERATORS: Mapping[str, Operator] = {row.name: row for rows in _ROWS.values() for row in rows}
 

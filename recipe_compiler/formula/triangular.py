@@ -40,13 +40,15 @@ def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) 
     None if L is free of the state, or not seen as one.
 
     Args:
-        x: a column of a fixed number d of entries, or J of them, d x J.
+        x: a column of d entries, or J of them, d x J; d is a number where L has a block that is a triangle.
         mu: of the same shape.
         L: d x d; its diagonal has to be positive.
         declarations: of the blocks in it.
     """
     size, parts = L.shape.rows, _parts(L, declarations)
-    if not isinstance(size, int) or parts is None or not build.depends_on_state(L):
+    if size is None or parts is None or not build.depends_on_state(L):
+        return None
+    if not isinstance(size, int) and isinstance(parts.triangle, ex.Symbol):
         return None
     z = build.add([x, build.negate(mu)], x.shape)
     for one in (*parts.numbers, *parts.left):
@@ -58,7 +60,8 @@ def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) 
     halved = build.multiply(ex.Number(Fraction(-1, 2)), _squares(z), SCALAR)
     logs = [build.negate(one) for one in _log_diagonal(parts, size, declarations)]
     of_2_pi = ex.Apply("log", (build.multiply(ex.Number(Fraction(2)), ex.Pi(), SCALAR),), SCALAR)
-    constants = [*logs, build.multiply(ex.Number(Fraction(-size, 2)), of_2_pi, SCALAR)]
+    half = build.multiply(ex.Number(Fraction(-1, 2)), size_of(size), SCALAR)
+    constants = [*logs, build.multiply(half, of_2_pi, SCALAR)]
     if x.shape.cols is not None:
         count = size_of(x.shape.cols)
         constants = [build.multiply(count, one, SCALAR) for one in constants]
@@ -82,8 +85,8 @@ def _squares(z: Formula) -> Formula:
     return ex.Apply("trace", (square,), SCALAR)
 
 
-def is_triangle(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a square matrix is seen to be lower triangular: a block that is a factor, or one written out."""
+def is_lower_triangular(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a square matrix, no product, is seen to be lower triangular."""
     match formula:
         case ex.Symbol(name, _, Role.BLOCK):
             block = declarations.find(name)
@@ -91,7 +94,29 @@ def is_triangle(formula: Formula, declarations: Declarations) -> bool:
         case ex.Explicit(rows):
             return all(entry == _ZERO for i, row in enumerate(rows) for entry in row[i + 1 :])
         case _:
-            return False
+            return isinstance(formula, ex.Apply) and formula.fn == "cholesky"
+
+
+LOWER, UPPER = "lower", "upper"
+
+
+def sides(formula: Formula, declarations: Declarations) -> frozenset[str]:
+    """Return which triangles a square matrix is: LOWER, UPPER, both of a diagonal one, none of what is not seen."""
+    turned = {LOWER: UPPER, UPPER: LOWER}
+    match formula:
+        case ex.Identity() | ex.Apply("diag"):
+            return frozenset(turned)
+        case ex.Transpose(arg):
+            return frozenset(turned[side] for side in sides(arg, declarations))
+        case ex.Explicit(rows) if not is_lower_triangular(formula, declarations):
+            transposed = ex.Explicit(tuple(zip(*rows, strict=True)), formula.shape.transposed)
+            return frozenset({UPPER} if is_lower_triangular(transposed, declarations) else ())
+        case ex.Multiply(left, right) if SCALAR in (left.shape, right.shape):
+            return sides(right if left.shape == SCALAR else left, declarations)
+        case ex.MatMul(left, right) if left.shape == right.shape:
+            return sides(left, declarations) & sides(right, declarations)
+        case _:
+            return frozenset({LOWER} if is_lower_triangular(formula, declarations) else ())
 
 
 def diagonal(triangle: Formula, declarations: Declarations) -> Iterator[Formula]:
@@ -120,7 +145,7 @@ def _parts(formula: Formula, declarations: Declarations) -> _Parts | None:
             return None if found is None else _Parts((number, *found.numbers), found.left, found.triangle, found.right)
         case ex.MatMul(left, right):
             return _product(_parts(left, declarations), _parts(right, declarations))
-        case _ if is_triangle(formula, declarations):
+        case _ if is_lower_triangular(formula, declarations):
             return _Parts(triangle=formula)
         case _:
             return None
@@ -144,12 +169,15 @@ def _over(columns: Formula, divisor: Formula) -> Formula:
     return build.multiply(columns, factor, shape)
 
 
-def _log_diagonal(parts: _Parts, size: int, declarations: Declarations) -> Iterator[Formula]:
+def _log_diagonal(parts: _Parts, size: Size, declarations: Declarations) -> Iterator[Formula]:
     """Yield summands of sum_i log L_ii, a logarithm for each part of L."""
     for number in parts.numbers:
-        yield build.multiply(ex.Number(Fraction(size)), ex.Apply("log", (number,), SCALAR), SCALAR)
+        yield build.multiply(size_of(size), ex.Apply("log", (number,), SCALAR), SCALAR)
     for column in (*parts.left, *parts.right):
         yield ex.Apply("sum", (ex.Apply("log", (column,), column.shape),), SCALAR)
+    if isinstance(parts.triangle, ex.Apply):
+        yield build.multiply(ex.Number(Fraction(1, 2)), ex.Apply("logdet", parts.triangle.args, SCALAR), SCALAR)
+        return
     entries = () if parts.triangle is None else diagonal(parts.triangle, declarations)
     yield from (ex.Apply("log", (entry,), SCALAR) for entry in entries if entry != build.ONE)
 

@@ -27,6 +27,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named, names_given
 from recipe_compiler.formula.operators import OPERATORS
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.formula.triangular import sides
 
 _OF_SCALARS = {"norm2": "the square of a scalar is written x**2", "dot": "of scalars write a*b"}
 
@@ -82,6 +83,8 @@ def apply_function(part: tree.Call, args: tuple[Formula, ...], context: Context)
             if not context.unknowns.same(shape.rows, shape.cols):
                 return _expected(part, 0, args, "a square matrix", context)
             return ex.Apply("inv", args, shape)
+        case "solve_triangular":
+            return _solve_triangular(part, *args, context)
         case "sum":
             if is_scalar(context.shape(args[0])):
                 return _expected(part, 0, args, "a vector or a matrix", context)
@@ -172,6 +175,19 @@ def _inner_of_matrices(part: tree.Call, left: Formula, right: Formula, context: 
         return None
     square = Shape(shape.cols, shape.cols)
     return ex.Apply("trace", (ex.MatMul(ex.Transpose(left, shape.transposed), right, square),), SCALAR)
+
+
+def _solve_triangular(part: tree.Call, L: Formula, b: Formula, context: Context) -> Formula | None:
+    shape = context.shape(L)
+    if not context.unknowns.same(shape.rows, shape.cols):
+        return _expected(part, 0, (L,), "a square matrix", context)
+    if not sides(L, context.scope.declarations):
+        problem = f"found a {context.shown(L)} in solve_triangular() that is not seen to be triangular"
+        hint = (
+            "expected cholesky(A), a block that is a Cholesky factor, rows with zeros on one side, or products of such"
+        )
+        return context.fault(part.args[0], problem, f"{hint}; of any other matrix write inv(A) @ b")
+    return _matmul(ex.Apply("inv", (L,), shape), b, part.args[1], context)
 
 
 def _div(part: tree.Call, arg: Formula, block: ex.Symbol, context: Context) -> Formula | None:

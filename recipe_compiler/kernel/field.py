@@ -328,6 +328,19 @@ def has_kinds(f: Field, A: Array, kinds: list[str]) -> bool:
     return all(signs <= SIGNED[kind] if kind in SIGNED else KINDS[kind](f, A) for kind in kinds)
 
 
+def cholesky(f: Field, A: Array) -> Array:
+    """Return the lower triangular L with L L^T = A; UndefinedError where A is not symmetric and definite."""
+    require(f.vanish(A - A.T), "the Cholesky factor of a matrix that is not symmetric", UndefinedError)
+    L = A * constant(0)
+    for j in range(len(A)):
+        for i in range(j, len(A)):
+            rest = A[i, j] - sum((L[i, k] * L[j, k] for k in range(j)), constant(0))
+            if i == j:
+                require(f.sign(rest) > 0, "the Cholesky factor of a matrix that is not definite", UndefinedError)
+            L[i, j] = f.of("root 2", rest) if i == j else rest * f.of("inv", L[j, j])
+    return L
+
+
 def inverse(f: Field, A: Array) -> tuple[Array, Poly]:
     """Return inverse and determinant."""
     adjugate, (*_, determinant) = characteristic(A)

@@ -19,6 +19,7 @@ from .field import (
     UnreadError,
     array,
     characteristic,
+    cholesky,
     constant,
     diagonal,
     inverse,
@@ -67,6 +68,7 @@ SCALAR: dict[str, Callable[[Field, Poly], Poly]] = {
 MATRIX: dict[str, Callable[[Field, Array], Any]] = {
     **{name: lambda f, A, of=of: np.frompyfunc(lambda u: of(f, u), 1, 1)(A) for name, of in SCALAR.items()},
     "inv": lambda f, A: inverse(f, A)[0],
+    "cholesky": cholesky,
     "det": lambda f, A: characteristic(A)[1][-1],
     "sum": lambda f, A: sum(A.flat, constant(0)),
     "trace": lambda f, A: sum(np.diag(A), constant(0)),
@@ -97,7 +99,8 @@ Heaviside(x): (1 + sign(_x))/2; Heaviside(x, y): where(_x == 0, _y, (1 + sign(_x
 factorial(x): gamma(_x + 1); beta(x, y): exp(loggamma(_x) + loggamma(_y) - loggamma(_x + _y))
 norm2(x): sum(_x*_x); dot(x, y): sum(_x*_y); outer(x, y): _x @ _y.T; logdet(x): log(det(_x))
 Transpose(x): _x.T; Inverse(x): inv(_x); Trace(x): trace(_x); Determinant(x): det(_x); DiagMatrix(x): diag(_x)
-DotProduct(x, y): dot(_x, _y); S(x): _x; Float(x): _x; Rational(x): _x; Rational(x, y): _x/_y
+DotProduct(x, y): dot(_x, _y); solve_triangular(x, y): inv(_x) @ _y
+S(x): _x; Float(x): _x; Rational(x): _x; Rational(x, y): _x/_y
 HadamardProduct(x, y): _x*_y; Max(x, y): maximum(_x, _y)
 Min(x, y): minimum(_x, _y); KroneckerProduct(x, y): kron(_x, _y)
 E: exp(1); EulerGamma: -digamma(1); GoldenRatio: (1 + sqrt(5))/2

@@ -13,10 +13,9 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Tensor,
     Term,
 )
@@ -76,16 +75,10 @@ def _replace(atom: Atom, rule: Callable[[Atom], Atom]) -> Atom:
             return Applied(fn, tuple(replace_atoms(arg, rule) for arg in args))
         case Base(arg):
             return Base(replace_atoms(arg, rule))
-        case Inverse(of, at):
-            return Inverse(_replace_grid(of, rule), at)
-        case Determinant(of, log):
-            return Determinant(_replace_grid(of, rule), log)
+        case MatrixFunction(fn, of, at):
+            return MatrixFunction(fn, Grid(of.row, of.col, replace_atoms(of.entry, rule)), at)
         case _:
             return rule(atom)
-
-
-def _replace_grid(grid: Grid, rule: Callable[[Atom], Atom]) -> Grid:
-    return Grid(grid.row, grid.col, replace_atoms(grid.entry, rule))
 
 
 def matrix_name(grid: Grid) -> str | None:

@@ -5,7 +5,7 @@ Indices are eliminated one by one, first those that leave the fewest indices. Eq
 ones are computed before the chain.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,7 +26,15 @@ from recipe_compiler.program.loops import (
     Scalar,
     Statement,
 )
-from recipe_compiler.program.lower_inverse import Structure, block_of, inverted, log_determinant, structure
+from recipe_compiler.program.lower_inverse import (
+    Structure,
+    block_of,
+    factorised,
+    halved,
+    inverted,
+    log_determinant,
+    structure,
+)
 from recipe_compiler.tensor.atoms import ONE, Factor, moved, slots
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -35,10 +43,9 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Slot,
@@ -115,13 +122,13 @@ def _product(
 
 
 def _named(defined: Definitions, atom: Atom) -> Atom:
-    """Put the name of an inverse in its place: `inv(M)_ij` becomes a component of `inv_M`."""
-    if not isinstance(atom, Inverse):
+    """Put the name of a function of a matrix in its place: `inv(M)_ij` becomes a component of `inv_M`."""
+    if not isinstance(atom, MatrixFunction) or not atom.at:
         return atom
-    name = defined.name_of(atom.of)
+    name = defined.name_of((atom.fn, atom.of))
     if name is None:
-        name = _invert(defined, atom.of)
-        defined.meaning(atom.of, name)
+        name = _MATRICES[atom.fn](defined, atom.of)
+        defined.meaning((atom.fn, atom.of), name)
     return Component(name, atom.at)
 
 
@@ -143,11 +150,29 @@ def _invert(defined: Definitions, grid: Grid) -> str:
     return name
 
 
+def _factorise(defined: Definitions, grid: Grid) -> str:
+    constant = defined.is_constant_tensor(grid.entry)
+    return factorised(defined, _stored(defined, grid), grid.row.size, constant=constant)
+
+
+_MATRICES: Mapping[str, Callable[[Definitions, Grid], str]] = {
+    "inv": _invert, "cholesky": _factorise, "halved": lambda defined, grid: halved(defined, grid.row.size),
+}  # fmt: skip
+"""The functions that define the array of a matrix function."""
+
+
 def _stored(defined: Definitions, grid: Grid) -> str:
     """Return the array that a matrix is, or is computed into."""
     name = matrix_name(grid) or block_of(grid) or defined.name_of((_stored, grid))
     if name:
         return name
+    match grid.entry.terms:
+        case (Term(coefficient, ((MatrixFunction(_, _, at) as atom, power),)),) if coefficient == power == 1:
+            named = _named(defined, atom)
+            if at == (grid.row, grid.col) and isinstance(named, Component):
+                return named.name
+        case _:
+            pass
     name = defined.naming("matrix")
     loops = defined.over((grid.row, grid.col))
     body = filled(defined, name, grid.entry, loops)
@@ -242,15 +267,19 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
             return _before(defined, atom, defined.rows)
         case Applied() if defined.is_constant(atom) and (defined.ahead or not indices(atom)):
             return _ahead(defined, atom, variables, "of_constants", constant=True)
+        case Applied() if 2 <= len(indices(atom)) < len(scope) and not any(map(of_row, indices(atom))):
+            return _ahead(defined, atom, variables, "of_state", constant=defined.is_constant(atom))
         case Applied() if defined.ahead and scope and not indices(atom):
             return _ahead(defined, atom, variables, "of_state", constant=False)
         case Applied():
             return _call(defined, atom, scope, variables)
         case Base(arg):
             return scalar(defined, arg, scope, variables)
-        case Inverse():
+        case MatrixFunction(_, _, (_, _)):
             return _value(defined, _named(defined, atom), scope, variables)
-        case Determinant(of, True) if not defined.is_constant(atom) and structure(defined, of) is Structure.DEFINITE:
+        case MatrixFunction("logdet", of) if (
+            not defined.is_constant(atom) and structure(defined, of) is Structure.DEFINITE
+        ):
             return log_determinant(defined, _stored(defined, of), of.row.size)
         case _:
             return _leaf(defined, atom, variables)
@@ -309,8 +338,8 @@ def _word(atom: Atom) -> str:
             return name
         case Applied(fn, _):
             return _head(fn)
-        case Inverse(of, _):
-            return f"inv_{matrix_name(of) or 'matrix'}"
+        case MatrixFunction(fn, of):
+            return f"{fn}_{matrix_name(of) or 'matrix'}"
         case Base(Tensor(_, terms)):
             return "difference" if any(term.coefficient < 0 for term in terms) else "total"
         case _:

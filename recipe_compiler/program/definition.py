@@ -15,9 +15,8 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Tensor,
@@ -185,7 +184,7 @@ class Definitions:
                 return all(self.is_constant_tensor(arg) for arg in args)
             case Base(arg):
                 return self.is_constant_tensor(arg)
-            case Inverse(of, _) | Determinant(of, _):
+            case MatrixFunction(_, of):
                 return self.is_constant_tensor(of.entry)
             case SizeNumber() | Pi() | Delta():
                 return True

@@ -1,4 +1,4 @@
-"""Inverses and determinants of matrices that depend on the state: by triangles, in every step.
+"""Inverses, determinants and Cholesky factors of matrices that depend on the state: by triangles, in every step.
 
     L triangular        X = inv(L) by forward substitution
     S = L L^T           inv(S) = X^T X,    log det S = 2 sum_i log L_ii
@@ -15,9 +15,9 @@ from recipe_compiler.program.combine import nested, times
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, For, Increment, Invoke, Ref, Statement
 from recipe_compiler.tensor.definite import Definiteness, definiteness
-from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Grid, Index, Term
+from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Grid, Index, MatrixFunction, Term
 
-SUBSTITUTE, FACTORISE = "_triangle_inverse", "_cholesky_factor"
+SUBSTITUTE, FACTORISE, HALVED = "_triangle_inverse", "_cholesky_factor", "_halved_triangle"
 """Support functions; they write into their first argument."""
 
 
@@ -64,6 +64,8 @@ def _is_triangle(defined: Definitions, atom: Atom, grid: Grid) -> bool:
             return name in defined.triangles and at == (grid.row, grid.col)
         case Delta(left, right):
             return {left, right} == {grid.row, grid.col}
+        case MatrixFunction("cholesky", _, at):
+            return at == (grid.row, grid.col)
         case _:
             return False
 
@@ -86,7 +88,7 @@ def inverted(defined: Definitions, name: str, source: str, size: Size, of: Struc
     if of is Structure.TRIANGLE:
         _whole(defined, name, size, (Invoke(SUBSTITUTE, (name, source)),))
         return
-    root = _root(defined, source, size)
+    root = factorised(defined, source, size)
     half = defined.naming(f"inv_{root}")
     _whole(defined, half, size, (Invoke(SUBSTITUTE, (half, root)),))
     i, j, k = list(defined.variables(tuple(Index(size, label) for label in "ijk")).values())
@@ -101,7 +103,7 @@ def log_determinant(defined: Definitions, source: str, size: Size) -> Ref:
     """Return the scalar log det S = 2 sum_i log L_ii of a definite n x n array S = L L^T that depends on the state."""
     name = defined.name_of((log_determinant, source))
     if name is None:
-        root = _root(defined, source, size)
+        root = factorised(defined, source, size)
         name = defined.naming(f"log_det_{source}")
         (i,) = defined.variables((Index(size, "i"),)).values()
         log = times(Fraction(2), (Call("log", (Ref(root, (i, i)),)),))
@@ -110,15 +112,22 @@ def log_determinant(defined: Definitions, source: str, size: Size) -> Ref:
     return Ref(name)
 
 
-def _root(defined: Definitions, source: str, size: Size) -> str:
+def factorised(defined: Definitions, source: str, size: Size, *, constant: bool = False) -> str:
     """Return the array that is Cholesky's factor of another."""
     name = defined.name_of((FACTORISE, source))
     if name is None:
         name = defined.naming(f"root_{source}")
-        _whole(defined, name, size, (Invoke(FACTORISE, (name, source)),))
+        _whole(defined, name, size, (Invoke(FACTORISE, (name, source)),), constant=constant)
         defined.meaning((FACTORISE, source), name)
     return name
 
 
-def _whole(defined: Definitions, name: str, size: Size, body: tuple[Statement, ...]) -> None:
-    defined.having(Array(name, (size, size)), body)
+def halved(defined: Definitions, size: Size) -> str:
+    """Return the constant array that is 1 below its diagonal, 1/2 on it, and 0 above."""
+    name = defined.naming("halved_triangle")
+    _whole(defined, name, size, (Invoke(HALVED, (name,)),), constant=True)
+    return name
+
+
+def _whole(defined: Definitions, name: str, size: Size, body: tuple[Statement, ...], *, constant: bool = False) -> None:
+    defined.having(Array(name, (size, size)), body, constant=constant)

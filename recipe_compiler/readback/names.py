@@ -24,7 +24,7 @@ from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Scalar, scalarise
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Grid, Index, Inverse, Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, MatrixFunction, Tensor
 
 Value = Any
 Sizes = Mapping[str, int]
@@ -228,12 +228,10 @@ class Names:
                 return _coordinates(self, name)[integers(at)]
             case Component(name, at, ()):
                 return (self.known.get(name) or _components(base)[name])(integers(at))
-            case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
+            case MatrixFunction("inv", of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
                 return _inverse(base, name)[row, col]
-            case Inverse(of, (int(row), int(col))) if self.at_point:
-                return _inverse_of(self if depends_on_state(of) else base, of)[row, col]
-            case Determinant(of, log=True) if self.at_point:
-                return sp.log(_determinant_of(self if depends_on_state(of) else base, of))
+            case MatrixFunction(fn, of, at) if self.at_point and fn != "halved":
+                return _at_matrix(self if depends_on_state(of) else base, fn, of)[integers(at)]
             case _:
                 return None
 
@@ -259,11 +257,12 @@ def _components(names: Names) -> Mapping[str, Callable[[tuple[int, ...]], Scalar
 
 @lru_cache(maxsize=TABLES)
 def _invert_state(tensors: tuple[Tensor, ...]) -> bool:
-    """Whether tensors have inverses, or determinants, of matrices that depend on the state."""
+    """Whether tensors have Cholesky factors, or inverses or determinants of matrices that depend on the state."""
     atoms = (atom for tensor in tensors for atom in everywhere(tensor))
-    return any(depends_on_state(atom.of) for atom in atoms if isinstance(atom, Inverse | Determinant))
+    return any(atom.fn == "cholesky" or depends_on_state(atom.of) for atom in atoms if isinstance(atom, MatrixFunction))
 
 
+@lru_cache(maxsize=ENTRIES)
 def depends_on_state(grid: Grid) -> bool:
     """Whether an entry of a matrix is a function of coordinates."""
     return any(isinstance(atom, Coordinate) for atom in everywhere(grid.entry))
@@ -325,16 +324,17 @@ def _inverse(names: Names, parameter: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=TABLES)
-def _inverse_of(names: Names, grid: Grid) -> np.ndarray:
-    """Return the inverse of a matrix that is computed of others, at a point."""
-    return exact_inverse(_matrix_at(names, grid))
-
-
-@lru_cache(maxsize=TABLES)
-def _determinant_of(names: Names, grid: Grid) -> Scalar:
+def _at_matrix(names: Names, fn: str, grid: Grid) -> np.ndarray:
+    """Return a function of a matrix that is computed of others, at a point."""
+    matrix = _matrix_at(names, grid)
+    if fn == "inv":
+        return exact_inverse(matrix)
     with mpmath.workdps(PRECISION):
-        rows = [[_number(entry) for entry in row] for row in _matrix_at(names, grid)]
-        return sp.Float(mpmath.det(mpmath.matrix(rows)), PRECISION)
+        own = mpmath.matrix([[_number(entry) for entry in row] for row in matrix])
+        if fn == "cholesky":
+            return np.array([[sp.Float(x, PRECISION) for x in row] for row in mpmath.cholesky(own).tolist()], object)
+        found = sp.Float(mpmath.det(own), PRECISION)
+        return np.array(sp.log(found) if fn == "logdet" else found, object)
 
 
 def _matrix_at(names: Names, grid: Grid) -> np.ndarray:

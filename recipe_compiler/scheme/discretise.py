@@ -8,8 +8,11 @@ from itertools import product
 from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import CompilerError, Fault, ModelError
+from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Block, Parameter
+from recipe_compiler.formula.expression import Apply
 from recipe_compiler.formula.extents import valued
+from recipe_compiler.formula.operators import INVERTING
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import with_arrays
 from recipe_compiler.program.combine import unsupported
@@ -177,7 +180,7 @@ def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
 
 
 LARGE = 64
-"""The most coordinates of a stacked target whose text is made for their number: loops over more are not written out."""
+"""The most numbers of a stacked target whose text is made for their count: loops over more are not written out."""
 
 
 FEW = 16
@@ -187,8 +190,9 @@ FEW = 16
 def is_large(build: Build) -> bool:
     """Whether a text is made for every size of a stacked target, its sizes at its head.
 
-    So it is for more than 64 coordinates; not if no size has a name or one has a name of the dynamics, if blocks are
-    drawn by their laws or mapped by an involution, changed by code, or if they lie in constrained sets.
+    So it is for more than 64 coordinates and entries of matrices of the state that are taken apart; not if no size has
+    a name or one has a name of the dynamics, if blocks are drawn by their laws or mapped by an involution, changed by
+    code, or if they lie in constrained sets.
     """
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):
@@ -202,7 +206,12 @@ def is_large(build: Build) -> bool:
     named = {*stacked_sizes(build.target.declarations)}
     if not named or mine & named:
         return False
-    return sum(valued(length(own, sizes, build.target), {}) for own in build.target.declarations.blocks) > LARGE
+    entries = sum(valued(length(own, sizes, build.target), {}) for own in build.target.declarations.blocks)
+    stated = (build.target.potential, build.target.log_prior, build.target.log_likelihood)
+    inside = {node for formula in stated if formula is not None for node in nodes(formula) if depends_on_state(node)}
+    factored = {node.args[0].shape for node in inside if isinstance(node, Apply) and node.fn in INVERTING}
+    rows = (sizes.get(shape.rows, 0) if isinstance(shape.rows, str) else 0 for shape in factored)
+    return entries + sum(n * n for n in rows) > LARGE
 
 
 def small_sizes(build: Build) -> Iterator[dict[str, int]]:

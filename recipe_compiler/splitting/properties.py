@@ -12,7 +12,7 @@ from recipe_compiler.program.atoms import indices
 from recipe_compiler.tensor.atoms import nested
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.rewrite import rewritten
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Index, Inverse, Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, MatrixFunction, Tensor
 
 Centres = Mapping[str, Tensor]
 """The centre m of the reflection z_b -> 2 m - z_b of a block, 0 unless the block is a scalar."""
@@ -104,4 +104,4 @@ class _UnknownImageError(Exception):
 
 
 def _list_arguments(atom: Atom) -> tuple[Tensor, ...]:
-    return (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)
+    return (atom.of.entry,) if isinstance(atom, MatrixFunction) else nested(atom)

@@ -10,9 +10,8 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Slot,
@@ -35,13 +34,13 @@ def slots(atom: Atom) -> tuple[Slot, ...]:
             return at if not by else at + tuple(slot for coordinate in by for slot in coordinate.at)
         case Delta(left, right):
             return (left, right)
-        case Inverse(_, at):
+        case MatrixFunction(_, _, at):
             return at
         case Applied(_, args):
             return tuple(index for arg in args for index in arg.free)
         case Base(arg):
             return arg.free
-        case SizeNumber() | Pi() | Determinant():
+        case SizeNumber() | Pi():
             return ()
 
 
@@ -93,13 +92,13 @@ def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
             )
         case Delta(left, right):
             return Delta(_replace_slot(left, moves), _replace_slot(right, moves))
-        case Inverse(of, (row, col)):
-            return Inverse(of, (_replace_slot(row, moves), _replace_slot(col, moves)))
+        case MatrixFunction(fn, of, at):
+            return MatrixFunction(fn, of, _replace_slots(at, moves))
         case Applied(fn, args):
             return Applied(fn, tuple(moved_tensor(arg, moves) for arg in args))
         case Base(arg):
             return Base(moved_tensor(arg, moves))
-        case SizeNumber() | Pi() | Determinant():
+        case SizeNumber() | Pi():
             return atom
 
 
@@ -128,6 +127,6 @@ def everywhere(tensor: Tensor) -> Iterator[Atom]:
     for term in tensor.terms:
         for atom, _ in term.factors:
             yield atom
-            inner = (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)
+            inner = (atom.of.entry,) if isinstance(atom, MatrixFunction) else nested(atom)
             for arg in inner:
                 yield from everywhere(arg)

@@ -18,7 +18,7 @@ from recipe_compiler.tensor.calculus_protocol import as_number, constant
 from recipe_compiler.tensor.canonical import collect
 from recipe_compiler.tensor.derivative import term_derivative
 from recipe_compiler.tensor.functions import applied
-from recipe_compiler.tensor.inverses import determinant, inverse, size_number
+from recipe_compiler.tensor.inverses import cholesky, determinant, inverse, size_number
 from recipe_compiler.tensor.order import sorted_indices, spell_factors
 from recipe_compiler.tensor.powers import power, whole
 from recipe_compiler.tensor.rules import Rules, rules_of
@@ -170,6 +170,10 @@ class Calculus:
     def determinant(self, grid: Grid, *, log: bool = False) -> Tensor:
         """Return the scalar det(A) of a square matrix, or log det(A)."""
         return determinant(self, grid, log=log)
+
+    def cholesky(self, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
+        """Return the entry L_ij of the Cholesky factor of a positive definite matrix, A = L L.T."""
+        return cholesky(self, grid, at)
 
     def diff(self, tensor: Tensor, coordinate: Coordinate, *, almost_everywhere: bool = False) -> Tensor:
         """Return the partial derivative d tensor / d z_j; the indices of the coordinate are free in the result, too.

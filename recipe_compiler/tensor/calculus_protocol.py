@@ -61,6 +61,10 @@ class Arithmetic(Protocol):
         """Entry of an inverse matrix."""
         ...
 
+    def cholesky(self, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
+        """Entry of a Cholesky factor."""
+        ...
+
     def is_zero(self, tensor: Tensor) -> bool:
         """Whether a tensor is shown to be zero."""
         ...

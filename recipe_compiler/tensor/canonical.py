@@ -29,7 +29,7 @@ from recipe_compiler.tensor.terms import (
     Coordinate,
     Delta,
     Index,
-    Inverse,
+    MatrixFunction,
     Slot,
     Tensor,
     Term,
@@ -173,8 +173,9 @@ def _colour_atom(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
             return f"c{name}[{slots}]{sorted(_colour_atom(rules, x, colours) for x in by)}"
         case Delta(left, right):
             return f"k{sorted((_colour_slots((left,), colours), _colour_slots((right,), colours)))}"
-        case Inverse(of, at):
-            return f"i({_colour_tensor(rules, of.entry, {})}){sorted(_colour_slots((slot,), colours) for slot in at)}"
+        case MatrixFunction(fn, of, at):
+            where = [_colour_slots((slot,), colours) for slot in at]
+            return f"{fn[0]}({_colour_tensor(rules, of.entry, {})}){sorted(where) if fn == 'inv' else where}"
         case Applied(fn, args):
             return f"f{fn}({'|'.join(_colour_tensor(rules, arg, colours) for arg in args)})"
         case Base(arg):

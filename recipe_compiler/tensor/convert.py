@@ -211,8 +211,9 @@ class _Conversion:
         if fn in ELEMENTWISE or fn in ELEMENTWISE_PAIRS:
             return self.c.applied(fn, *(self.spread(arg, at) for arg in args))
         rules: dict[str, Callable[..., Tensor]] = {
-            "where": self.where, "inv": self.inverse, "trace": self.trace, "sum": self.sum, "diag": self.diagonal,
-            "outer": self.outer, "grad": self.gradient, "div": self.divergence, "hessian": self.hessian,
+            "where": self.where, "inv": self.inverse, "cholesky": self.cholesky, "trace": self.trace, "sum": self.sum,
+            "diag": self.diagonal, "outer": self.outer, "grad": self.gradient, "div": self.divergence,
+            "hessian": self.hessian,
         }  # fmt: skip
         if fn in ("det", "logdet"):
             return self.determinant(args[0], log=fn == "logdet")
@@ -234,7 +235,7 @@ class _Conversion:
         """Return a square matrix entry by entry."""
         size = matrix.shape.rows
         if size is None or size != matrix.shape.cols:
-            raise meaningless(f"found the inverse or determinant of a {matrix.shape}, expected a square matrix")
+            raise meaningless(f"found a function of a {matrix.shape}, expected a square matrix")
         row, col = grid_indices(size)
         here, there = self.inner(size), self.inner(size)
         entry = self.tensor(matrix, (here, there))
@@ -251,6 +252,11 @@ class _Conversion:
             case matrix:
                 row, col = at
                 return self.c.inverse(self.grid(matrix), (row, col))
+
+    def cholesky(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """Return `cholesky(A)`."""
+        row, col = at
+        return self.c.cholesky(self.grid(args[0]), (row, col))
 
     def determinant(self, matrix: Formula, *, log: bool) -> Tensor:
         """Return `det(A)` or `logdet(A)`; det(A B) = det(A) det(B) for square A and B."""

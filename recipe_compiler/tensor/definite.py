@@ -24,7 +24,7 @@ from recipe_compiler.tensor.terms import (
     Coordinate,
     Delta,
     Index,
-    Inverse,
+    MatrixFunction,
     Slot,
     Tensor,
     Term,
@@ -134,7 +134,7 @@ def _as_link(c: Calculus, factor: Factor) -> Link | None:
     match factor:
         case (Component(_, (at,), ()) | Coordinate(_, (at,))) as atom, exponent if exponent == 1:
             return Link(atom, (at, None), symmetric=False)
-        case (Component(_, (row, col), ()) | Inverse(_, (row, col))) as atom, exponent if exponent == 1:
+        case (Component(_, (row, col), ()) | MatrixFunction(_, _, (row, col))) as atom, exponent if exponent == 1:
             return Link(atom, (row, col), _is_symmetric(c, atom))
         case _:
             return None
@@ -251,15 +251,15 @@ def _definiteness_of_chain(c: Calculus, links: Chain) -> Definiteness:
 
 
 def _is_invertible_link(c: Calculus, step: DirectedLink[Link]) -> bool:
-    """Whether a matrix of a product is an inverse or positive definite."""
+    """Whether a matrix of a product is an inverse, a Cholesky factor or positive definite."""
     atom = step.link.atom
-    return isinstance(atom, Inverse) or definite_atom(c, atom) is Definiteness.DEFINITE
+    return isinstance(atom, MatrixFunction) or definite_atom(c, atom) is Definiteness.DEFINITE
 
 
 def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
     """Return the definiteness of one matrix, [n, n]: by its declared kind, or as the inverse of a definite one."""
     match atom:
-        case Inverse(of, _):
+        case MatrixFunction("inv", of):
             known = definiteness(c, of.entry)
             return known if known is Definiteness.DEFINITE else Definiteness.UNKNOWN
         case Component(name, (_, _), ()):
@@ -273,7 +273,7 @@ def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
 def _is_symmetric(c: Calculus, atom: Atom) -> bool:
     """Whether a matrix is symmetric by declaration, or the inverse of a symmetric one."""
     match atom:
-        case Inverse(of, _):
+        case MatrixFunction("inv", of):
             return grid_sign(c, of) == 1
         case Component(name, (_, _), ()):
             return declared_symmetry(c.rules, name) == 1
@@ -284,8 +284,8 @@ def _is_symmetric(c: Calculus, atom: Atom) -> bool:
 def _identity_without_slots(atom: Atom) -> object:
     """Return an atom without its slots, to compare atoms."""
     match atom:
-        case Inverse(of, _):
-            return of
+        case MatrixFunction(fn, of):
+            return fn, of
         case Component(name, at, _) | Coordinate(name, at):
             return type(atom).__name__, name, len(at)
         case _:

@@ -14,6 +14,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.atoms import ONE, indices
 from recipe_compiler.tensor.branch_continuity import step_between
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
+from recipe_compiler.tensor.inverses import halved_triangle
 from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.show import write
 from recipe_compiler.tensor.style import PLAIN
@@ -25,10 +26,9 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Slot,
@@ -136,10 +136,8 @@ def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everyw
             return _differentiate_function(c, fn, args, by, almost_everywhere=almost_everywhere)
         case Base(arg):
             return c.diff(arg, by, almost_everywhere=almost_everywhere)
-        case Inverse(of, at):
-            return _inverse_derivative(c, of, at, by)
-        case Determinant(of, log):
-            return _determinant_derivative(c, of, by, log=log)
+        case MatrixFunction():
+            return _matrix_function_derivative(c, atom, by)
         case SizeNumber() | Pi() | Delta():
             return constant(0)
 
@@ -167,29 +165,33 @@ def _differentiate_function(
     return c.applied(where, left, right, yes, no)
 
 
-def _inverse_derivative(c: Arithmetic, of: Grid, at: tuple[Slot, Slot], by: Coordinate) -> Tensor:
-    """Return the entry of -inv(A) (dA/dz) inv(A)."""
-    left, right = _unused_indices(of.row.size, (*at, *by.at))
+def _matrix_function_derivative(c: Arithmetic, atom: MatrixFunction, by: Coordinate) -> Tensor:
+    """Return the derivative of a function of a matrix A by a coordinate z, an entry of it where it is a matrix.
+
+        d inv(A) = -inv(A) dA inv(A)        d log det A = trace(inv(A) dA)
+        d L = L (H * (inv(L) dA inv(L).T)),  A = L L.T, * entry by entry, H_ij = 1 below the diagonal, 1/2 on it
+
+    The last is Eq. 9 of Murray, Differentiation of the Cholesky decomposition (2016), arXiv:1602.07527.
+    """
+    of, at = atom.of, atom.at
+    left, right, k = _unused_indices(of.row.size, (*at, *by.at))
     inner = c.diff(c.rename(of.entry, {of.row: left, of.col: right}), by)
     if inner.is_zero:
         return constant(0)
-    product = c.multiply(c.inverse(of, (at[0], left)), inner, c.inverse(of, (right, at[1])))
-    return c.scale(c.total(product, left, right), -1)
-
-
-def _determinant_derivative(c: Arithmetic, of: Grid, by: Coordinate, *, log: bool) -> Tensor:
-    """Return trace(inv(A) dA/dz) for log det A, times det A for det A."""
-    left, right = _unused_indices(of.row.size, by.at)
-    inner = c.diff(c.rename(of.entry, {of.row: left, of.col: right}), by)
-    if inner.is_zero:
-        return constant(0)
+    if atom.fn == "inv":
+        product = c.multiply(c.inverse(of, (at[0], left)), inner, c.inverse(of, (right, at[1])))
+        return c.scale(c.total(product, left, right), -1)
+    if atom.fn == "cholesky":
+        root = Grid(of.row, of.col, c.cholesky(of, (of.row, of.col)))
+        sides = c.multiply(c.inverse(root, (k, left)), inner, c.inverse(root, (at[1], right)))
+        halved = c.multiply(c.cholesky(of, (at[0], k)), halved_triangle(c, of.row.size, (k, at[1])))
+        return c.total(c.multiply(halved, c.total(sides, left, right)), k)
     logarithmic = c.total(c.multiply(c.inverse(of, (right, left)), inner), left, right)
-    value = Tensor((), (Term(ONE, ((Determinant(of, log=False), ONE),)),))
-    return logarithmic if log else c.multiply(value, logarithmic)
+    value = Tensor((), (Term(ONE, ((MatrixFunction("det", of), ONE),)),))
+    return logarithmic if atom.fn == "logdet" else c.multiply(value, logarithmic)
 
 
-def _unused_indices(size: Size, taken: tuple[Slot, ...]) -> tuple[Index, Index]:
-    """Return two indices apart from those taken, to be summed over."""
-    candidates = (Index(size, f"%{n}") for n in range(len(taken) + 2))
-    left, right, *_ = (index for index in candidates if index not in taken)
-    return left, right
+def _unused_indices(size: Size, taken: tuple[Slot, ...]) -> list[Index]:
+    """Return three indices apart from those taken, to be summed over."""
+    candidates = (Index(size, f"%{n}") for n in range(len(taken) + 3))
+    return [index for index in candidates if index not in taken][:3]

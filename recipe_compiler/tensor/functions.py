@@ -17,7 +17,7 @@ from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, cons
 from recipe_compiler.tensor.powers import split
 from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
-from recipe_compiler.tensor.terms import Applied, Atom, Delta, Determinant, Index, Tensor, Term
+from recipe_compiler.tensor.terms import Applied, Atom, Delta, Index, MatrixFunction, Tensor, Term
 
 _SQUARES = {name: row.square for name, row in FUNCTIONS.items() if row.square}
 
@@ -119,8 +119,8 @@ def _apply_exp(c: Arithmetic, arg: Tensor) -> Tensor:
         match term.factors:
             case ((Applied("log", (inner,)), exponent),) if exponent == 1 and indices(term.factors) <= set(arg.free):
                 powers.append(c.power(inner, term.coefficient))
-            case ((Determinant(of, True), exponent),) if exponent == 1:
-                powers.append(c.power(_tensor_of_atom(Determinant(of, log=False)), term.coefficient))
+            case ((MatrixFunction("logdet", of), exponent),) if exponent == 1:
+                powers.append(c.power(_tensor_of_atom(MatrixFunction("det", of)), term.coefficient))
             case _:
                 rest.append(term)
     if powers:
@@ -207,7 +207,7 @@ def _log_of_product(c: Arithmetic, term: Term, arg: Tensor) -> Tensor:
 
 def _has_plain_log(atom: Atom) -> bool:
     """Whether the logarithm of an atom is written without log: determinants and exponentials."""
-    return isinstance(atom, Determinant) or (isinstance(atom, Applied) and atom.fn == "exp")
+    return isinstance(atom, MatrixFunction | Applied) and atom.fn in {"det", "logdet", "exp"}
 
 
 def _log_atom(factor: Factor) -> Tensor:
@@ -215,8 +215,8 @@ def _log_atom(factor: Factor) -> Tensor:
     match factor[0]:
         case Applied("exp", (arg,)):
             return arg
-        case Determinant(of, False):
-            return _tensor_of_atom(Determinant(of, log=True))
+        case MatrixFunction("det", of):
+            return _tensor_of_atom(MatrixFunction("logdet", of))
         case atom:
             return _function_atom("log", (_tensor_of_atom(atom),))
 

@@ -1,14 +1,17 @@
-"""Inverses and determinants of matrices given entry by entry, of symbolic size.
+"""Inverses, determinants and Cholesky factors of matrices given entry by entry, of symbolic size.
 
     inv(c A) = inv(A)/c      inv(diag(v)) = diag(1/v)      inv(inv(A)) = A      sum_s inv(A)_is A_sj = delta_ij
+    cholesky(c A) = sqrt(c) cholesky(A)      cholesky(diag(v)) = diag(sqrt(v))      det cholesky(A) = sqrt(det A)
 
 Nothing else is expanded: inv(A)_ij is an atom, and inv(A.T)_ij the same atom with its slots exchanged.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeGuard
 
 from recipe_compiler import limits
 from recipe_compiler.formula.shapes import Size
@@ -21,15 +24,16 @@ from recipe_compiler.tensor.terms import (
     Atom,
     Component,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     SizeNumber,
     Slot,
     Tensor,
     Term,
 )
+
+HALF = Fraction(1, 2)
 
 
 def grid_indices(size: Size) -> tuple[Index, Index]:
@@ -61,12 +65,9 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
         return c.multiply(c.power(content, -1), inverse(c, Grid(row, col, entry), at))
     diagonal = _find_diagonal(c, grid)
     if diagonal is not None:
-        free = tuple(slot for slot in at if isinstance(slot, Index))
-        return c.multiply(
-            c.collect([Term(ONE, ((Delta(*at), ONE),))], free), _put_slot(c, c.power(diagonal, -1), row, at[0])
-        )
+        return _on_diagonal(c, c.power(diagonal, -1), row, at)
     match entry.terms:
-        case (Term(coefficient, ((Inverse(of, inner), exponent),)),) if coefficient == exponent == 1:
+        case (Term(coefficient, ((MatrixFunction("inv", of, inner), exponent),)),) if coefficient == exponent == 1:
             places: dict[Slot, Slot] = dict(zip((row, col), at, strict=True))
             moves = dict(zip((of.row, of.col), (places[inner[0]], places[inner[1]]), strict=True))
             return c.rename(of.entry, moves)
@@ -76,7 +77,7 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
             swapped = _transpose_grid(c, grid)
             if spell_tensor(swapped) < spell_tensor(entry):
                 grid, at = Grid(row, col, swapped), (at[1], at[0])
-            return c.collect([Term(ONE, ((Inverse(grid, at), ONE),))], [s for s in at if isinstance(s, Index)])
+            return _entry(c, "inv", grid, at)
 
 
 def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
@@ -90,10 +91,53 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
     if diagonal is not None and is_positive(c.rules, diagonal):
         logarithm = c.total(c.applied("log", diagonal), grid.row)
         return logarithm if log else c.applied("exp", logarithm)
+    match grid.entry.terms:
+        case (Term(coefficient, ((MatrixFunction("cholesky", of), exponent),)),) if coefficient == exponent == 1:
+            whole = determinant(c, of, log=log)
+            return c.scale(whole, HALF) if log else c.power(whole, HALF)
+        case _:
+            pass
     swapped = _transpose_grid(c, grid)
     if spell_tensor(swapped) < spell_tensor(grid.entry):
         grid = Grid(grid.row, grid.col, swapped)
-    return Tensor((), (Term(ONE, ((Determinant(grid, log), ONE),)),))
+    return _entry(c, "logdet" if log else "det", grid, ())
+
+
+def cholesky(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
+    """Return the entry L_ij of the lower triangle with L L.T = A, A: [n, n]. That A is definite is not decided here.
+
+    Raises:
+        ModelError: the matrix is zero everywhere, or differs from datum to datum.
+    """
+    grid = _canonical_grid(c, grid)
+    if grid.entry.is_zero:
+        raise meaningless("found the Cholesky factor of a matrix that is zero everywhere")
+    content, entry = _without_scalars(c, grid)
+    if content is not None and is_positive(c.rules, content):
+        return c.multiply(c.power(content, HALF), cholesky(c, Grid(grid.row, grid.col, entry), at))
+    diagonal = _find_diagonal(c, grid)
+    if diagonal is not None:
+        return _on_diagonal(c, c.power(diagonal, HALF), grid.row, at)
+    row, col = at
+    above = isinstance(row, int) and isinstance(col, int) and row < col
+    return constant(0) if above else _entry(c, "cholesky", grid, at)
+
+
+def halved_triangle(c: Arithmetic, size: Size, at: tuple[Slot, Slot]) -> Tensor:
+    """Return the entry of the n x n matrix that is 1 below its diagonal, 1/2 on it, and 0 above."""
+    row, col = grid_indices(size)
+    return _entry(c, "halved", Grid(row, col, constant(1, (row, col))), at)
+
+
+def _entry(c: Arithmetic, fn: str, grid: Grid, at: tuple[Slot, ...]) -> Tensor:
+    atom = MatrixFunction(fn, grid, at)
+    return c.collect([Term(ONE, ((atom, ONE),))], [slot for slot in at if isinstance(slot, Index)])
+
+
+def _on_diagonal(c: Arithmetic, entry: Tensor, row: Index, at: tuple[Slot, Slot]) -> Tensor:
+    """Return the entry of the diagonal matrix that has `entry`, a function of the index `row`, on its diagonal."""
+    free = tuple(slot for slot in at if isinstance(slot, Index))
+    return c.multiply(c.collect([Term(ONE, ((Delta(*at), ONE),))], free), _put_slot(c, entry, row, at[0]))
 
 
 def grid_sign(c: Arithmetic, grid: Grid) -> int:
@@ -120,15 +164,15 @@ def contracted(
     """Replace one pair sum_s inv(A)_as A_sb by delta_ab, A: [n, n]; return the factors and s, or None without one.
 
     The index s must occur nowhere else: sum_s inv(A)_as A_sb x_s is no matrix product. For a symmetric A every order of
-    slots counts. A is a single name here: inv(M) with M, not with a sum.
+    slots counts. A is one atom here: inv(M) with M, inv(cholesky(M)) with cholesky(M), not with a sum.
     """
-    inverses = [atom for atom, exponent in factors if isinstance(atom, Inverse) and exponent == 1]
+    inverses = [atom for atom, exponent in factors if _is_inverse(atom) and exponent == 1]
     if not inverses:
         return None
     uses = Counter(slot for atom, _ in factors for slot in slots(atom))
     for atom in inverses:
         for other, exponent in factors:
-            if exponent != 1 or not isinstance(other, Component) or other.by:
+            if exponent != 1 or not _is_matrix(other):
                 continue
             pair = _find_contraction(
                 c, atom, other, {slot for slot, count in uses.items() if count == 2 and slot not in free}
@@ -139,12 +183,20 @@ def contracted(
     return None
 
 
+def _is_inverse(atom: Atom) -> TypeGuard[MatrixFunction]:
+    return isinstance(atom, MatrixFunction) and atom.fn == "inv"
+
+
+def _is_matrix(atom: Atom) -> TypeGuard[Component | MatrixFunction]:
+    return len(slots(atom)) == 2 and (isinstance(atom, MatrixFunction) or (isinstance(atom, Component) and not atom.by))
+
+
 def _find_contraction(
-    c: Arithmetic, inverse_: Inverse, matrix: Component, once: set[Slot]
+    c: Arithmetic, inverse_: MatrixFunction, matrix: Component | MatrixFunction, once: set[Slot]
 ) -> tuple[Delta, Index] | None:
     """Return the delta that replaces inv(A)_as A_sb, and s; None if the two factors do not contract."""
-    entry = Component(matrix.name, (inverse_.of.row, inverse_.of.col))
-    if len(matrix.at) != 2 or inverse_.of.entry.terms != (Term(ONE, ((entry, ONE),)),):
+    entry = replace(matrix, at=(inverse_.of.row, inverse_.of.col))
+    if inverse_.of.entry.terms != (Term(ONE, ((entry, ONE),)),):
         return None
     (a, b), (p, q) = inverse_.at, matrix.at
     symmetric = grid_sign(c, inverse_.of) == 1

@@ -22,10 +22,9 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Slot,
     Tensor,
     Term,
@@ -186,8 +185,8 @@ def _write_scalar(c: Calculus, style: Style, atom: Atom, exponent: Fraction) -> 
             return style.power(style.call(fn, [_write_sum(c, style, arg) for arg in args]), exponent, simple=True)
         case Base(arg):
             return style.power(_write_sum(c, style, arg), exponent, simple=False)
-        case Determinant(of, log):
-            written = style.call("logdet" if log else "det", [_write_matrix(c, style, of)[0]])
+        case MatrixFunction(fn, of):
+            written = style.call(fn, [_write_matrix(c, style, of)[0]])
             return style.power(written, exponent, simple=True)
         case _:
             return write_power(style, atom, exponent, {}, NONE)
@@ -217,9 +216,11 @@ def _atom_as_link(c: Calculus, style: Style, atom: Atom, term: Term) -> Link:
             return Link(style.gradient(style.symbol(name), block, 2), (row, col), 1)
         case Component(name, (row, col), (Coordinate(block, (at,)),)):
             return _divergence_as_link(c, style, Component(name, (row, col)), block, at, term)
-        case Inverse(of, (row, col)):
+        case MatrixFunction("inv", of, (row, col)):
             matrix, simple = _write_matrix(c, style, of)
             return Link(style.inverse(matrix, simple=simple), (row, col), grid_sign(c, of))
+        case MatrixFunction("cholesky", of, (row, col)):
+            return Link(style.call("cholesky", [_write_matrix(c, style, of)[0]]), (row, col))
         case Delta(left, right):
             return Link("I", (left, right), 1)
         case Applied(fn, (arg,)) if len(arg.free) == 1:

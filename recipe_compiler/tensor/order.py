@@ -12,14 +12,15 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Slot,
     Tensor,
 )
+
+_MATRIX_FUNCTIONS = {"inv": "8", "det": "90", "logdet": "91", "cholesky": "92", "halved": "93"}
 
 
 def spell_slot(slot: Slot) -> str:
@@ -44,10 +45,8 @@ def spell(atom: Atom) -> str:
             return f"6{fn}({'|'.join(spell_tensor(arg) for arg in args)})"
         case Base(arg):
             return f"7({spell_tensor(arg)})"
-        case Inverse(of, at):
-            return f"8({spell_tensor(of.entry)})[{_spell_slots(at)}]"
-        case Determinant(of, log):
-            return f"9{int(log)}({spell_tensor(of.entry)})"
+        case MatrixFunction(fn, of, at):
+            return f"{_MATRIX_FUNCTIONS[fn]}({spell_tensor(of.entry)}){f'[{_spell_slots(at)}]' * bool(at)}"
 
 
 def spell_factors(factors: Iterable[Factor]) -> str:

@@ -28,7 +28,7 @@ from recipe_compiler.tensor.terms import (
     Coordinate,
     Delta,
     Index,
-    Inverse,
+    MatrixFunction,
     SizeNumber,
     Slot,
     Tensor,
@@ -260,9 +260,9 @@ def oriented(c: Arithmetic, atom: Atom) -> tuple[int, Atom]:
         case Component(name, at, by):
             sign, at = _orient_slots(_symmetry_of_component(c.rules, name, at), at)
             return sign, Component(name, at, _sort_derivatives(by))
-        case Inverse(of, at):
-            sign, (row, col) = _orient_slots(grid_sign(c, of), at)
-            return sign, Inverse(of, (row, col))
+        case MatrixFunction("inv", of, at):
+            sign, at = _orient_slots(grid_sign(c, of), at)
+            return sign, MatrixFunction("inv", of, at)
         case _:
             return 1, atom
 

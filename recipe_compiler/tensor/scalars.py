@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import sympy
 
+from recipe_compiler.algebra.scalars.matrices import cholesky
 from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.elementwise import FUNCTIONS
@@ -25,10 +26,9 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Slot,
@@ -49,6 +49,14 @@ Where = Callable[[str, Scalar, Scalar, Scalar, Scalar], Scalar]
 
 Sums = dict[tuple[tuple[Factor, ...], tuple[int, ...]], Scalar]
 """Sums by their factors and the positions of the indices that are not summed over, in order."""
+
+
+MATRIX_FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "inv": lambda A: A.inv(method="ADJ"),
+    "det": lambda A: A.det(method="berkowitz"),
+    "logdet": lambda A: sympy.log(A.det(method="berkowitz")),
+    "cholesky": lambda A: sympy.Matrix(cholesky(A.tolist())),
+}
 
 
 def scalarise(
@@ -83,8 +91,8 @@ class _Evaluation:
     apart: bool
     sums: Sums
     where: Where
-    matrices: dict[tuple[Grid, bool], Scalar] = field(default_factory=dict[tuple[Grid, bool], Scalar])
-    """Grids, and their inverses where True."""
+    matrices: dict[tuple[str, Grid], Scalar] = field(default_factory=dict[tuple[str, Grid], Scalar])
+    """Functions of matrices by name."""
 
     def size(self, size: Size) -> int:
         """Return a size as an integer."""
@@ -172,33 +180,22 @@ class _Evaluation:
                 if known is None:
                     raise CompilerError(f"no value for {atom}")
                 return known
-            case Inverse(of, (row, col)):
+            case MatrixFunction("halved", _, (left, right)):
+                return sympy.Rational(1 + sympy.sign(_position_of(left, at) - _position_of(right, at)), 2)
+            case MatrixFunction(fn, of, slots):
                 known = self.leaf(moved(atom, at))
-                return (
-                    self.matrix(of, inverse=True)[_position_of(row, at), _position_of(col, at)]
-                    if known is None
-                    else known
-                )
-            case Determinant(of, log):
-                known = self.leaf(atom)
-                if known is not None:
-                    return known
-                det = self.matrix(of, inverse=False).det(method="berkowitz")
-                return sympy.log(det) if log else det
+                if known is None:
+                    known = self.function(fn, of)
+                    known = known[tuple(_position_of(slot, at) for slot in slots)] if slots else known
+                return known
 
-    def matrix(self, grid: Grid, *, inverse: bool) -> Scalar:
-        """Return a SymPy matrix of a grid's entries, or its inverse, computed once."""
-        key = (grid, inverse)
-        if key not in self.matrices:
-            if inverse:
-                self.matrices[key] = self.matrix(grid, inverse=False).inv(method="ADJ")
-            else:
-                rows, cols = self.size(grid.row.size), self.size(grid.col.size)
-                entries = [
-                    [self.tensor(grid.entry, {grid.row: i, grid.col: j}) for j in range(cols)] for i in range(rows)
-                ]
-                self.matrices[key] = sympy.Matrix(entries)
-        return self.matrices[key]
+    def function(self, fn: str, grid: Grid) -> Scalar:
+        """Return a function of a matrix, computed once."""
+        if (fn, grid) not in self.matrices:
+            size = self.size(grid.row.size)
+            A = sympy.Matrix(size, size, lambda i, j: self.tensor(grid.entry, {grid.row: int(i), grid.col: int(j)}))
+            self.matrices[fn, grid] = MATRIX_FUNCTIONS[fn](A)
+        return self.matrices[fn, grid]
 
 
 def _memo_key(

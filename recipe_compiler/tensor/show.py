@@ -12,10 +12,9 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Slot,
@@ -140,8 +139,10 @@ def _orient_for_reading(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
     match atom:
         case Component(name, (left, right), by) if name in symmetric and right in ends and left not in ends:
             return Component(name, (right, left), by)
-        case Inverse(of, (left, right)) if right in ends and left not in ends and _sole_name(of) in symmetric:
-            return Inverse(of, (right, left))
+        case MatrixFunction("inv", of, (left, right)) if (
+            right in ends and left not in ends and _sole_name(of) in symmetric
+        ):
+            return MatrixFunction("inv", of, (right, left))
         case _:
             return atom
 
@@ -185,11 +186,10 @@ def _write_atom(style: Style, atom: Atom, letters: Letters, symmetric: Names) ->
             return style.call(fn, [write(style, arg, letters, symmetric) for arg in args])
         case Base(arg):
             return write(style, arg, letters, symmetric)
-        case Inverse(of, at):
+        case MatrixFunction(fn, of, at):
             matrix, simple = matrix_of(style, of)
-            return style.at(style.inverse(matrix, simple=simple), _write_slots(at, letters))
-        case Determinant(of, log):
-            return style.call("logdet" if log else "det", [matrix_of(style, of)[0]])
+            written = style.inverse(matrix, simple=simple) if fn == "inv" else style.call(fn, [matrix])
+            return style.at(written, _write_slots(at, letters))
 
 
 def matrix_of(style: Style, grid: Grid) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
-    Determinant,
+    MatrixFunction,
     Pi,
     SizeNumber,
     Tensor,
@@ -112,8 +112,10 @@ def _is_factor_nonnegative(rules: Rules, factor: Factor, *, strictly: bool) -> b
             return is_positive(rules, arg) if strictly else is_nonnegative(rules, arg)
         case Delta():
             return not strictly
-        case Determinant(of, log):
-            return not log and _is_declared_definite(rules, of.entry)
+        case MatrixFunction("det", of):
+            return _is_declared_definite(rules, of.entry)
+        case MatrixFunction("cholesky", _, (row, col)):
+            return row == col
         case _:
             return False
 

@@ -94,22 +94,19 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Inverse:
-    """An entry inv(A)_ij of the inverse of a matrix A."""
+class MatrixFunction:
+    """A number made of a square matrix A, or an entry of a matrix made of it: inv(A)_ij.
 
+    Without slots `det` and `logdet`; with two `inv`, `cholesky`, the lower triangular L with A = L L^T and a positive
+    diagonal, and, of a matrix of ones, `halved`: 1 below the diagonal, 1/2 on it, 0 above.
+    """
+
+    fn: str
     of: Grid
-    at: tuple[Slot, Slot]
+    at: tuple[Slot, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Determinant:
-    """det A of a matrix, or log det A where `log` is set; a scalar."""
-
-    of: Grid
-    log: bool
-
-
-Atom = Coordinate | Component | SizeNumber | Pi | Delta | Applied | Base | Inverse | Determinant
+Atom = Coordinate | Component | SizeNumber | Pi | Delta | Applied | Base | MatrixFunction
 
 
 @dataclass(frozen=True, slots=True)

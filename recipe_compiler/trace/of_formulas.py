@@ -23,10 +23,9 @@ from recipe_compiler.tensor.terms import (
     Atom,
     Base,
     Coordinate,
-    Determinant,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     Slot,
     Tensor,
     Term,
@@ -160,10 +159,10 @@ class Reading:
             case Applied(fn, (arg,)) if fn in _SMOOTH:
                 found = self.S.compose(slopes(self.c, fn), self.series(arg), fn)
                 return self.S.power(found, exponent)
-            case Inverse(grid, at):
-                return self.S.power(self.inverse(grid, at), exponent)
+            case MatrixFunction("inv", grid, (start, end)):
+                return self.S.power(self.inverse(grid, (start, end)), exponent)
             case _:
-                what = atom.fn if isinstance(atom, Applied) else type(atom).__name__
+                what = atom.fn if isinstance(atom, Applied | MatrixFunction) else type(atom).__name__
                 raise NoExpansionError(f"{what} of what a step changes")
 
     def inner(self, size: Size) -> Index:
@@ -217,7 +216,7 @@ def _is_random_or_small(atom: Atom) -> bool:
     match atom:
         case Coordinate(name):
             return name == STEP or name.startswith(NEXT) or is_draw(atom)
-        case Inverse(grid) | Determinant(grid):
+        case MatrixFunction(_, grid):
             return any(map(_is_random_or_small, _list_atoms(grid.entry)))
         case _:
             return any(_is_random_or_small(inner) for arg in nested(atom) for inner in _list_atoms(arg))

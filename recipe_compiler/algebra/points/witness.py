@@ -43,7 +43,7 @@ def _has_value(node: Formula, setting: Setting, leaf: Leaf) -> bool:
     """Whether a formula and all its parts certainly have a value at the point."""
     try:
         match node:
-            case Apply("inv" | "logdet" as fn, (arg,)):
+            case Apply("inv" | "logdet" | "cholesky" as fn, (arg,)):
                 a = rows(arg, setting)
                 return is_certainly(evaluate(determinant(a), leaf), 0 if fn == "inv" else 1)
             case _:

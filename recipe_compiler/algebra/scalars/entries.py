@@ -200,6 +200,7 @@ def _diagonal_matrix(a: Rows) -> Rows:
 
 _OF_ONE: Mapping[str, Callable[[Rows], Rows]] = {
     "inv": matrices.inverse,
+    "cholesky": matrices.cholesky,
     "det": lambda a: _wrap_scalar(matrices.determinant(a)),
     "logdet": lambda a: _wrap_scalar(sympy.log(matrices.determinant(a))),
     "trace": lambda a: _wrap_scalar(matrices.total([a[i][i] for i in range(len(a))])),

@@ -102,6 +102,16 @@ def inverse(a: Rows) -> Rows:
     return tuple(tuple(x * over for x in row) for row in adjugate(a, determinant))
 
 
+def cholesky(a: Rows) -> Rows:
+    """Return the lower triangular L with L L^T = A; the caller must know that A is positive definite."""
+    n, found = len(a), [[sympy.Integer(0)] * len(a) for _ in a]
+    for j in range(n):
+        for i in range(j, n):
+            rest = a[i][j] - sum(found[i][k] * found[j][k] for k in range(j))
+            found[i][j] = sympy.sqrt(rest) if i == j else rest / found[j][j]
+    return tuple(map(tuple, found))
+
+
 def numbers(a: Rows) -> fmpq_mat | None:
     """Return a matrix of rational numbers for python-flint; None of any other."""
     flat = [x for row in a for x in row]

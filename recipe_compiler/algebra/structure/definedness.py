@@ -46,7 +46,6 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.formula.triangular import diagonal, is_triangle
 
 KINKED = frozenset({"minimum", "maximum", *(fn for fn, row in FUNCTIONS.items() if row.corner is Corner.KINK)})
 JUMPING = frozenset({"where", *(fn for fn, row in FUNCTIONS.items() if row.corner is Corner.JUMP)})
@@ -208,7 +207,7 @@ def _obligations_of_node(node: Formula, demand: Demand, declarations: Declaratio
     match node:
         case Apply("inv", (arg,)):
             return _require_invertible(arg, declarations)
-        case Apply("logdet", (arg,)):
+        case Apply("logdet" | "cholesky", (arg,)):
             return _require_definite(arg, declarations)
         case Apply(fn) if fn in ELEMENTWISE and fn not in FUNCTIONS:
             return _leave_open(f"{text(node)} has a value: the second engine's table lacks {fn}")
@@ -332,18 +331,8 @@ def _require_invertible(arg: Formula, declarations: Declarations) -> Obligations
     found = nonsingular(arg, declarations)
     if found is not None:
         return Obligations(found)
-    if is_triangle(arg, declarations):
-        return _require_nonzero_diagonal(arg, declarations)
     given = multiplied_out.invertible(arg, declarations)
     return _leave_open(f"{text(arg)} is invertible") if given is None else Obligations(given)
-
-
-def _require_nonzero_diagonal(triangle: Formula, declarations: Declarations) -> Obligations:
-    """Return the obligation that no entry on the diagonal of a triangle is zero."""
-    found = NONE
-    for entry in diagonal(triangle, declarations):
-        found = found | _require_sign(DefinedWhere(entry, "!="), declarations)
-    return found
 
 
 def _require_definite(arg: Formula, declarations: Declarations) -> Obligations:

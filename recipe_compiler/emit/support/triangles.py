@@ -38,3 +38,13 @@ def _cholesky_factor(L, S):
         for k in range(i):
             total += L[i, k] * L[i, k]
         L[i, i] = math.sqrt(S[i, i] - total)
+
+
+@cached_alone
+def _halved_triangle(H):
+    """Write 1 below the diagonal of a square H, 1/2 on it, and 0 above."""
+    size, _ = H.shape
+    for i in range(size):
+        for j in range(size):
+            H[i, j] = 1.0 if j < i else 0.0
+        H[i, i] = 0.5

@@ -22,6 +22,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
+from recipe_compiler.formula.operators import INVERTING
 from recipe_compiler.spec.bind import replacing, rewritten
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Target, Transform
@@ -74,9 +75,9 @@ def _compose_target(target: Target) -> Target:
 
 
 def _has_state_inverse(formula: Formula | None) -> bool:
-    """Whether a formula solves with a matrix of the state, which no engine multiplies out at the sizes of a target."""
+    """Whether a formula factorises a matrix of the state, which no engine multiplies out at the sizes of a target."""
     inverses = () if formula is None else (node for node in nodes(formula) if isinstance(node, Apply))
-    return any(node.fn == "inv" and depends_on_state(node) for node in inverses)
+    return any(node.fn in INVERTING and depends_on_state(node) for node in inverses)
 
 
 def _has_same_rows(target: Target, composed: Target) -> bool:

@@ -66,7 +66,7 @@ def _list_needed(formulas: Iterable[Formula]) -> Iterator[Needed]:
                 shifted = add([offset, one.arg], one.arg.shape) if one.offset else one.arg
                 if one.op in (">", ">="):
                     yield f"{text(shifted)} {one.op} 0", shifted, ""
-            if isinstance(node, Apply) and node.fn == "logdet":
+            if isinstance(node, Apply) and node.fn in {"logdet", "cholesky"}:
                 yield f"det({text(node.args[0])}) > 0", node.args[0], "det"
 
 

@@ -12,15 +12,14 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Formula, FunctionAt
+from recipe_compiler.formula.operators import INVERTING
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.inverses import grid_indices
-from recipe_compiler.tensor.terms import Coordinate, Determinant, Inverse
-
-INVERTING = frozenset({"inv", "det", "logdet"})
+from recipe_compiler.tensor.terms import Coordinate, MatrixFunction
 
 
 def leave_abstract(build: Build) -> Build:
@@ -50,5 +49,5 @@ def _has_written_inverse(formula: Formula, declarations: Declarations) -> bool:
         whole = convert(Apply("inv", (formula,), formula.shape), declarations, row, col)
     except ModelError:  # a formula that no index notation has: it is left as it is bound, and refused where it is read
         return True
-    matrices = (atom.of.entry for atom in everywhere(whole) if isinstance(atom, Inverse | Determinant))
+    matrices = (atom.of.entry for atom in everywhere(whole) if isinstance(atom, MatrixFunction))
     return not any(isinstance(atom, Coordinate) for matrix in matrices for atom in everywhere(matrix))

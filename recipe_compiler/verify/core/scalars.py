@@ -6,12 +6,12 @@ from itertools import product
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.matrices import Rows, inverse
+from recipe_compiler.algebra.scalars.matrices import Rows, cholesky, inverse
 from recipe_compiler.algebra.scalars.symbols import component, coordinate
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.tensor.scalars import Leaf, scalarise
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, Inverse, Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, MatrixFunction, Tensor
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
@@ -32,10 +32,10 @@ def make_leaf(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
             raise CompilerError(f"{place.block} is not a block")
         return coordinate(block, _require_integers(place.at))
 
-    inverses: dict[Grid, Rows] = {}
+    matrices: dict[tuple[str, Grid], Rows] = {}
 
-    def inverse_of(grid: Grid) -> Rows:
-        if grid not in inverses:
+    def of_matrix(fn: str, grid: Grid) -> Rows:
+        if (fn, grid) not in matrices:
             a = tuple(
                 tuple(
                     scalarise(grid.entry, sizes, {grid.row: i, grid.col: j}, leaf)
@@ -43,15 +43,15 @@ def make_leaf(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
                 )
                 for i in _list_positions(grid.row, sizes)
             )
-            inverses[grid] = inverse(a)
-        return inverses[grid]
+            matrices[fn, grid] = inverse(a) if fn == "inv" else cholesky(a)
+        return matrices[fn, grid]
 
     def leaf(atom: Atom) -> Expr | None:
         if isinstance(atom, Coordinate):
             return coordinate_symbol(atom)
-        if isinstance(atom, Inverse):
+        if isinstance(atom, MatrixFunction) and atom.at:
             i, j = _require_integers(atom.at)
-            return inverse_of(atom.of)[i][j]
+            return of_matrix(atom.fn, atom.of)[i][j]
         if not isinstance(atom, Component):
             return None
         item = declarations.find(atom.name)

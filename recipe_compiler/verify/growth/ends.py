@@ -21,7 +21,7 @@ from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.substitute import occurs, substituted
-from recipe_compiler.tensor.terms import Applied, Base, Component, Coordinate, Determinant, Inverse, Tensor, Term
+from recipe_compiler.tensor.terms import Applied, Base, Component, Coordinate, MatrixFunction, Tensor, Term
 
 ONE = Fraction(1)
 Y = "(y)"
@@ -148,7 +148,7 @@ def replace_coordinate(c: Calculus, tensor: Tensor, x: Coordinate | str, by: Ten
         ModelError: the result has no value.
     """
     found = substituted(c, tensor, x, by)
-    matrices = (atom.of.entry for atom in everywhere(found) if isinstance(atom, Inverse | Determinant))
+    matrices = (atom.of.entry for atom in everywhere(found) if isinstance(atom, MatrixFunction))
     if any(occurs(entry, x) for entry in matrices):
         raise UnknownGrowthError("a matrix that depends on it")
     return found
