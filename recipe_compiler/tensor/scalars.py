@@ -52,7 +52,7 @@ Sums = dict[tuple[tuple[Factor, ...], tuple[int, ...]], Scalar]
 
 
 MATRIX_FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "inv": lambda A: A.inv(method="ADJ"),
+    "inv": lambda A: A.lower_triangular_solve(sympy.eye(A.rows)) if A.is_lower else A.inv(method="ADJ"),
     "det": lambda A: A.det(method="berkowitz"),
     "logdet": lambda A: sympy.log(A.det(method="berkowitz")),
     "cholesky": lambda A: sympy.Matrix(cholesky(A.tolist())),

@@ -19,7 +19,8 @@ UNITS = {"x": base("length"), "A": base("length"), "c": base("length")}
 @pytest.mark.parametrize(
     ("formula", "power"),
     [
-        ("abs(c)", 1), ("sign(c)", 0), ("sqrt(c)", Fraction(1, 2)), ("inv(A)", -1), ("trace(A)", 1), ("sum(x)", 1),
+        ("abs(c)", 1), ("sign(c)", 0), ("sqrt(c)", Fraction(1, 2)), ("inv(A)", -1), ("cholesky(A)", Fraction(1, 2)),
+        ("solve_triangular(cholesky(A), x)", Fraction(1, 2)), ("trace(A)", 1), ("sum(x)", 1),
         ("diag(x)", 1), ("outer(x, x)", 2), ("kron(A, A)", 2), ("grad(sum(x**3), x)", 2), ("div(diag(x**3), x)", 2),
         ("hessian(sum(x**3), x)", 1), ("minimum(c, 2*c)", 1),
     ],

@@ -52,7 +52,7 @@ def value(formula: Formula) -> np.ndarray:
         ("0.1", 0.1), ("pi", math.pi), ("d", 3.0), ("A + I", M + np.eye(3)), ("v + v + ones", 2 * V + 1),
         ("s*A", 0.5 * M), ("v*v", V**2), ("v**-1", 1 / V), ("A @ v", M @ V), ("v.T @ A @ v", (V.T @ M @ V)[0, 0]),
         ("v @ v.T", V @ V.T), ("v[2]", 4.0), ("A[1, 2]", 1.0),
-        ("outer(v, v*v)[2, 0]", 4.0), ("inv(A)", np.linalg.inv(M)),
+        ("outer(v, v*v)[2, 0]", 4.0), ("inv(A)", np.linalg.inv(M)), ("cholesky(A)", np.linalg.cholesky(M)),
         ("logdet(A)", math.log(np.linalg.det(M))), ("det(A)", np.linalg.det(M)), ("trace(A)", 10.0), ("sum(v)", 7.0),
         ("diag(v)", np.diag([1.0, 2, 4])), ("outer(v, v)", V @ V.T), ("maximum(v, 2*ones)", np.maximum(V, 2)),
         ("where(v > 3/2*ones, v, 0*ones)", [[0.0], [2.0], [4.0]]), ("loggamma(v)", [[0.0], [0.0], [math.log(6)]]),

@@ -24,7 +24,7 @@ from recipe_compiler.tensor.terms import (
     Coordinate,
     Delta,
     Index,
-    Inverse,
+    MatrixFunction,
     SizeNumber,
     Slot,
     Tensor,
@@ -178,7 +178,7 @@ class World:
                 return (x + 3) / (x * x + 1)
             case Base(arg):
                 return self.value(arg, at)
-            case Inverse(of, slots):
+            case MatrixFunction("inv", of, slots):
                 n = self.size(of.row)
                 if of not in self.inverses:
                     rows = [[_sympy(self.value(of.entry, {of.row: i, of.col: j})) for j in range(n)] for i in range(n)]
@@ -201,7 +201,7 @@ def _slots(atom: Atom) -> tuple[Slot, ...]:
             return (*at, *(slot for x in by for slot in x.at))
         case Delta(left, right):
             return (left, right)
-        case Inverse(_, at):
+        case MatrixFunction(_, _, at):
             return at
         case Applied(_, args):
             return tuple(slot for arg in args for slot in arg.free)

@@ -16,7 +16,7 @@ from recipe_compiler.formula.expression import Role as SymbolRole
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import scalarise
-from recipe_compiler.tensor.terms import Component, Coordinate, Index, Inverse
+from recipe_compiler.tensor.terms import Component, Coordinate, Index, MatrixFunction
 
 SIZES = {"d": 3, "k": 2, "N": 4}
 ROW, COL, N = Index("d", "i"), Index("d", "j"), Index("N", "n")
@@ -142,7 +142,7 @@ def test_functions_and_inverses_are_atoms(read):
     gradient = read("grad(U, theta)", ROW, shape=VECTOR)
     assert gradient.terms[0].factors[0][0] == Component("U", (), (Coordinate("theta", (ROW,)),))
     (term,) = read("inv(M)", ROW, COL, shape=MATRIX).terms
-    assert isinstance(term.factors[0][0], Inverse)
+    assert isinstance(term.factors[0][0], MatrixFunction)
 
 
 @pytest.mark.parametrize(

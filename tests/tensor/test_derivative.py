@@ -28,6 +28,9 @@ EXPRESSIONS = [
     "v.T @ inv(diag(theta) + A) @ inv(S + theta @ v.T) @ theta",
     "c**(theta[0] + a)",
     "v.T @ inv(sigmoid(theta[1])*A) @ theta",
+    "v.T @ cholesky(40*I + S + theta @ theta.T) @ A @ theta",
+    "theta.T @ inv(cholesky(40*diag(exp(theta)) + S)).T @ v + logdet(cholesky(M + 40*exp(theta[0])*I))",
+    "cholesky(40*I + theta @ theta.T + c*S)[2, 1]*theta[1]",
 ]
 
 

@@ -54,6 +54,11 @@ EQUAL: list[tuple[str, str]] = [
     ("exp(xi - logdet(G)/2)", "exp(xi)/sqrt(det(G))"), ("det(A)**2", "det(A.T @ A)"),
     ("norm2(grad(logdet(G @ G) - 2*logdet(G), theta))", "0"),
     ("norm2(grad(logdet(F.T @ F) - log(det(F)**2), theta))", "0"),
+    # Cholesky factors
+    ("cholesky(c*G)", "sqrt(c)*cholesky(G)"), ("cholesky(I*c**2) @ r", "c*r"),
+    ("cholesky(diag(exp(theta)))", "diag(exp(theta/2))"),
+    ("logdet(cholesky(G))", "logdet(G)/2"), ("det(cholesky(G))", "sqrt(det(G))"), ("cholesky(G)[0, 1]", "0"),
+    ("inv(cholesky(G)) @ cholesky(G) @ r", "r"), ("cholesky(G).T @ inv(cholesky(G).T)", "I"),
 ]  # fmt: skip
 DIFFERENT: list[tuple[str, str]] = [
     # roots, logarithms and moduli of what may be negative
@@ -75,6 +80,9 @@ DIFFERENT: list[tuple[str, str]] = [
     # a determinant that may be negative keeps its square inside; the factors of what is not square have none
     ("log(det(A)**2)", "2*logdet(A)"), ("logdet(A.T @ A)", "2*logdet(A)"), ("det(L @ L.T)", "det(L.T @ L)"),
     ("logdet(M @ M)", "logdet(M)"),
+    # a factor is not symmetric, and takes no factor out that may be negative
+    ("cholesky(G) @ r", "cholesky(G).T @ r"), ("cholesky(a*S)", "sqrt(a)*cholesky(S)"), ("cholesky(G)[1, 0]", "0"),
+    ("inv(cholesky(G)).T @ cholesky(G) @ r", "r"),
 ]  # fmt: skip
 
 

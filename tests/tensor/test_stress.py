@@ -15,7 +15,7 @@ from recipe_compiler.tensor.terms import (
     Delta,
     Grid,
     Index,
-    Inverse,
+    MatrixFunction,
     SizeNumber,
     Slot,
     Tensor,
@@ -52,7 +52,7 @@ def random_atom(draw: random.Random, slots: list[Slot]) -> Atom:
         case 8:
             return Delta(s, t)
         case 9:
-            return Inverse(Grid(ROW, COL, entry("M")), (s, t))
+            return MatrixFunction("inv", Grid(ROW, COL, entry("M")), (s, t))
         case 10:
             return Applied("softplus", (argument(draw, s, t),))
         case _:
@@ -101,8 +101,8 @@ def relabelled(draw: random.Random, term: Term) -> Term:
                 return Component(name, at, tuple(draw.sample(by, len(by))))
             case Delta(left, right):
                 return Delta(slot(right), slot(left))
-            case Inverse(of, (row, col)):
-                return Inverse(of, (slot(col), slot(row)))
+            case MatrixFunction(fn, of, (row, col)):
+                return MatrixFunction(fn, of, (slot(col), slot(row)))
             case Applied(fn, args):
                 return Applied(fn, tuple(map(tensor, args)))
             case Base(arg):

@@ -246,7 +246,8 @@ class _Residuals:
     def _add_residuals(self, law: Law, rows: Rows, *, mixed: bool) -> None:
         """Add the residuals of a law; a bounded law of numbers has none."""
         row, (first, *others) = DENSITIES[law.stated.name], law.stated.arguments
-        if not any(dependence(x).blocks for x in others) and self.limits.bound_law(law) == frozenset():
+        if self.limits.bound_law(law) == frozenset():
+            self.scales |= {name for x in others for name in dependence(x).blocks}
             return
         of = text(first)
         if rows.count == 0:

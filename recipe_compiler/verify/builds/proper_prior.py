@@ -6,11 +6,11 @@ are conditional densities given the rows before, whose product is a joint densit
 given others, without cycles.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.formula.build import negate
+from recipe_compiler.formula.build import ONE, negate, nodes, replaced, same_shape
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import log_density
@@ -20,6 +20,7 @@ from recipe_compiler.formula.expression import (
     Entry,
     Filled,
     Formula,
+    MatMul,
     Multiply,
     Number,
     Role,
@@ -27,6 +28,8 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.spec.bind import Part, Rewriting, rewritten
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Proved
@@ -84,13 +87,13 @@ def read_posterior(target: Target, rows: Rows | None = None) -> Posterior | None
         target: as it is sampled; its densities are about the blocks as they are declared.
         rows: its data, where a block may have its law in the likelihood: one entry for each row.
     """
-    plain, stated = _move_potential_to_prior(target.declared or target), target.stated
+    plain, densities, centred = _centre(_move_potential_to_prior(target.declared or target), target.stated.densities)
     if plain.potential is not None or target.gradient is not None:
         return None
     try:
-        latent = frozenset[str]() if rows is None else find_latent_blocks(plain, stated.densities, rows)
-        prior = prove_prior(plain, stated.densities, latent)
-        found = None if prior is None else _find_unbounded(plain, stated.densities, prior, latent)
+        latent = frozenset[str]() if rows is None else find_latent_blocks(plain, densities, rows)
+        prior = prove_prior(plain, densities, latent)
+        found = None if prior is None else _find_unbounded(plain, densities, prior, latent)
     except TooManyError:
         return None
     if prior is None or found is None:
@@ -102,14 +105,15 @@ def read_posterior(target: Target, rows: Rows | None = None) -> Posterior | None
     data = [("prior, integrated out in this order", ", ".join(prior.order))]
     if target.log_likelihood is not None:
         of_data = dict.fromkeys(law.stated.name for _, law in unbounded)
-        names = dict.fromkeys(one.name for one in stated.densities if one.entry == "log_likelihood")
+        names = dict.fromkeys(one.name for one in densities if one.entry == "log_likelihood")
         bounded = [name for name in names if name not in of_data]
         data += [("densities of the data", ", ".join(of_data))] if of_data else []
         data += [("bounded", ", ".join(bounded) or "likelihood")] if bounded or not of_data else []
     moments = ", ".join(sorted(prior.absorbed | absorbed))
     data += [("moments of the prior", moments)] if moments else []
     given = drop_state_domains((*shown.given, *prior.given), target)
-    likelihood = likelihood_products(plain, stated.densities)
+    data += [("centred", ", ".join(centred))] if centred else []
+    likelihood = likelihood_products(plain, densities)
     return Posterior(plain, given, tuple(data), tuple(unbounded), prior.parts, likelihood, prior.absorbed | absorbed)
 
 
@@ -118,6 +122,42 @@ def _move_potential_to_prior(target: Target) -> Target:
     if target.potential is None or target.declarations.data:
         return target
     return replace(target, potential=None, log_prior=negate(target.potential))
+
+
+def _centre(
+    target: Target, densities: tuple[StatedDensity, ...]
+) -> tuple[Target, tuple[StatedDensity, ...], list[str]]:
+    """Return a target and its densities with f = cholesky(S) @ z in the place of blocks z, and the names of these.
+
+    z is N(0, I) and occurs in this product alone: then f is N(0, S), and the integral stays the same.
+    """
+    centred: list[str] = []
+    for law in densities:
+        z, *others = law.arguments
+        if (law.name, law.entry, others) != ("normal", "log_prior", [Number(Fraction(0)), ONE]):
+            continue
+        old = log_density(DENSITIES["normal"], law.arguments, target.declarations)
+        stated = tuple(x for x in (target.log_prior, target.log_likelihood) if x is not None)
+        beside = _with(stated, {old: Number(Fraction(0))})
+        used = {node for x in beside for node in nodes(x) if isinstance(node, MatMul) and node.right == z}
+        match [*used]:
+            case [MatMul(Apply("cholesky", (S,)), Symbol(name), shape) as product]:
+                rest = (S, *_with(beside, {product: Filled(0, shape)}))
+            case _:
+                continue
+        if dependence(S).data or any(name in dependence(x).blocks for x in rest):
+            continue
+        normal = replace(law, name="multi_normal", arguments=(z, Filled(0, shape), S))
+        new = log_density(DENSITIES[normal.name], normal.arguments, target.declarations)
+        log_prior, log_likelihood = _with((target.log_prior, target.log_likelihood), {product: z, old: new})
+        target = replace(target, log_prior=log_prior, log_likelihood=log_likelihood)
+        densities = _with(tuple(normal if one == law else one for one in densities), {product: z})
+        centred.append(name)
+    return target, densities, centred
+
+
+def _with(part: Part, places: Mapping[Formula, Formula]) -> Part:
+    return rewritten(part, Rewriting(lambda formula: replaced(formula, places.get), same_shape))
 
 
 def prove_by_proper_prior(target: Target) -> Proved | None:

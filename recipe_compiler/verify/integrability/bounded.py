@@ -12,12 +12,12 @@ from math import inf
 from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.facts.fold import Domain, asking
 from recipe_compiler.facts.ranges import UNKNOWN, Range
-from recipe_compiler.facts.semidefinite import RANGES, sign
-from recipe_compiler.formula.build import depends_on_state, negate
+from recipe_compiler.facts.semidefinite import RANGES, semidefinite, sign
+from recipe_compiler.formula.build import add, depends_on_state, negate
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS
-from recipe_compiler.formula.expression import Apply, Formula, Symbol
+from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, Multiply, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,9 @@ class Bounded(Domain[Ends]):
         match formula:
             case Apply("logdet", (Symbol(name),)):  # det R <= 1 (Hadamard's inequality)
                 above = above or _is_correlation(name, declarations)
+            case Apply("logdet", (Add(terms),)):  # A >= c I with c > 0: det A >= c**d
+                if any(_is_floor(terms, k, declarations, ask) for k in range(len(terms))):
+                    return Ends(True, above, False, constant, found)
             case _:
                 pass
         floor = found.low.at > 0 or (constant and found.positive)
@@ -94,6 +97,19 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
     By structure; False may mean that it was not shown. x**2 and log(1 + x**2) are bounded below, log(x**2) is not.
     """
     return asking(BOUNDED, declarations)(plain(formula, declarations)).below
+
+
+def _is_floor(terms: tuple[Formula, ...], k: int, declarations: Declarations, ask: Callable[[Formula], Ends]) -> bool:
+    """Whether one term of a sum is c I, c with a positive lower bound, and the others are semidefinite."""
+    match terms[k]:
+        case Identity():
+            has_bound = True
+        case Multiply(c, Identity()) | Multiply(Identity(), c):
+            has_bound = ask(c).floor
+        case _:
+            return False
+    others = (*terms[:k], *terms[k + 1 :])
+    return has_bound and semidefinite(add(others, terms[k].shape), declarations) is not None
 
 
 def _is_correlation(name: str, declarations: Declarations) -> bool:
