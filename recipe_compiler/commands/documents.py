@@ -6,6 +6,7 @@ from pathlib import Path
 
 from recipe_compiler import limits
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
+from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all
@@ -33,7 +34,7 @@ def load_named(file: str) -> Document:
     if isinstance(found, tuple):
         error, faults = found
         raise error(faults)
-    return found
+    return with_proved_q(found) if isinstance(found, Build) else found
 
 
 def _jobs(path: str, name: str | None) -> Sequence[Callable[[], Document | _Faulty]]:

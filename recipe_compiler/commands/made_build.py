@@ -17,6 +17,7 @@ from recipe_compiler.errors import DataError, Fault, ModelError, Place, SpecErro
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
+from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.columns import columns_of
 from recipe_compiler.spec.bind import bind
@@ -289,7 +290,7 @@ def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Bu
     if made is None:
         faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
         raise faults.error()
-    return made
+    return with_proved_q(made)
 
 
 def _where_stated(fault: Fault, file: str, settings: Sequence[str], files: str) -> Fault:

@@ -25,6 +25,7 @@ from recipe_compiler.program.step_stats import (
     UNSOLVED,
     of_kind,
 )
+from recipe_compiler.spec.found_q import has_found_q
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.gradient_noise import LOST, OtherFormError, find_subtraction, format_given_up
@@ -59,7 +60,12 @@ def header(
         allow_undecided: whether it was asked for though a required claim might be undecided.
     """
     build, program = sampler.build, sampler.program
-    own = derivation.dynamics.source if build.named is None and build.scheme.use is None else None  # no other names
+    stated, here = build.stated_dynamics.declarations, build.dynamics.declarations
+    same = (stated.blocks, stated.parameters) == (here.blocks, here.parameters)
+    own = derivation.dynamics.source if same and build.scheme.use is None else None  # no other names
+    H = "" if build.is_complete else _as_written(own, "H")
+    equation = "Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma"
+    found = ["Q is not stated: it was recovered from the claimed drift"] if has_found_q(build) else []
     sections = (
         _title(build),
         "\n".join(_usage(sampler)),
@@ -69,8 +75,8 @@ def header(
         _section("State", _state(sampler)),
         _section("Draws, each of shape (chain, draw, ...)", _drawn(sampler)),
         _section("The build", _values(sampler)),
-        _section("Energy", [f"H = {_as_written(own, 'H') or text(derivation.dynamics.H)}", *_target(build)]),
-        _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(own, derivation)),
+        _section("Energy", [f"H = {H or text(derivation.dynamics.H)}", *_target(build)]),
+        _section(equation, [*found, *_dynamics(own, derivation)]),
         _section("With", _bound(build)),
         _section("Step", _step(build, derivation, program)),
         *_claims(report, allow_undecided=allow_undecided),

@@ -10,6 +10,7 @@ from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
+from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import around
 from recipe_compiler.spec.python_nodes import Statement, rows_of
@@ -175,7 +176,7 @@ class Build(Document):
 
             held = data_for(made, data if table is None else {"file": table})
             made = with_sizes(with_data(replace(made, data=None), held))
-        object.__setattr__(self, "document", made)
+        object.__setattr__(self, "document", with_proved_q(made))
 
     @property
     def dynamics(self) -> Dynamics:

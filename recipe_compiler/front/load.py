@@ -6,6 +6,7 @@ from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
+from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import load as load_document
 
@@ -46,4 +47,4 @@ def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Targe
         case model.Scheme():
             return Scheme.of(document)
         case model.Build():
-            return Build.of(document)
+            return Build.of(with_proved_q(document))

@@ -13,6 +13,7 @@ from recipe_compiler.derive.show import row_texts
 from recipe_compiler.formula.show import text
 from recipe_compiler.report.applicable import ApplicableClaims, Job, find_dynamics_claims, list_dynamics_caveats
 from recipe_compiler.report.premises import DecidedBy, apply_premises
+from recipe_compiler.spec.found_q import has_found_q
 from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
 from recipe_compiler.tensor.calculus import calculus
@@ -22,7 +23,7 @@ from recipe_compiler.verify.claims import Claim, list_explained_claims
 from recipe_compiler.verify.core.stratonovich import convert_to_ito
 from recipe_compiler.verify.core.subject import Subject, prepare_subject
 from recipe_compiler.verify.core.time_limit import Unfinished, Work, run_all, time_job
-from recipe_compiler.verify.recover.recovered_q import explained_q
+from recipe_compiler.verify.recover.recovered_q import explained_found_q, explained_q
 
 Explain = Callable[[], tuple[Explanation, ...]]
 Question = Callable[[Subject], tuple[Explanation, ...]]
@@ -150,7 +151,8 @@ def _list_remarks(
             return in_builds.list_scheme_caveats(document), ()
         case Build():
             audited = in_builds.explain_bias(document, seconds) if advisory else ()
-            return in_builds.list_build_caveats(document), audited
+            found = (explained_found_q(document.dynamics),) if has_found_q(document) else ()
+            return in_builds.list_build_caveats(document), (*found, *audited)
 
 
 def _select_claims(what: ApplicableClaims, wanted: Callable[[Claim[Any, Any]], bool]) -> ApplicableClaims:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.show import text
+from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.run import checkpoint
 from recipe_compiler.run.checkpoint import Facts
 from recipe_compiler.run.data import Data
@@ -62,7 +63,7 @@ def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[B
     missing = [name for name in ("documents", "run_settings", "run_facts") if name not in tree.attrs]
     if missing:
         raise RunError(f"{file}: found no documents in it, expected a file that `recipe run` of this version wrote")
-    build = _read(tree, "documents", file, lambda text: from_archive(text, folder))
+    build = _read(tree, "documents", file, lambda text: with_proved_q(from_archive(text, folder)))
     return build, _read(tree, "run_settings", file, _settings)
 
 

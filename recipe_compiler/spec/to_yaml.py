@@ -16,6 +16,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.spec.build_parts import Stated
 from recipe_compiler.spec.fields import plain_name_problem
+from recipe_compiler.spec.found_q import has_found_q, with_found_matrices
 from recipe_compiler.spec.load import around, reader_of
 from recipe_compiler.spec.model import Build, Document, Scheme, Source
 from recipe_compiler.spec.places import ORDERED, digest
@@ -153,7 +154,8 @@ def read_restated(build: Build, text: str) -> Build:
     made = read_again(text, build, in_memory=build.data is None)
     if not isinstance(made, Build):
         raise CompilerError(f"{build.name} with the planned entries is not a valid build")
-    return replace(made, observed=build.observed)
+    made = replace(made, observed=build.observed)
+    return with_found_matrices(made, build.dynamics.D, build.dynamics.Q) if has_found_q(build) else made
 
 
 def number(value: float) -> str:

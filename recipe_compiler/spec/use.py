@@ -23,6 +23,7 @@ from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.clashing_names import renamed
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import domain_text
+from recipe_compiler.spec.found_q import texts
 from recipe_compiler.spec.model import Claims, Dynamics, Moved, Source, Target, Use, Value
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import canonical_json, placed
@@ -120,7 +121,7 @@ def mask_value(moved: Moved) -> Value:
 def _stated(made: Dynamics, parameters: tuple[Parameter, ...], functions: tuple[Function, ...]) -> Source:
     """Return the document that says what dynamics are followed: the build's own with what differs put in."""
     document: dict[str, Any] = json.loads(made.source.document)
-    document |= {name: _texts(matrix) for name, matrix in (("D", made.D), ("Q", made.Q))}
+    document |= {name: texts(matrix) for name, matrix in (("D", made.D), ("Q", made.Q))}
     entries = [[item.name, {"shape": _shape(item.shape), **_kinds(item.kinds)}] for item in parameters]
     document["parameters"] = [*document.get("parameters", []), *entries]
     more = [[f.name, {"of": list(f.of), "shape": _shape(f.shape), **_kinds(f.kinds)}] for f in functions]
@@ -132,10 +133,6 @@ def _stated(made: Dynamics, parameters: tuple[Parameter, ...], functions: tuple[
     if "marginal" in claimed:
         document["claims"] = {"marginal": claimed["marginal"]}
     return replace(made.source, document=canonical_json(document))
-
-
-def _texts(matrix: Matrix | None) -> list[list[str]]:
-    return [[text(entry) for entry in row] for row in matrix or ()]
 
 
 def _shape(shape: Shape) -> str | list[str]:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.found_q import lacks_q
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.spec.positions import declared_formulas
 from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
@@ -26,7 +27,7 @@ from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.infinity.claimed_lyapunov import claims_lyapunov
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
-from recipe_compiler.verify.recover.recovered_q import lacks_q, recovered_q
+from recipe_compiler.verify.recover.recovered_q import recovered_q
 from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.explosion import claimed_lyapunov, explosion
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary

@@ -5,10 +5,16 @@ from dataclasses import replace
 import pytest
 from answers import ROOT, answer, document, expect, shipped
 
+from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.report.found_q import with_proved_q
+from recipe_compiler.spec.found_q import has_found_q, lacks_q
+from recipe_compiler.spec.places import compiled_digest, digest
+from recipe_compiler.spec.to_yaml import archived, from_archive, restated
 from recipe_compiler.verdict import Topic
 from recipe_compiler.verify.core.subject import prepare_subject
-from recipe_compiler.verify.recover.recovered_q import explained_q, lacks_q
+from recipe_compiler.verify.recover.recovered_q import explained_q
 from recipe_compiler.verify.recover.search import search
 
 OPEN = ROOT / "tests/recover"
@@ -140,3 +146,70 @@ def test_circles_jumps_and_assumptions(body, verdict):
 
 def test_without_the_noise_nothing_is_decided():
     expect(answer(replace(document(OPEN / "waves.yaml"), D=None), "recovered_q"), "undecided", "noise")
+
+
+CHAIN = """
+name: chain
+state: {theta: {shape: d}, r: {shape: d}, xi: {}, eta: {}}
+parameters: {m: {is: positive}, q: {is: positive}, nu: {is: positive}, A: {is: positive}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ r/(2*m) + q*xi**2/2 + nu*eta**2/2
+D: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, A]]
+"""
+CHAIN_DRIFT = """
+claims:
+  drift: {theta: r/m, r: "-grad(U, theta) - xi*r", xi: (r.T @ r/m - d)/q - eta*xi, eta: (q*xi**2 - 1)/nu - A*nu*eta}
+"""
+CHAIN_Q = "Q: [[0, -I, 0, 0], [I, 0, r/q, 0], [0, -r.T/q, 0, xi/nu], [0, 0, -xi/nu, 0]]"
+TURNED = """
+name: turned
+state: {x: {shape: 2}}
+parameters: {c: {}, S: {shape: [2, 2], is: positive definite}}
+H: x.T @ inv(S) @ x / 2 + sum(x**4)
+D: [[I]]
+"""
+TURNED_DRIFT = """
+claims:
+  drift: {x: "-(I + c*[[0, -1], [1, 0]]) @ (inv(S) @ x + 4*x**3)"}
+  marginal: {x: x.T @ inv(S) @ x / 2 + sum(x**4)}
+"""
+TURNED_Q = 'Q: [["c*[[0, -1], [1, 0]]"]]'
+OF_CHAIN = """
+name: of_chain
+dynamics: part.yaml
+target: standard_normal
+parameters: {m: {value: 2}, q: {value: 1}, nu: {value: 3}, A: {value: 1}}
+scheme: {name: sequential_euler, order: [r, theta, xi, eta]}
+variant: full
+sizes: {d: 2}
+run: {step_size: 0.01}
+"""
+OF_TURNED = """
+name: of_turned
+dynamics: part.yaml
+parameters: {c: {value: 2}, S: {value: [[2, 1/2], [1/2, 1]]}}
+scheme: {name: euler}
+variant: full
+run: {step_size: 0.01}
+"""
+FOUND = [(OF_CHAIN, CHAIN + CHAIN_DRIFT, CHAIN_Q), (OF_TURNED, TURNED + TURNED_DRIFT, TURNED_Q)]
+
+
+@pytest.mark.parametrize(("build", "part", "Q"), FOUND, ids=["chain of thermostats", "complete H"])
+def test_a_build_has_the_q_that_is_proved_to_give_its_drift(build, part, Q):
+    found, stated = with_proved_q(document(build, part=part)), with_proved_q(document(build, part=part + Q))
+    assert (has_found_q(found), has_found_q(stated)) == (True, False)
+    module = compile_build(found)
+    assert module.text == compile_build(stated).text.replace(compiled_digest(stated), compiled_digest(found))
+    assert "Q is not stated: it was recovered" in module.file
+    again = restated(found, {"run": {"step_size": "0.02"}})
+    assert again.dynamics == found.dynamics
+    assert digest(with_proved_q(from_archive(archived(again), None))) == digest(again)
+
+
+def test_a_build_whose_drift_no_q_gives_stays_without():
+    part = CHAIN + CHAIN_DRIFT.replace("- A*nu*eta", "- 2*A*nu*eta")
+    build = with_proved_q(document(OF_CHAIN, part=part))
+    assert build.dynamics.Q is None
+    with pytest.raises(VerificationError, match="claimed_stationary is refuted"):
+        compile_build(build)

@@ -17,18 +17,13 @@ from recipe_compiler.verify.core.first_witness import find_first_witness
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.search import search
+from recipe_compiler.verify.recover.search import list_entries, search
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 GAUGE = (
     "one representative of Q: A exp(H) may be added for any skew A(z) with sum_j d A_ij / d z_j = 0 in every row, "
     "and the drift stays the same"
 )
-
-
-def lacks_q(dynamics: Dynamics) -> bool:
-    """Whether a drift is claimed and no Q is given."""
-    return dynamics.Q is None and dynamics.claims.drift is not None
 
 
 def recovered_q(subject: Subject) -> Answer:
@@ -64,6 +59,13 @@ def recovered_q(subject: Subject) -> Answer:
 def explained_q(found: Proved) -> Explanation:
     """Return the recovered Q as an explanation, with its gauge freedom: Q + A exp(H), A skew with div A = 0."""
     return Explanation(Topic.CURL, GAUGE, found.data, found.by, found.given)
+
+
+def explained_found_q(dynamics: Dynamics) -> Explanation:
+    """Return the Q that a build has in the place of one that its document states, as an explanation."""
+    names = [block.name for block in dynamics.declarations.blocks]
+    says = f"not stated; recovered from the claimed drift, and judged as if it were: {GAUGE}"
+    return Explanation(Topic.CURL, says, list_entries(names, dynamics.Q or ()))
 
 
 def _refute_recovery(decision: Refuted) -> Refuted:

@@ -3,7 +3,7 @@
 `with_recovered_q` returns the equation of a document as D, Q and H: as written, or with the Q of its claimed drift.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice, zip_longest
@@ -108,11 +108,14 @@ class Recovery:
     @property
     def entries(self) -> tuple[tuple[str, str], ...]:
         """The places of Q as text, those that are zero left out."""
-        lines = zip(self.names, self.Q, strict=True)
-        named = [
-            (f"Q[{row},{col}]", text(place)) for row, line in lines for col, place in zip(self.names, line, strict=True)
-        ]
-        return tuple((name, written) for name, written in named if written != "0") or (("Q", "0"),)
+        return list_entries(self.names, self.Q)
+
+
+def list_entries(names: Sequence[str], Q: Matrix) -> tuple[tuple[str, str], ...]:
+    """Return the places of Q over blocks as text, those that are zero left out."""
+    lines = zip(names, Q, strict=True)
+    named = [(f"Q[{row},{col}]", text(place)) for row, line in lines for col, place in zip(names, line, strict=True)]
+    return tuple((name, written) for name, written in named if written != "0") or (("Q", "0"),)
 
 
 def verify_candidate(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
