@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
-from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, least_share, r_hats, shrunk
-from recipe_compiler.advise.pilots import Moved, Moving, Pilots
+from recipe_compiler.advise.moments import AGREE, LEAST, effective_shares, least_share, r_hats, shrunk
+from recipe_compiler.advise.pilots import Moved, Moving, Pilots, joined
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.search import matched
 from recipe_compiler.advise.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
@@ -53,12 +53,18 @@ accepted less often than the mean of its logarithms: else as much more, or less,
 ROUNDS = 4
 """How often it does."""
 
-DRAWS, FEWER = 500, 125
-"""Draws of a chain, with settings that hold: at most, and at least where draws further apart would read more data than
-`SOME`, as each counts for more."""
+DRAWS = 500
+"""Draws of a chain with settings that hold; where they lie further apart, every second one of those before counts."""
+
+PLENTY, ENOUGH = 1000.0, 400.0
+"""Effective draws of all chains, as many as a run has: they come as far out as its chains do; and as many as tell how
+far apart those of a run shall lie, and whether chains mix, where more would read more of the data than `SOME`."""
 
 SOME = 1e9
-"""Entries of the data that they may read: some seconds."""
+"""Entries of the data: some seconds."""
+
+FORGOTTEN = 1e-9
+"""The least autocorrelation that draws of more than one effective draw each are taken to have."""
 
 MOST = 256
 """Moves, in units of the first, from one draw to the next."""
@@ -167,6 +173,8 @@ class Tuned:
     """Draws of theta in all chains x coordinates."""
     mean: Array
     covariance: Array
+    seconds: float
+    """Processor time of a gradient."""
     doubts: tuple[str, ...]
     """What speaks against any run with them."""
 
@@ -342,21 +350,24 @@ def measured(
     Raises:
         RunError: the chains hardly move.
     """
-    thin = moves
     afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
     most = max(moves, min(MOST * moves, afforded))
-    shortened, draws = 0, DRAWS
+    thin, shortened, draws, parts = moves, 0, DRAWS, list[Moved]()
     while True:
         say(f"warm-up: {draws} draws of {len(pilots.chains)} chains, {thin} moves each")
-        found = pilots.moved(values, eps, thin, draws)
+        begun = pilots.budget.clock()
+        parts.append(pilots.moved(values, eps, thin, draws))
+        seconds = (pilots.budget.clock() - begun) / (draws * thin * len(pilots.chains) * steps)
+        found = joined(parts)
         if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
-            eps, shortened = float(f"{SHORTER * eps:.3g}"), shortened + 1
+            eps, shortened, draws, parts = float(f"{SHORTER * eps:.3g}"), shortened + 1, DRAWS, []
             continue
-        counts = least_share(found.theta)
-        if counts >= LEAST or thin >= most:
+        share = least_share(found.theta)
+        read = 2.0 * thin * DRAWS * len(pilots.chains) * steps * pilots.entries
+        if share * DRAWS * len(pilots.chains) >= (PLENTY if read < SOME else ENOUGH) or 2 * thin > most:
             break
-        thin = apart(thin, counts, MOST, most)
-        draws = min(DRAWS, max(FEWER, int(SOME / (pilots.entries * steps * thin * len(pilots.chains)))))
+        thin, draws, parts = 2 * thin, DRAWS // 2, [found.every_second]
+    paced, counts = _paced(thin, share, moves, MOST * moves)
     flat = found.theta.reshape(-1, pilots.width)
     covariance = _covariance(flat)
     if not is_definite(covariance):
@@ -365,10 +376,27 @@ def measured(
         )
     mass = next((values[one.name] for one in open_ones if one.role is ParameterRole.MASS and not one.is_number), None)
     return Tuned(
-        values, eps, shortened > 0, found.mean, thin, max(counts, 1.0 / DRAWS), flat,
-        flat.mean(axis=0), covariance,
+        values, eps, shortened > 0, found.mean, paced, max(counts, 1.0 / DRAWS), flat,
+        flat.mean(axis=0), covariance, seconds,
         (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries, mass, eps)),
     )  # fmt: skip
+
+
+def _paced(thin: int, share: float, least: int, most: int) -> tuple[int, float]:
+    """Return how many moves lie between draws for `LEAST` of them to count, and the part of them that does.
+
+    Of draws with autocorrelations rho^k the part (1 - rho)/(1 + rho) counts, so that rho follows from it.
+
+    Args:
+        thin: moves between draws of which a part counts.
+        share: the part.
+        least: moves at least.
+        most: moves at most.
+    """
+    log_rho = math.log(max((1.0 - share) / (1.0 + share), FORGOTTEN)) or -FORGOTTEN
+    wanted = thin * math.log((1.0 - LEAST) / (1.0 + LEAST)) / log_rho
+    paced = int(min(max(math.ceil(round(wanted, 6)), least), most))
+    return paced, -math.tanh(log_rho * paced / thin / 2.0)
 
 
 def _covariance(flat: Array) -> Array:

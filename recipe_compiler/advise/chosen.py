@@ -4,6 +4,7 @@ What was chosen is in the document of its build, from which a plan is made again
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recipe_compiler.spec.files import with_absolute_names
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.to_yaml import read_restated, text_of, to_yaml
 
 KNOWN = 0.025
@@ -58,6 +59,28 @@ class PilotFigures:
         return f"{self.of_means[k]:+.2g} +- {self.means_within[k]:.2g} sd"
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a run is expected to make of gradients."""
+
+    effective: float
+    """Effective draws per gradient, of the coordinate that has fewest."""
+    gradients: float
+    """Gradients of one step, or of one cycle of moves, on average."""
+    seconds: float
+    """Processor time of one gradient; no number where no chain was timed."""
+
+    def says(self, settings: RunSettings) -> str:
+        """Return in a line what a run is expected to take."""
+        gradients = settings.chains * (settings.draws + settings.warmup) * settings.thin * self.gradients
+        seconds = f", about {self.seconds * gradients:.2g} processor seconds" if math.isfinite(self.seconds) else ""
+        kept = self.effective * settings.chains * settings.draws * settings.thin * self.gradients
+        return (
+            f"predicted: ESS per gradient {self.effective:.2g}; {gradients:,.0f} gradients{seconds}, for an ESS of "
+            f"{kept:.2g} at least"
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """What was chosen, and on what grounds."""
@@ -72,6 +95,8 @@ class Plan:
     """Why no run of it is to be believed."""
     damping: float = 1.0
     """Friction over that of one time of the bulk, around a mode."""
+    pace: Pace | None = None
+    """What its run is expected to make of gradients."""
     by_limit: bool = False
     """Whether something was given up because it took too long: another time it may be chosen."""
 
@@ -102,7 +127,7 @@ def plan_text(plan: Plan) -> str:
     measured = None if plan.measured is None else asdict(plan.measured)
     return json.dumps({
         "build": text_of(plan.build.source), "says": plan.says, "measured": measured, "doubts": plan.doubts,
-        "damping": plan.damping,
+        "damping": plan.damping, "pace": None if plan.pace is None else asdict(plan.pace),
     })  # fmt: skip
 
 
@@ -118,9 +143,11 @@ def plan_of_text(text: str, stated: Build) -> Plan:
     """
     kept: dict[str, Any] = json.loads(text)
     measured = None if kept["measured"] is None else _figures(kept["measured"])
+    pace = None if kept["pace"] is None else Pace(**kept["pace"])
     return Plan(
-        read_restated(stated, kept["build"]), tuple(kept["says"]), measured, tuple(kept["doubts"]), kept["damping"]
-    )
+        read_restated(stated, kept["build"]), tuple(kept["says"]), measured, tuple(kept["doubts"]), kept["damping"],
+        pace,
+    )  # fmt: skip
 
 
 def _figures(kept: dict[str, Any]) -> PilotFigures:

@@ -78,6 +78,9 @@ class Diagnostics:
     """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
     assumed: tuple[str, ...] = ()
     """What is taken on the word of those who wrote the code that it calls."""
+    pace: tuple[float, float] | None = None
+    """Effective draws per gradient, of the coordinate that has fewest: as predicted (no number where none was) and as
+    found."""
     missed: str = ""
     """The doubt that the draws miss a mode of U; empty where they do not."""
 
@@ -152,11 +155,17 @@ class Summary:
         return (
             *says_constant(self.numbers),
             *speed(self.numbers, draws.processor_seconds),
+            *_pace(known.pace),
             *(f"assumed, not proved: {one}" for one in known.assumed),
             *_notes(draws),
             *ahead,
             *(() if known.departures is None else (known.departures.says,)),
         )
+
+
+def _pace(pace: tuple[float, float] | None) -> Iterator[str]:
+    if pace is not None and pace[0] > 0.0:
+        yield f"ESS per gradient: predicted {pace[0]:.2g}, measured {pace[1]:.2g}"
 
 
 def _diverged(found: Summary) -> Iterator[str]:

@@ -9,6 +9,7 @@ from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast, forecast
 from recipe_compiler.advise.missed_modes import missed_mode_of_run
+from recipe_compiler.advise.moments import least_share
 from recipe_compiler.advise.one_thread import one_blas_thread
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.stein import departures
@@ -21,6 +22,10 @@ from recipe_compiler.verdict import Proved, Report, Verdict
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+
+FEWEST = 40
+"""Draws of a chain, below which no effective sample size is said."""
 
 
 @one_blas_thread()
@@ -51,10 +56,13 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         powers(sampler, draws),
         _kernel(report),
         on_trust(sampler.build, _given(report)),
+        _pace(plan, sampler, draws),
         missed_mode_of_run(sampler, draws, ahead.mode, known.lp),
     )
     summary = summarise(tree, draws, diagnostics)
     _add_forecast(tree, ahead)
+    if diagnostics.pace is not None:
+        tree.attrs.update(zip(("ess_per_gradient_predicted", "ess_per_gradient"), diagnostics.pace, strict=True))
     tree.attrs.update({"assumed": "\n".join(diagnostics.assumed)} if diagnostics.assumed else {})
     tree.attrs.update({"plan": "\n".join(plan.says)} if plan.says else {})
     tree.attrs["forecast_lines"] = "\n".join(ahead.says)
@@ -62,6 +70,16 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         tree.attrs.update({} if one is None else one.attributes)
     tree.attrs.update(summary.attributes)
     return summary
+
+
+def _pace(plan: Plan, sampler: Sampler, draws: Draws) -> tuple[float, float] | None:
+    """Return effective draws per gradient, as predicted and as found; None where nothing was predicted."""
+    kept = [kept for kept, lost in zip(draws.kept, draws.diverging, strict=True) if not lost]
+    if plan.pace is None or min(kept, default=0) < draws.warmup + FEWEST:
+        return None
+    whole = [k for k, lost in enumerate(draws.diverging) if not lost]
+    theta = sampler.theta(draws)[whole, draws.warmup : min(kept)]
+    return plan.pace.effective, least_share(theta) / (draws.settings.thin * sampler.gradients_of_step)
 
 
 def _kernel(report: Report) -> str:

@@ -251,7 +251,7 @@ def _beside_shorter(
     off = found.beside(_walked(walker, bulk, pace, shorter, warmup, draws, seed))
     biases = (FACTOR * part for part in (off.of_means, off.means_within, off.of_sds, off.sds_within))
     numbers = (tuple(map(float, array)) for array in (found.mean, found.sd, *biases))
-    return PilotFigures(*numbers, steps=settings.thin / WANTED, draws=CHAINS * draws)
+    return PilotFigures(*numbers, steps=settings.thin / min(1.0, pace.counts), draws=CHAINS * draws)
 
 
 def _agree(found: Moments, exact: Moments | None, share: float) -> bool:

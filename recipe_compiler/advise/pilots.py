@@ -19,7 +19,7 @@ from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.step_stats import ACCEPTANCE, of_kind
-from recipe_compiler.run.chain import Chain, start_chain
+from recipe_compiler.run.chain import Chain, advance, start_chain
 from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.domain_check import UNBOUNDED, leaves
 from recipe_compiler.run.initial import at_rest, stated_coordinates
@@ -42,6 +42,10 @@ SEED = 2**40
 
 LEAST_ENTRIES = 30
 """What a step costs at least, in entries of the data that are read."""
+
+
+BRIEF = 1e6
+"""Entries of the data that all chains read in some milliseconds, one after the other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +82,21 @@ class Moved:
     def acceptance(self) -> Array:
         """The mean over the kinds: chain x draw."""
         return sum(self.kinds[1:], self.kinds[0]) / len(self.kinds)
+
+    @property
+    def every_second(self) -> "Moved":
+        """The draws that lie twice as far apart, each with the acceptance of all moves before it."""
+        twice = ((kind[:, ::2] + kind[:, 1::2]) / 2.0 for kind in self.kinds)
+        return Moved(self.theta[:, 1::2], tuple(twice))
+
+
+def joined(parts: Sequence[Moved]) -> Moved:
+    """Return draws that chains made one part after the other."""
+    kinds = zip(*(part.kinds for part in parts), strict=True)
+    return Moved(
+        np.concatenate([part.theta for part in parts], axis=1),
+        tuple(np.concatenate(kind, axis=1) for kind in kinds),
+    )
 
 
 class Moving(Protocol):
@@ -219,6 +238,11 @@ class Pilots:
             replace(chain, draws={name: np.empty((draws, width)) for name, width in room.items()}, done=0)
             for chain in self.chains
         ]
+        if draws * settings.thin * self.steps * self.entries * len(chains) < BRIEF:  # threads would take longer
+            for chain in chains:
+                advance(module, inputs, [chain], draws)
+            self.budget.demand()
+            return chains
         stopped = run_chains(module, inputs, chains, available_cores(), self._watched)
         if stopped is not None:
             signal.raise_signal(stopped)  # it was meant for the whole run, not for these chains alone

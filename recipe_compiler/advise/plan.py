@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
-from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.advise.entries import ChosenEntries, start_parameters
 from recipe_compiler.advise.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.advise.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
@@ -258,7 +258,9 @@ def _by_pilots(stated: Build, bent: Bent, walker: Pilots) -> Plan:
         subtracts=build.estimated is not None and stated.estimated is None,
     )  # fmt: skip
     says = tuple(_says_measured(bent, bulk, found, choice, names, walker.damping))
-    return Plan(restated(stated, choice.changes), says, found.measured)
+    return Plan(
+        restated(stated, choice.changes), says, found.measured, pace=Pace(1.0 / found.measured.steps, 1.0, math.nan)
+    )
 
 
 def _too_slow(steps: float, open_ones: tuple[Open, ...]) -> str:
@@ -301,7 +303,8 @@ def _around_mode(
         subtracts=linearized.sampler.build.estimated is not None,
     )  # fmt: skip
     says = tuple(_says_audited(entries, choice, mode, K))
-    return Plan(restated(stated, entries.changes), says, damping=choice.gamma / slowest(open_ones, K))
+    pace = Pace(1.0 / width.steps, 1.0, math.nan)
+    return Plan(restated(stated, entries.changes), says, damping=choice.gamma / slowest(open_ones, K), pace=pace)
 
 
 def _says_audited(entries: ChosenEntries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
-from recipe_compiler.advise.chosen import Plan
+from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.advise.entries import ChosenEntries, states
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
 from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, r_hats
@@ -52,7 +52,7 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     cycle, width = sampler.compiled.program.cycle, pilots.width
     if cycle is None or not cycle.accepted or cycle.rest is None:
         raise RunError(f"{stated.name}: found no Metropolis move, expected one")
-    steps = sum(move.least + move.most for move in cycle.accepted) / 2.0
+    steps = sampler.gradients_of_step
     pilots = replace(pilots, steps=steps)
     moves = max(1, math.ceil(TRAJECTORY / steps))
     open_ones, slope = open_parameters(stated), sampler.slope
@@ -82,7 +82,8 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     missed = missed_mode(sampler, mode, theta, pilots.entries) if missed_by else ""
     doubts = (*found.doubts, *filter(None, (missed,)))
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
-    return Plan(restated(stated, entries.changes), says, doubts=doubts)
+    pace = Pace(found.counts / (found.thin * steps), steps, found.seconds)
+    return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace)
 
 
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:

@@ -65,6 +65,13 @@ class Sampler:
         return gradients(self.compiled, self.module, self.inputs)
 
     @property
+    def gradients_of_step(self) -> float:
+        """Gradients of one step: of a cycle, of all trajectories that are accepted or refused, on average."""
+        cycle = self.compiled.program.cycle
+        lengths = [move.least + move.most for move in cycle.accepted] if cycle is not None else []
+        return sum(lengths) / 2.0 if lengths else 1.0
+
+    @property
     def point(self) -> Point:
         """Values of the names in formulas of parameters alone."""
         sizes = resolve_sizes(self.build, self.data)

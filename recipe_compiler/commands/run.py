@@ -215,6 +215,8 @@ def _run(
     stages("")
     if not as_json:
         say(f"compiled and read back; {_length(run.build, settings)}")
+        for line in () if planned.pace is None else (planned.pace.says(settings),):
+            say(line)
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     stages("forecasting what the step samples")

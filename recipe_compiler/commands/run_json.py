@@ -40,6 +40,9 @@ def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequ
             "diverging": draws.diverging,
             "seconds": draws.seconds,
             "processor_seconds": draws.processor_seconds,
+            "ess_per_gradient": None
+            if diagnostics.pace is None
+            else dict(zip(("predicted", "measured"), diagnostics.pace, strict=True)),
             "summary": tuple(rows),
             "constant": dict(summary.numbers.constants),
             "forecast": None if diagnostics.forecast is None else _of_forecast(diagnostics.forecast),
