@@ -18,10 +18,11 @@ REFERENCES = json.loads((MODELS / "references.json").read_text(encoding="utf-8")
 TEXTBOOK = 19
 ANOTHER_TABLE = {"counties"}
 """Of varying intercepts."""
-FURTHER = {*ANOTHER_TABLE, "garch"}
+HIERARCHIES = {"crossed", "exam", "radon", "correlated_slopes", "poll"}
+FURTHER = {*ANOTHER_TABLE, "garch", *HIERARCHIES}
 
 
-def test_there_are_nineteen_models_and_what_is_published() -> None:
+def test_there_are_nineteen_models_five_hierarchies_and_what_is_published() -> None:
     assert len(set(BUILDS) - FURTHER - {"diamonds"}) == TEXTBOOK
     assert {path.stem for path in (MODELS / "targets").glob("*.yaml")} == set(BUILDS) - ANOTHER_TABLE
 
@@ -37,6 +38,7 @@ def test_a_model_states_nothing_of_its_run_and_has_a_reference(name: str) -> Non
     sampled = {block.name for block in (build.target.declared or build.target).declarations.blocks}
     assert sampled <= {label.partition("[")[0] for label in moments}
     assert all(np.isfinite([one["mean"], one["sd"]]).all() and one["sd"] > 0 for one in moments.values())
+    assert name not in HIERARCHIES or 40 < len(moments) <= 150
     assert max(one.get("r_hat", 1.0) for one in moments.values()) < 1.01
 
 

@@ -8,6 +8,7 @@ which any proper law of sigma makes finite if N >= p, and a flat one if N - p > 
 linear predictors confine them where nothing separates the data (`separation`).
 """
 
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verify.builds.flat_model import (
     Infinite,
@@ -41,10 +42,16 @@ def decide_flat(target: Target, rows: Rows) -> Shown | Infinite | None:
         model = read_model(target, rows)
         if model is None or not add_likelihood(model):
             return None
+        if model.spread and any(DENSITIES[law.name].tail for law, _ in model.located):
+            return None
         if model.located and model.summands and not drop_bounded_summands(model):
             return None
         if not model.located and not model.summands and model.is_exact and rows.is_whole:
             return Infinite("a direction that nothing depends on", (("direction", join_names(model.flat_blocks)),))
-        return decide_by_scale(model) if model.located else decide_by_slopes(model)
+        found = decide_by_scale(model) if model.located else decide_by_slopes(model)
+        if isinstance(found, Shown) and model.spread:
+            fact = f"effects of more entries than their scales take, {join_names(model.spread)} integrated first"
+            return Shown(((fact, "powers of scales"), *found.facts))
+        return found
     except (NotReadError, TooManyError):
         return None

@@ -23,7 +23,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.verify.builds.at_data import explain_bound
 from recipe_compiler.verify.builds.bounded_terms import Limits
-from recipe_compiler.verify.builds.priors import Parts, prior_products, prove_group, split_prior
+from recipe_compiler.verify.builds.priors import Group, Parts, prior_products, prove_group, split_prior
 from recipe_compiler.verify.builds.products import Law, flatten_sums, split_number
 from recipe_compiler.verify.builds.row_laws import likelihood_products
 from recipe_compiler.verify.from_data.columns import Atom, Rows
@@ -62,13 +62,15 @@ class FlatModel:
     """k of a term k log sigma in the log prior of the scale."""
     is_exact: bool
     """Whether every term that depends on a flat coefficient was read."""
+    spread: tuple[Block, ...] = ()
+    """Flat scales of laws of coefficients, and flat means of these: integrated out first."""
     located: list[tuple[StatedDensity, Rows]] = field(default_factory=list[tuple[StatedDensity, Rows]])
     summands: list[tuple[Fraction, Formula, Rows]] = field(default_factory=list[tuple[Fraction, Formula, Rows]])
 
     @property
     def flat_blocks(self) -> tuple[Block, ...]:
         """The blocks without a proper prior."""
-        return (*self.coefficients, *([self.scale] if self.scale else ()))
+        return (*self.coefficients, *self.spread, *([self.scale] if self.scale else ()))
 
     @property
     def flat(self) -> frozenset[str]:
@@ -104,14 +106,19 @@ def read_model(target: Target, rows: Rows) -> FlatModel | None:
         return None
     groups = [group for group in parts.groups if prove_group(group, target.declarations) is None]
     blocks = [block for own, _ in groups for block in own]
+    effects, spread = _find_effects(parts, groups, target, rows)
+    blocks = [*effects, *(block for block in blocks if block not in spread)]
     scales = [block for block in blocks if block.domain.name in HALF_LINE and block.shape == SCALAR]
     lines = [block for block in blocks if block.domain.name is DomainName.REAL]
     if not blocks or len(scales) > 1 or len(scales) + len(lines) < len(blocks):
         return None
-    if any(block.constraint is not None for block in blocks):
+    if any(block.constraint is not None for block in (*blocks, *spread)):
         return None
-    found = FlatModel(target, rows, parts, tuple(lines), scales[0] if scales else None, Fraction(0), is_exact=True)
-    for _, terms in groups:
+    scale = scales[0] if scales else None
+    found = FlatModel(target, rows, parts, tuple(lines), scale, Fraction(0), is_exact=not effects, spread=spread)
+    for own, terms in groups:
+        if own[0] in spread:
+            continue
         for c, term in terms:
             match term:
                 case Apply("log", (Symbol(name),)) if scales and name == scales[0].name:
@@ -122,8 +129,47 @@ def read_model(target: Target, rows: Rows) -> FlatModel | None:
         if any(map(found.has_flat_block, law.stated.arguments)):
             found.summands += [(c, term, rows.take_one_row()) for c, term in list_summands(law, target)]
     found.summands += [(c, term, rows.take_one_row()) for c, term in parts.rest if found.has_flat_block(term)]
-    inside = [argument for law in parts.laws.values() for argument in law.arguments]
+    own = {block.name for block in effects}
+    inside = [argument for (name, _), law in parts.laws.items() if name not in own for argument in law.arguments]
     return None if any(map(found.has_flat_block, inside)) else found
+
+
+def _find_effects(
+    parts: Parts, groups: Sequence[Group], target: Target, rows: Rows
+) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """Return the effects whose laws have a flat scale, taken as flat coefficients, and these scales and flat means.
+
+    Of J effects b with mean m, v = b - m and h(u) <= C e^-c|u|,
+
+        int tau**k prod_j h(v_j/tau)/tau dtau <= C |v|**-(J - k - 1),    0 < k + 1 < J,
+
+    is bounded far out, and near v = 0 integrable, whatever m is. So the integral is at most a sum over the sets of
+    effects, of that of the largest likelihood over a set and all others flat: finite where that of all flat ones is, if
+    it falls as e^-c|b|. A flat m takes one of the J. Eight schools with flat mu and tau have k = 0, J = 8.
+    """
+    flat = {block.name: (block, terms) for own, terms in groups for block in own}
+    declared = {block.name: block for block in target.declarations.blocks}
+    effects, spread, located = list[Block](), list[Block](), set[str]()
+    for (name, at), law in parts.laws.items():
+        row = DENSITIES[law.name]
+        if at is not None or not row.location or not row.of_entry or row.tail or row.of_logarithm:
+            continue
+        scale, mean = get_scale(law), law.arguments[row.arguments.index(row.location)]
+        block, terms = next((flat[one] for one in dependence(scale).blocks if one in flat), (None, []))
+        q = read_scale_exponent(scale, block) if block and block.domain.name in HALF_LINE else None
+        if block is None or q is None:
+            continue
+        own = [one for one, rest in flat.values() if mean == Symbol(one.name, SCALAR, Role.BLOCK) and not rest]
+        log = Apply("log", (Symbol(block.name, SCALAR, Role.BLOCK),), SCALAR)
+        shape = declared[name].shape
+        count = rows.length(shape.rows) * rows.length(shape.cols) - len(own)
+        if all(term == log for _, term in terms) and 0 < (sum(c for c, _ in terms) + 1) / q < count:
+            effects.append(declared[name])
+            spread += [block, *own]
+            located |= set() if own else {*dependence(mean).blocks}
+    names = [one.name for one in spread]
+    is_once = len({*names}) == len(names) and located.isdisjoint(names)
+    return (tuple(effects), tuple(spread)) if is_once else ((), ())
 
 
 def add_likelihood(model: FlatModel) -> bool:
