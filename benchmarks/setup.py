@@ -2,8 +2,8 @@
 
     python benchmarks/setup.py
 
-The C compiler comes from the system's packages (apt, as root), all else from PyPI. NumPyro, whose NUTS
-`benchmarks/models/panel.py` compares with, has an environment of its own. A race says which rivals are not
+The C compiler comes from the system's packages (apt, as root), all else from PyPI. NumPyro and nutpie, whose NUTS
+`benchmarks/models/panel.py` compares with, have an environment of their own. A race says which rivals are not
 installed. Some 2 GB.
 """
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 RIVALS = HERE / ".rivals"
 COMPILER = "clang-19"
 PEERS = (("jax", "blackjax"), ("matplotlib",))
-NUTS = ("numpyro", "jax")
+NUTS = ("numpyro", "jax", "nutpie")
 
 
 def install(environment: Path, *what: str) -> bool:

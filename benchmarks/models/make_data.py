@@ -160,10 +160,50 @@ def garch(rng: Rng) -> Columns:
     return {"y": np.array(y)}
 
 
+def crossed(rng: Rng) -> Columns:
+    """Counts of 50 subjects, each at 6 of 25 sites: log mean 0.5 + 0.3 a + u_i + v_j, of sds 0.5 and 0.4."""
+    subject, site = np.repeat(np.arange(50), 6), np.concatenate([rng.permutation(25)[:6] for _ in range(50)])
+    u, v, a = 0.5 * rng.standard_normal(50), 0.4 * rng.standard_normal(25), rng.standard_normal(300)
+    return {"subject": subject, "site": site, "a": a, "y": rng.poisson(np.exp(0.5 + 0.3 * a + u[subject] + v[site]))}
+
+
+def exam(rng: Rng) -> Columns:
+    """100 persons answer 20 questions: P(right) = sigmoid(a_j theta_i - b_j), log a of sd 0.4, b of N(-0.5, 1)."""
+    person, item = (part.ravel() for part in np.meshgrid(np.arange(100), np.arange(20), indexing="ij"))
+    theta, a, b = rng.standard_normal(100), np.exp(0.4 * rng.standard_normal(20)), -0.5 + rng.standard_normal(20)
+    return {"person": person, "item": item, "y": 1 * (rng.random(2000) < _sigmoid(a[item] * theta[person] - b[item]))}
+
+
+def radon(rng: Rng) -> Columns:
+    """85 counties of 1 to 20 houses: y = alpha_g - 0.6 floor + 0.7 u_g + N(0, 0.75**2), alpha of N(1.4, 0.2**2)."""
+    g = np.repeat(np.arange(85), rng.integers(1, 21, 85))
+    alpha, u, floor = 1.4 + 0.2 * rng.standard_normal(85), rng.normal(0, 0.4, 85), 1 * (rng.random(g.size) < 1 / 6)
+    y = alpha[g] - 0.6 * floor + 0.7 * u[g] + 0.75 * rng.standard_normal(g.size)
+    return {"g": g, "floor": floor, "u": u[g], "y": y}
+
+
+def correlated_slopes(rng: Rng) -> Columns:
+    """30 groups of 12: y = x beta_g + N(0, 0.7**2), beta of means (1, -0.5, 0.3), sds (0.8, 0.5, 0.4), related."""
+    g, (a, b) = np.repeat(np.arange(30), 12), rng.standard_normal((2, 360))
+    factor = np.array([[0.8, 0, 0], [-0.3, 0.4, 0], [0.2, 0.1, 0.33]])
+    beta = np.array([1, -0.5, 0.3]) + rng.standard_normal((30, 3)) @ factor.T
+    return {"g": g, "a": a, "b": b, "y": beta[g, 0] + a * beta[g, 1] + b * beta[g, 2] + 0.7 * rng.standard_normal(360)}
+
+
+def poll(rng: Rng) -> Columns:
+    """1,000 answers by 50 states, 6 ages, 5 educations and sex: log odds of sds 0.6, 0.4 and 0.3 about -0.3."""
+    levels, sds = {"state": 50, "age": 6, "education": 5}, (0.6, 0.4, 0.3)
+    at = {name: rng.integers(0, size, 1000) for name, size in levels.items()}
+    female = 1 * (rng.random(1000) < 0.52)
+    effects = [sd * rng.standard_normal(size) for sd, size in zip(sds, levels.values(), strict=True)]
+    eta = -0.3 + 0.25 * female + sum(effect[place] for effect, place in zip(effects, at.values(), strict=True))
+    return {**at, "female": female, "y": 1 * (rng.random(1000) < _sigmoid(eta))}
+
+
 MODELS: tuple[Callable[[Rng], Columns], ...] = (
     linear, robust, logistic, poisson, negative_binomial, beta_binomial, ordered_logit, softmax, weibull,
     varying_intercepts, varying_slopes, mixture, ar2, stochastic_volatility, zero_inflated, irt, covariance, counties,
-    garch,
+    garch, crossed, exam, radon, correlated_slopes, poll,
 )  # fmt: skip
 """Those whose data are drawn; the two of eight schools read the table that ships."""
 

@@ -1,7 +1,7 @@
 """The models of the panel as one states them for NumPyro, run by NUTS with its defaults; and references by NUTS.
 
-    nuts.py NAME FOLDER              4 chains of 1,000 draws after 1,000 of warmup: draws.npz, and seconds as JSON
-    nuts.py --reference NAME ...     4 chains of 2,000, acceptance 0.95: moments into references.json
+    nuts.py NAME FOLDER [--nutpie]   4 chains of 1,000 draws after 1,000 of warmup: draws.npz, what they took as JSON
+    nuts.py --reference NAME ...     4 chains of 10,000, acceptance 0.95: moments into references.json
 
 By the interpreter of the environment that `python benchmarks/setup.py` makes. `large` takes 2 chains of 150 draws after
 150: each of its gradients reads all data.
@@ -23,10 +23,12 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax import random
+from jax.flatten_util import ravel_pytree
 from jax.nn import log_sigmoid, softplus
 from numpyro.diagnostics import effective_sample_size, gelman_rubin
 from numpyro.distributions import ImproperUniform, constraints
 from numpyro.infer import MCMC, NUTS
+from numpyro.infer.util import initialize_model
 
 numpyro.enable_x64()
 HERE = Path(__file__).parent
@@ -156,6 +158,44 @@ def covariance(u, v):
     numpyro.sample("y", dist.MultivariateNormal(jnp.stack(means), cov), obs=np.column_stack([u, v]))
 
 
+def crossed(subject, site, a, y):
+    mu, b = normal("mu", 0, 2), normal("b", 0, 2)
+    s_u, s_v = (numpyro.sample(name, dist.HalfNormal(1)) for name in ("s_u", "s_v"))
+    u, v = normal("u", 0, s_u, 50), normal("v", 0, s_v, 25)
+    i, j = subject.astype(int), site.astype(int)
+    numpyro.sample("y", dist.Poisson(jnp.exp(mu + b * a + u[i] + v[j])), obs=y)
+
+
+def exam(person, item, y):
+    mu, s_a, s_b = normal("mu", 0, 2), *(numpyro.sample(name, dist.HalfNormal(1)) for name in ("s_a", "s_b"))
+    theta, b = normal("theta", 0, 1, 100), normal("b", mu, s_b, 20)
+    a = numpyro.sample("a", dist.LogNormal(0, s_a).expand([20]))
+    i, j = person.astype(int), item.astype(int)
+    numpyro.sample("y", dist.Bernoulli(logits=a[j] * theta[i] - b[j]), obs=y)
+
+
+def radon(g, floor, u, y):
+    mu, b, c = (normal(name, 0, 10) for name in ("mu", "b", "c"))
+    sigma, tau = (numpyro.sample(name, dist.HalfNormal(1)) for name in ("sigma", "tau"))
+    alpha = normal("alpha", mu, tau, 85)
+    numpyro.sample("y", dist.Normal(alpha[g.astype(int)] + b * floor + c * u, sigma), obs=y)
+
+
+def correlated_slopes(g, a, b, y):
+    mu, tau = normal("mu", 0, 2, 3), numpyro.sample("tau", dist.HalfNormal(1).expand([3]))
+    sigma, L = numpyro.sample("sigma", dist.HalfNormal(1)), numpyro.sample("L", dist.LKJCholesky(3, 2))
+    beta = numpyro.sample("beta", dist.MultivariateNormal(mu, scale_tril=tau[:, None] * L).expand([30]))
+    numpyro.sample("y", dist.Normal((with_ones(a, b) * beta[g.astype(int)]).sum(axis=1), sigma), obs=y)
+
+
+def poll(state, age, education, female, y):
+    mu, b = normal("mu", 0, 1), normal("b", 0, 1)
+    scales = [numpyro.sample(name, dist.HalfNormal(1)) for name in ("s_u", "s_v", "s_w")]
+    u, v, w = (normal(*law) for law in zip("uvw", (0, 0, 0), scales, (50, 6, 5), strict=True))
+    i, j, k = (column.astype(int) for column in (state, age, education))
+    numpyro.sample("y", dist.Bernoulli(logits=mu + b * female + u[i] + v[j] + w[k]), obs=y)
+
+
 def regression_flat(x, y):
     with numpyro.plate("k", x.shape[1]):
         beta = numpyro.sample("beta", unbounded)
@@ -217,6 +257,7 @@ def large(x, y):
 TEXTBOOK = (
     robust, logistic, poisson, negative_binomial, beta_binomial, ordered_logit, softmax, weibull, schools_centred,
     varying_intercepts, varying_slopes, mixture, stochastic_volatility, zero_inflated, irt, covariance,
+    crossed, exam, radon, correlated_slopes, poll,
 )  # fmt: skip
 MODELS = {model.__name__: model for model in (*TEXTBOOK, diamonds, hmm, rats, large)} | {
     "schools_noncentred": schools_centred, "counties": varying_intercepts, "linear": regression_flat,
@@ -251,30 +292,71 @@ def data_of(name, folder):
     return columns
 
 
-def run(name, folder):
-    """Sample with the defaults; write the draws, and print the seconds that they took once all is compiled."""
+def by_numpyro(name, data):
+    """Sample by NUTS of NumPyro with its defaults; return draws, and those drawn once more as three numbers.
+
+    Processor seconds of drawing, the gradients of the draws, and processor seconds of measuring alone: the sampler is
+    compiled anew without warmup.
+    """
     warmup, draws, chains = (150, 150, 2) if name == "large" else (1000, 1000, CHAINS)
-    data = data_of(name, folder)
     mcmc = MCMC(NUTS(MODELS[name]), num_warmup=warmup, num_samples=draws, num_chains=chains, progress_bar=False)
-    mcmc.run(random.key(1), **data)
-    np.savez(folder / "draws.npz", **{key: np.asarray(x) for key, x in mcmc.get_samples(group_by_chain=True).items()})
-    for seed in (2, 3):  # the first compiles the loop without warmup
-        began = time.time()
+    mcmc.run(random.key(1), **data, extra_fields=("num_steps",))
+    found = {key: np.asarray(x) for key, x in mcmc.get_samples(group_by_chain=True).items()}
+    gradients = int(mcmc.get_extra_fields()["num_steps"].sum())
+    ended = time.process_time()
+    for seed in (2, 3):
+        began = time.process_time()
         mcmc.post_warmup_state = mcmc.last_state
-        mcmc.run(random.key(seed), **data)
+        mcmc.run(random.key(seed), **data, extra_fields=("num_steps",))
         np.asarray(next(iter(mcmc.get_samples().values())))
-    print(json.dumps({"seconds": time.time() - began}))
+    again = int(mcmc.get_extra_fields()["num_steps"].sum())
+    now = time.process_time()
+    return found, (now - began) * gradients / again, gradients, now - ended
 
 
-def store_reference(name):
+def by_nutpie(name, data):
+    """Sample by nutpie with its defaults, as it takes a model whose log density is JAX's; return as `by_numpyro`."""
+    import nutpie
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    model = initialize_model(random.key(1), MODELS[name], model_kwargs=data)
+    start, shaped = ravel_pytree(model.param_info.z)
+    sloped = jax.jit(jax.value_and_grad(lambda x: -model.potential_fn(shaped(x))))
+
+    def log_density(x):
+        value, slope = sloped(x)
+        return float(value), np.asarray(slope, "float64")
+
+    of_all = [np.dtype("float64")], [start.shape], ["x"]
+    compiled = from_pyfunc(start.size, lambda: log_density, lambda *_: lambda x: {"x": x}, *of_all)
+    log_density(np.asarray(start))
+    began = time.process_time()
+    tree = nutpie.sample(compiled, chains=CHAINS, seed=1, progress_bar=False)
+    spent = time.process_time() - began
+    gradients, before = (int(part["n_steps"].sum()) for part in (tree.sample_stats, tree.warmup_sample_stats))
+    found = jax.vmap(jax.vmap(lambda x: model.postprocess_fn(shaped(x))))(tree.posterior["x"].to_numpy())
+    draws = {key: np.asarray(x) for key, x in found.items()}
+    return draws, spent * gradients / (gradients + before), gradients, 0.0
+
+
+def run(name, folder, by):
+    """Sample with the defaults; write the draws, and print what they took."""
+    draws, *took = by(name, data_of(name, folder))
+    np.savez(folder / "draws.npz", **draws)
+    print(json.dumps(dict(zip(("processor_seconds", "gradients", "measuring"), took, strict=True))))
+
+
+def store_reference(name, draws=10_000):
     """Put the moments that NUTS finds beside those that are stored."""
     kernel = NUTS(MODELS[name], target_accept_prob=0.95)
-    mcmc = MCMC(kernel, num_warmup=1000, num_samples=2000, num_chains=CHAINS, progress_bar=False)
+    mcmc = MCMC(kernel, num_warmup=1000, num_samples=draws, num_chains=CHAINS, progress_bar=False)
     mcmc.run(random.key(1), **data_of(name, HERE))
     found = {}
     for label, values in mcmc.get_samples(group_by_chain=True).items():
         for at in np.ndindex(values.shape[2:]):
             one = np.asarray(values)[(..., *at)]
+            if one.std() == 0:  # an entry of a factor that is 0 or 1
+                continue
             error = one.std() / np.sqrt(effective_sample_size(one))
             found[label + (f"[{','.join(map(str, at))}]" if at else "")] = {
                 "mean": float(one.mean()), "sd": float(one.std()), "mcse_mean": float(error),
@@ -291,6 +373,6 @@ if __name__ == "__main__":
         for name in sys.argv[2:]:
             store_reference(name)
     elif sys.argv[1] in MODELS:
-        run(sys.argv[1], Path(sys.argv[2]))
+        run(sys.argv[1], Path(sys.argv[2]), by_nutpie if sys.argv[3:] == ["--nutpie"] else by_numpyro)
     else:
         sys.exit(f"{sys.argv[1]} has no model for NumPyro")

@@ -1,13 +1,16 @@
-"""Textbook models and published posteriors by `recipe run` with nothing set, beside NUTS: right, and how long it took.
+"""Textbook models, hierarchies and published posteriors by `recipe run`, beside NUTS: right, and how long it took.
 
-    python benchmarks/setup.py                                          # installs NumPyro, once
-    python benchmarks/models/panel.py [NAME ...] [--by hmc sghmc nuts] [--seconds 150]
+    python benchmarks/setup.py                                          # installs NumPyro and nutpie, once
+    python benchmarks/models/panel.py [NAME ...] [--by hmc sghmc nutpie nuts] [--seconds 150]
 
-The command runs each model as a user types it, by `hmc` and by `sghmc`, one after another, in a process that ends after
-so many processor seconds; `nuts` is NUTS of NumPyro with its defaults (`nuts.py`). A run is right where no mean is more
-than 4 Monte Carlo errors and 0.1 sds from the reference, and no sd more than 4 errors and 7 %. `ess/s` is the least of
-all coordinates, by seconds of the clock while it drew. `large`, a logistic regression of 1,000,000 rows, is run by
-`sghmc` in minibatches; its reference is the Gaussian at the mode, and NUTS takes a tenth of the draws there.
+The command runs each model as a user types it, by `hmc` and by `sghmc`, nothing set, one after another, in a process
+that ends after so many processor seconds; `nuts` is NUTS of NumPyro and `nutpie` that of nutpie, each with its defaults
+(`nuts.py`). A run is right where no mean is more than 4 Monte Carlo errors and 0.1 sds from the reference, and no sd
+more than 4 errors and 7 %. Processor seconds are those from nothing to the end, and those to 400 effective draws of
+every coordinate: of the last part, the drawing, as much as these take. Effective draws per gradient are predicted by
+the run, before it draws, and measured: the least of all coordinates, by the gradients of its draws. `large`, logistic
+regression of 1,000,000 rows, is run by `sghmc` in minibatches; its reference is the Gaussian at the mode, and NUTS
+takes a tenth of the draws there.
 """
 
 import argparse
@@ -37,9 +40,17 @@ TEXTBOOK = (
     "weibull", "schools_centred", "schools_noncentred", "varying_intercepts", "varying_slopes", "mixture", "ar2",
     "stochastic_volatility", "zero_inflated", "irt", "covariance", "counties", "garch",
 )  # fmt: skip
+HIERARCHIES = ("crossed", "exam", "radon", "correlated_slopes", "poll")
+"""Of 73 to 143 coordinates."""
 PUBLISHED = ("diamonds", "nes", "mesquite", "sblrc", "earnings", "kidiq", "hmm", "gp", "rats")
 """Posteriors of posteriordb; all but `diamonds` are in tests/posteriors."""
-NAMES = (*PUBLISHED, *TEXTBOOK, "large")
+NAMES = (*HIERARCHIES, *PUBLISHED, *TEXTBOOK, "large")
+NUTS_BY = {"nuts": [], "nutpie": ["--nutpie"]}
+WANTED = 400
+"""Effective draws."""
+STEPS = {"hmc": 10.5, "sghmc": 1.0}
+"""Gradients of a move."""
+HEAD = ("model", "by", "verdict", "trusted", "right", "processor s", "to 400", "predicted", "ess/gradient")
 ERRORS, OF_MEAN, OF_SD = 4.0, 0.1, 0.07
 """How many Monte Carlo errors, and what part of an sd, a moment may be off."""
 SD_BY_NUTS = 1.5
@@ -139,66 +150,80 @@ def departures(draws: Draws, reference: Moments) -> tuple[Error, Error, float]:
     return *(max(some, key=lambda one: abs(one.value) / one.known_within) for some in (means, sds)), least
 
 
-def compared(draws: Draws, name: str, seconds: float) -> tuple[str, str]:
-    """Return whether moments are those of the reference, within Monte Carlo errors, and effective draws a second."""
+def compared(draws: Draws, name: str) -> tuple[str, float]:
+    """Return whether moments are those of the reference, within Monte Carlo errors, and the least of the ess."""
     means, sds, least = departures(draws, reference_of(name))
     pairs = ((means, OF_MEAN), (sds, OF_SD))
     off = any(abs(one.value) > max(part, ERRORS * one.known_within) for one, part in pairs)
-    return f"{'no' if off else 'yes'}: mean {means}, sd {sds}", f"{least / seconds:.0f}"
+    return f"{'no' if off else 'yes'}: mean {means}, sd {sds}", least
+
+
+def command_of(name: str, by: str, folder: Path) -> list[str]:
+    """Return what a user types."""
+    if by not in NUTS_BY:
+        build = str(stated(name, by, folder))
+        return [sys.executable, "-m", "recipe_compiler", "run", build, "--no-cache", "-o", str(folder), "--json"]
+    if name == "large":
+        np.save(folder / "large.npy", np.column_stack(large(LARGE_ROWS)))
+    return [str(NUTS), str(HERE / "nuts.py"), name, str(folder), *NUTS_BY[by]]
+
+
+def outcome(told: Mapping[str, Any], by: str, folder: Path) -> tuple[str, str, Draws, float]:
+    """Return verdict, trust, draws, and how many gradients these took."""
+    if by in NUTS_BY:
+        with np.load(folder / "draws.npz") as kept:
+            draws = {key: kept[key] for key in kept.files}
+        worst = max(float(array_stats.rhat(one)) for _, one in coordinates(draws) if one.std())
+        return "", f"R-hat {worst:.3f}", draws, told["gradients"]
+    posterior = xarray.open_datatree(told["file"], engine="h5netcdf")["posterior"]
+    draws = {str(key): value.to_numpy() for key, value in posterior.data_vars.items()}
+    settings = told["settings"]
+    moves = settings["thin"] * settings["draws"] * settings["chains"]
+    return told["verdict"], told["trust"].removeprefix("trust: ").split(",")[0], draws, moves * STEPS[by]
 
 
 def row(name: str, by: str, limit: int) -> list[str]:
     """Return what one model comes to by one command."""
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held)
-        if by == "nuts":
-            data = folder / "large.npy"
-            if name == "large":
-                np.save(data, np.column_stack(large(LARGE_ROWS)))
-            command = [str(NUTS), str(HERE / "nuts.py"), name, str(folder)]
-        else:
-            build = str(stated(name, by, folder))
-            command = [sys.executable, "-m", "recipe_compiler", "run", build, "--no-cache", "-o", str(folder), "--json"]
+        command = command_of(name, by, folder)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = subprocess.run(
             command, capture_output=True, text=True, check=False, cwd=folder,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
         )  # fmt: skip
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent = f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.0f}"
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if ended.returncode < 0:
-            return [name, by, "", f"ended after {limit} processor seconds", "", spent, ""]
+            return [name, by, "", f"ended after {limit} processor seconds", "", f"{spent:.0f}", "", "", ""]
         if not ended.stdout:
-            return [name, by, "", ended.stderr.splitlines()[-1], "", spent, ""]
-        told = json.loads(ended.stdout.splitlines()[-1] if by == "nuts" else ended.stdout)
-        if by == "nuts":
-            with np.load(folder / "draws.npz") as kept:
-                draws = {key: kept[key] for key in kept.files}
-            worst = max(float(array_stats.rhat(one)) for _, one in coordinates(draws))
-            verdict, trust = "", f"R-hat {worst:.3f}"
-        elif "summary" not in told:
+            return [name, by, "", ended.stderr.splitlines()[-1], "", f"{spent:.0f}", "", "", ""]
+        told = json.loads(ended.stdout.splitlines()[-1] if by in NUTS_BY else ended.stdout)
+        if by not in NUTS_BY and "summary" not in told:
             why = told.get("doubts") or [fault["problem"] for fault in told["faults"]]
-            return [name, by, str(told["verdict"]), f"not drawn: {' '.join(why)[:300]}", "", spent, ""]
-        else:
-            posterior = xarray.open_datatree(told["file"], engine="h5netcdf")["posterior"]
-            draws = {str(key): value.to_numpy() for key, value in posterior.data_vars.items()}
-            verdict, trust = told["verdict"], told["trust"].removeprefix("trust: ").split(",")[0]
-        right, speed = compared(draws, name, told["seconds"])
-        return [name, by, verdict, trust, right, spent, speed]
+            drawn = f"not drawn: {' '.join(why)[:300]}"
+            return [name, by, str(told["verdict"]), drawn, "", f"{spent:.0f}", "", "", ""]
+        verdict, trust, draws, gradients = outcome(told, by, folder)
+        right, least = compared(draws, name)
+        spent -= told.get("measuring", 0.0)
+        to_wanted = spent + told["processor_seconds"] * (WANTED / least - 1.0)
+        predicted = told.get("ess_per_gradient")
+        figures = ("" if predicted is None else f"{predicted:.4f}", f"{least / gradients:.4f}")
+        return [name, by, verdict, trust, right, f"{spent:.0f}", f"{to_wanted:.0f}", *figures]
 
 
 def main() -> None:
     """Print a row for each model and each command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(NAMES)}; all but large if none")
-    parser.add_argument("--by", nargs="+", choices=("hmc", "sghmc", "nuts"), default=("hmc", "sghmc"))
+    parser.add_argument("--by", nargs="+", choices=("hmc", "sghmc", *NUTS_BY), default=("hmc", "sghmc"))
     parser.add_argument("--seconds", type=int, default=150, help="processor seconds of a command (150)")
     given = parser.parse_args()
     if unknown := [name for name in given.names if name not in NAMES]:
         parser.error(f"found {', '.join(unknown)}, expected some of {', '.join(NAMES)}")
-    if "nuts" in given.by and not NUTS.is_file():
+    if not NUTS_BY.keys().isdisjoint(given.by) and not NUTS.is_file():
         parser.error(f"found no {NUTS.relative_to(ROOT)}, expected it: python benchmarks/setup.py installs it")
-    print(" | ".join(("model", "by", "verdict", "trusted", "right", "processor s", "ess/s")))
+    print(" | ".join(HEAD))
     for name in given.names or NAMES[:-1]:
         for by in given.by:
             if (name, by) != ("large", "hmc"):
