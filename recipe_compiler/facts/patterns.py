@@ -7,7 +7,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.formula.triangular import diagonal, is_lower_triangular
+from recipe_compiler.formula.triangular import diagonal, sides
 
 Formula = ex.Formula
 
@@ -63,7 +63,7 @@ def nonsingular(formula: Formula, declarations: Declarations, *, assumed: bool =
             return known(formula.name, "is diagonal and nonzero")
         case ex.FunctionAt(name) if assumed and not _is_odd_and_skew(formula, declarations):
             return frozenset({f"{name} {'is nonsingular' if formula.shape.sizes else 'does not vanish'}"})
-        case _ if is_lower_triangular(formula, declarations):
+        case _ if sides(formula, declarations):
             found = [sign(entry, declarations).shows("!=") for entry in diagonal(formula, declarations)]
             shown = [given for given in found if given is not None]
             return NOTHING.union(*shown) if len(shown) == len(found) else None

@@ -18,10 +18,8 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.constraints import FACTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role
-from recipe_compiler.formula.rebuild import tidy
+from recipe_compiler.formula.rebuild import is_zero, tidy
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
-
-_ZERO = ex.Number(Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ def is_lower_triangular(formula: Formula, declarations: Declarations) -> bool:
             block = declarations.find(name)
             return isinstance(block, Block) and block.constraint in FACTORS
         case ex.Explicit(rows):
-            return all(entry == _ZERO for i, row in enumerate(rows) for entry in row[i + 1 :])
+            return all(is_zero(entry) for i, row in enumerate(rows) for entry in row[i + 1 :])
         case _:
             return isinstance(formula, ex.Apply) and formula.fn == "cholesky"
 
@@ -113,7 +111,7 @@ def sides(formula: Formula, declarations: Declarations) -> frozenset[str]:
             return frozenset({UPPER} if is_lower_triangular(transposed, declarations) else ())
         case ex.Multiply(left, right) if SCALAR in (left.shape, right.shape):
             return sides(right if left.shape == SCALAR else left, declarations)
-        case ex.MatMul(left, right) if left.shape == right.shape:
+        case ex.MatMul(left, right):
             return sides(left, declarations) & sides(right, declarations)
         case _:
             return frozenset({LOWER} if is_lower_triangular(formula, declarations) else ())

@@ -32,6 +32,7 @@ from recipe_compiler.program.lower_inverse import (
     factorised,
     halved,
     inverted,
+    is_upper_triangle,
     log_determinant,
     structure,
 )
@@ -125,11 +126,14 @@ def _named(defined: Definitions, atom: Atom) -> Atom:
     """Put the name of a function of a matrix in its place: `inv(M)_ij` becomes a component of `inv_M`."""
     if not isinstance(atom, MatrixFunction) or not atom.at:
         return atom
-    name = defined.name_of((atom.fn, atom.of))
+    grid, at = atom.of, atom.at
+    if atom.fn == "inv" and is_upper_triangle(defined, grid):
+        grid, at = Grid(grid.col, grid.row, grid.entry), at[::-1]
+    name = defined.name_of((atom.fn, grid))
     if name is None:
-        name = _MATRICES[atom.fn](defined, atom.of)
-        defined.meaning((atom.fn, atom.of), name)
-    return Component(name, atom.at)
+        name = _MATRICES[atom.fn](defined, grid)
+        defined.meaning((atom.fn, grid), name)
+    return Component(name, at)
 
 
 def _invert(defined: Definitions, grid: Grid) -> str:

@@ -32,12 +32,22 @@ class Structure(Enum):
 
 def structure(defined: Definitions, grid: Grid) -> Structure | None:
     """Return the structure that a matrix has by its terms, or as a declared block; None if none is seen."""
-    if grid.entry.terms and all(_is_below(defined, term, grid) for term in grid.entry.terms):
+    if _is_lower_triangle(defined, grid):
         return Structure.TRIANGLE
     if block_of(grid) in defined.definite:
         return Structure.DEFINITE
     known = defined.calculus is not None and definiteness(defined.calculus, grid.entry) is Definiteness.DEFINITE
     return Structure.DEFINITE if known else None
+
+
+def is_upper_triangle(defined: Definitions, grid: Grid) -> bool:
+    """Whether a matrix that depends on the state is seen to be zero below its diagonal, and not above it."""
+    turned = Grid(grid.col, grid.row, grid.entry)
+    return not _is_lower_triangle(defined, grid) and _is_lower_triangle(defined, turned)
+
+
+def _is_lower_triangle(defined: Definitions, grid: Grid) -> bool:
+    return bool(grid.entry.terms) and all(_is_below(defined, term, grid) for term in grid.entry.terms)
 
 
 def block_of(grid: Grid) -> str:

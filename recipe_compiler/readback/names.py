@@ -347,6 +347,8 @@ def _matrix_at(names: Names, grid: Grid) -> np.ndarray:
 
 def known_numbers(matrix: np.ndarray) -> np.ndarray:
     """Return a matrix with a number for each symbol in it, made from its name: what is compared is compared there."""
+    if any(entry is None for entry in matrix.ravel()):
+        raise CompilerError("the emitted text factorises a matrix with entries that it has not written")
     numbers = {symbol: rational_of(symbol.name) for entry in matrix.ravel() for symbol in entry.free_symbols}
     flat = [sp.Float(sp.N(entry.xreplace(numbers), PRECISION), PRECISION) for entry in matrix.ravel()]
     return np.array(flat, object).reshape(matrix.shape)

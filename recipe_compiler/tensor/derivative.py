@@ -183,9 +183,9 @@ def _matrix_function_derivative(c: Arithmetic, atom: MatrixFunction, by: Coordin
         return c.scale(c.total(product, left, right), -1)
     if atom.fn == "cholesky":
         root = Grid(of.row, of.col, c.cholesky(of, (of.row, of.col)))
-        sides = c.multiply(c.inverse(root, (k, left)), inner, c.inverse(root, (at[1], right)))
         halved = c.multiply(c.cholesky(of, (at[0], k)), halved_triangle(c, of.row.size, (k, at[1])))
-        return c.total(c.multiply(halved, c.total(sides, left, right)), k)
+        sides = c.multiply(halved, c.inverse(root, (k, left)), c.inverse(root, (at[1], right)))
+        return c.total(c.distribute(sides, inner), left, right, k)
     logarithmic = c.total(c.multiply(c.inverse(of, (right, left)), inner), left, right)
     value = Tensor((), (Term(ONE, ((MatrixFunction("det", of), ONE),)),))
     return logarithmic if atom.fn == "logdet" else c.multiply(value, logarithmic)

@@ -212,7 +212,7 @@ def _canonical_grid(c: Arithmetic, grid: Grid) -> Grid:
     """Return a matrix with its free indices renamed to `i` and `j`."""
     row, col = grid_indices(grid.row.size)
     if set(grid.entry.free) - {grid.row, grid.col}:
-        raise meaningless("found the inverse or determinant of a matrix that differs from datum to datum")
+        raise meaningless("found an inverse, determinant or Cholesky factor that differs from datum to datum")
     entry = c.rename(grid.entry, {grid.row: row, grid.col: col})
     return Grid(row, col, Tensor((row, col), entry.terms))
 

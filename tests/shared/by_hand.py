@@ -276,15 +276,46 @@ def covariance(z: Numbers, data: Data) -> Parts:
     return squares(mu) / 50 + mp.fsum(S[i, i] for i in range(K)) - J, of_rows(data["y"], mu, S)
 
 
-def process(z: Numbers, data: Data) -> Parts:
-    """Of a Gaussian process at a few points, with noise."""
-    K, (rho, alpha, sigma) = len(data["y"][0]), map(mp.exp, z)
-    S = mp.matrix(K, K)
+def _kernel(z: Numbers, K: int, noise: Any) -> tuple[Any, Any]:
+    """Return U of the priors of rho, alpha and sigma, and the covariance at points."""
+    rho, alpha, sigma = map(mp.exp, z)
+    S = noise * mp.eye(K)
     for i, x in enumerate(POINTS[:K]):
         for j, other in enumerate(POINTS[:K]):
-            S[i, j] = alpha**2 * mp.exp(-mp.mpf((x - other) ** 2) / (2 * rho**2)) + sigma * (i == j)
-    prior = 4 * rho - 25 * z[0] + alpha**2 / 8 - z[1] + sigma**2 / 2 - z[2]
+            S[i, j] += alpha**2 * mp.exp(-mp.mpf((x - other) ** 2) / (2 * rho**2))
+    return 4 * rho - 25 * z[0] + alpha**2 / 8 - z[1] + sigma**2 / 2 - z[2], S
+
+
+def process(z: Numbers, data: Data) -> Parts:
+    """Of a Gaussian process at a few points, with noise."""
+    K = len(data["y"][0])
+    prior, S = _kernel(z, K, mp.exp(z[2]))
     return prior, of_rows(data["y"], [0] * K, S)
+
+
+def latent(z: Numbers, data: Data) -> Parts:
+    """Of the path f = L z of a Gaussian process, L L^T = K + I/10."""
+    K = len(data["y"][0])
+    prior, S = _kernel(z[K:], K, mp.mpf(1) / 10)
+    f = mp.cholesky(S) * mp.matrix(list(z[:K]))
+    rows = [mp.fsum(normal(y, m, mp.exp(z[-1])) for y, m in zip(row, f, strict=True)) for row in data["y"]]
+    return prior + squares(z[:K]) / 2, rows
+
+
+def solves(z: Numbers, data: Data) -> Parts:
+    """Of residuals in the variables of a factor, of its transpose, and of triangles that are written out."""
+    m, a, W = mp.matrix(list(z[:2])), mp.exp(z[2]), mp.matrix([z[3:5], z[5:7]])
+    S = W * W.T + mp.eye(2)
+    L, lower = mp.cholesky(S), mp.matrix([[a, 0], [m[0], 1 + m[1] ** 2]])
+    upper = mp.matrix([[a, m[0]], [0, 1 + m[1] ** 2]])
+    means = [mp.fsum(mp.inverse(L.T) * m), mp.fsum(mp.inverse(lower) * m + mp.inverse(upper) * m)]
+    rows = [
+        one + mp.log(mp.det(S)) / 2 + mp.fsum(normal(y, mean, 1) for y, mean in zip(row, means, strict=True))
+        for row, one in zip(
+            data["y"], ((squares(mp.inverse(L) * (mp.matrix(row) - m))) / 2 for row in data["y"]), strict=True
+        )
+    ]
+    return squares(z) / 2, rows
 
 
 def spread(z: Numbers, data: Data) -> Parts:
