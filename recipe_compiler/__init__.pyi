@@ -26,6 +26,7 @@ from recipe_compiler.formula.functions import binomial as binomial
 from recipe_compiler.formula.functions import binomial_logit as binomial_logit
 from recipe_compiler.formula.functions import categorical_logit as categorical_logit
 from recipe_compiler.formula.functions import cauchy as cauchy
+from recipe_compiler.formula.functions import cholesky as cholesky
 from recipe_compiler.formula.functions import cos as cos
 from recipe_compiler.formula.functions import cosh as cosh
 from recipe_compiler.formula.functions import det as det
@@ -84,6 +85,7 @@ from recipe_compiler.formula.functions import sin as sin
 from recipe_compiler.formula.functions import sinh as sinh
 from recipe_compiler.formula.functions import softmax as softmax
 from recipe_compiler.formula.functions import softplus as softplus
+from recipe_compiler.formula.functions import solve_triangular as solve_triangular
 from recipe_compiler.formula.functions import sqrt as sqrt
 from recipe_compiler.formula.functions import sqrtcoth as sqrtcoth
 from recipe_compiler.formula.functions import student_t as student_t
