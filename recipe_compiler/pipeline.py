@@ -49,7 +49,7 @@ from recipe_compiler.run.sample import check_settings, known_values, prepare_inp
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
-from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.known_potential import with_known_potential
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.places import compiled_digest, placed, step_digest
@@ -103,7 +103,8 @@ def compile_build(
 def emit_unread(build: Build, say: Callable[[str], None] = unsaid) -> tuple[Derivation, "Made"]:
     """Return the module of a build, not read back: nothing may be drawn by it."""
     say("deriving")
-    derivation = derive(bind(build))
+    build, known = with_known_potential(build)
+    derivation = derive(known)
     with placed(build.source, "dynamics"):
         stated = derive(derivation.dynamics, stated=True)  # computed as its formulas are stated, read as proved
         say("emitting the step")

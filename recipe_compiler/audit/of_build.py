@@ -26,7 +26,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.readback.mean import values as entries
 from recipe_compiler.scheme.discretise import discretise
-from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.known_potential import with_known_potential
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Explanation, Topic
 
@@ -47,8 +47,9 @@ def audit(build: Build) -> tuple[Explanation, ...]:
     ):
         return ()
     try:
-        derivation = derive(bind(build), stated=True)
-        program = discretise(build, derivation)
+        known, dynamics = with_known_potential(build)
+        derivation = derive(dynamics, stated=True)
+        program = discretise(known, derivation)
     except ModelError:  # of a build that cannot be emitted, which is for whoever compiles it
         return ()
     if not is_quadratic(program):

@@ -26,11 +26,11 @@ from recipe_compiler.spec.bind import bind, dynamics_of, replaced
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.known_potential import express_blocks
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Claims, Data, Document, Dynamics, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
 from recipe_compiler.trace.operations import Trace
-from recipe_compiler.verify.builds.boundary import express_blocks
 from recipe_compiler.verify.core.build_values import bind_values, find_known_sizes, fix_sizes
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 

@@ -309,7 +309,8 @@ def _leaf(defined: Definitions, atom: Atom, variables: Variables) -> Scalar:
             return Kronecker(at[0], at[1])
         case Component(name, _, by):
             order = len(by)
-            raise unsupported(f"derivative {order} of {name}", "bind the function to a formula in the build")
+            hint = "bind the function to a formula; a target without data binds its potential"
+            raise unsupported(f"derivative {order} of {name}", hint)
         case _:
             raise unsupported("a determinant in the drift", "state the dynamics without det or logdet")
 

@@ -123,7 +123,7 @@ def with_gradient(drift: Tensor, gradients: Mapping[str, str], newest: Mapping[s
 def _needs(potential: str, order: int) -> ModelError:
     what = "the value" if order == 0 else f"derivatives of order {order}"
     problem = f"found a drift with {what} of {potential}, expected at most its gradient"
-    return model_error("drift", problem, "supported are dynamics whose drift holds grad U alone")
+    return model_error("drift", problem, "more of U is computed where a target without data states it as a formula")
 
 
 def noises(blocks: Sequence[Block], names: Mapping[str, str], two_D: Matrix, B_hat: Matrix | None) -> tuple[Noise, ...]:

@@ -114,7 +114,8 @@ class _Step:
         if change.propagator is not None and change.propagator not in self.statements:
             self.statements.insert(0, change.propagator)
         new = {block.name: self._name(block) for block in blocks if block.name in change.moved}
-        draws = noises(blocks, new, map_matrices(self._at_newest, change.two_D), change.B_hat)
+        two_D = map_matrices(lambda entry: with_gradient(entry, {}, self.newest), change.two_D)
+        draws = noises(blocks, new, two_D, change.B_hat)
         noise = {block.name: draw.name for draw in draws for block in draw.blocks}
         moves: list[Shift] = []
         for block, rate in zip(blocks, change.rate, strict=True):

@@ -6,12 +6,8 @@ proof that rests on chains being reflected is none of a build: no emitted step r
 
 from dataclasses import replace
 
-from recipe_compiler import limits
-from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Entry, Explicit, Formula, Role, Symbol
-from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.known_potential import state_potential
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in
@@ -48,37 +44,10 @@ def _decide_flux(build: Build, bound: Dynamics) -> Answer:
     return decided_in(_decide_without_reflection, Stages(build, sharpen_kinds(build, bound)))
 
 
-def express_blocks(block: Block, parts: tuple[Block, ...], most: int = limits.COORDINATES) -> dict[str, Formula] | None:
-    """Return the blocks of a target as formulas of the dynamics' block that they make up; None where none is known."""
-    whole = Symbol(block.name, block.shape, Role.BLOCK)
-    if len(parts) == 1 and parts[0].shape == block.shape:
-        return {parts[0].name: whole}
-    if any(isinstance(size, str) for part in parts for size in part.shape.sizes):
-        return None
-    extents = [tuple(size if isinstance(size, int) else 1 for size in (p.shape.rows, p.shape.cols)) for p in parts]
-    length = sum(rows * columns for rows, columns in extents)
-    if length > most or block.shape != Shape(length):
-        return None
-    entries = iter([Entry(whole, (k,)) for k in range(length)])
-
-    def take_entries(part: Block, rows: int, columns: int) -> Formula:
-        own = tuple(tuple(next(entries) for _ in range(columns)) for _ in range(rows))
-        return Explicit(own, part.shape) if part.shape.sizes else own[0][0]
-
-    return {part.name: take_entries(part, *extent) for part, extent in zip(parts, extents, strict=True)}
-
-
 def bind_potential(build: Build, bound: Dynamics) -> Build | None:
     """Return the build with U bound to the target's potential; None where U is made of data, or by no formula."""
-    name, target = bound.potential, build.target
-    blocks = target.declarations.blocks
-    of = next((f.of for f in bound.declarations.functions if f.name == name), ())
-    block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
-    if name is None or block is None or target.potential is None or target.declarations.data:
+    potential = state_potential(build, bound)
+    if potential is None or bound.potential is None:
         return None
-    own = express_blocks(block, blocks)
-    if own is None or any(one.constraint is not None for one in blocks):
-        return None
-    potential = substitute(target.potential, own)
-    parameters = (*build.parameters, *target.declarations.parameters)
-    return replace(build, bind=(*build.bind, (name, potential)), parameters=parameters)
+    parameters = (*build.parameters, *build.target.declarations.parameters)
+    return replace(build, bind=(*build.bind, (bound.potential, potential)), parameters=parameters)
