@@ -18,7 +18,7 @@ from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.rebuild import is_zero
-from recipe_compiler.program.atoms import noise_is_steady
+from recipe_compiler.program.atoms import drift_is_linear, noise_is_steady
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.map_estimate import ENTRIES, Mode
 from recipe_compiler.run.sizes import potential_block
@@ -197,6 +197,8 @@ def linearized_chain_of(sampler: Sampler) -> LinearizedChain:
     if not noise_is_steady(program, thermostats(program)):
         # it is balanced by friction that depends on the state alike, of which a linear step has one value alone
         raise NotLinearError("the noise of a step depends on the state, so a linear step gives no forecast")
+    if not drift_is_linear(program, thermostats(program)):
+        raise NotLinearError("a step would not be linear if U were quadratic, so a linear step gives no forecast")
     linearized = LinearizedChain(sampler, slope, quadratic_module(sampler.compiled, sampler.module))
     if linearized.too_long:
         raise LongStateError(linearized.too_long)

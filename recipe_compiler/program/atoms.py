@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Evaluate, Program
 from recipe_compiler.program.rebuild import tensors_in
 from recipe_compiler.tensor.atoms import everywhere, slots
 from recipe_compiler.tensor.order import sorted_indices
@@ -38,6 +38,20 @@ def noise_is_steady(program: Program, held: Iterable[str] = ()) -> bool:
     values |= {shift.new for shift in program.shifts if shift.block.name in values}
     matrices = [matrix for noise in program.noises for matrix in (noise.two_D, noise.B_hat or ())]
     return all(values.isdisjoint(names_of(tensor)) for matrix in matrices for row in matrix for tensor in row)
+
+
+def drift_is_linear(program: Program, held: Iterable[str] = ()) -> bool:
+    """Whether steps move by rates that are affine in the state and grad U together, but for blocks that are held."""
+    moving = [shift for shift in program.shifts if shift.block.name not in held]
+    values = {name for shift in moving for name in (shift.block.name, shift.old, shift.new)}
+    values |= {"" if program.gradient is None else program.gradient.name}  # of a step that carries it on
+    values |= {own.new for own in program.statements if isinstance(own, Evaluate)}
+
+    def is_affine(term: Term) -> bool:
+        own = [f for f in term.factors if not values.isdisjoint(names_of(Tensor((), (Term(term.coefficient, (f,)),))))]
+        return not own or (len(own) == 1 and own[0][1] == 1 and isinstance(own[0][0], Coordinate | Component))
+
+    return all(is_affine(term) for shift in moving for term in shift.rate.terms)
 
 
 def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:
