@@ -1,5 +1,6 @@
 """Builds that are right but unusual compile, read back and run; what no step can compute has its place."""
 
+import math
 import resource
 import time
 from pathlib import Path
@@ -179,11 +180,23 @@ TURNED = "parameters: {J: {value: [[0, 2, 0], [-2, 0, 1], [0, -1, 0]]}}\nsizes: 
 WIDE = "parameters: {B: {value: [[1, 0, 1], [0.5, 1, 0]]}}\nsizes: {d: 2}"
 SKEW = {"PARAMETERS": "parameters: {J: {shape: [d, d], is: skew}}", "CURL": "J"}
 BY_ROOT = {"PARAMETERS": "parameters: {B: {shape: [d, k]}}", "DIFFUSION": "B @ B.T + I"}
-RUNS: dict[str, tuple[dict[str, Any], list[float], list[float]]] = {
+WAVE = {"potential": "q[0]**2/2 + (q[1] - sin(q[0]))**2/2", "more": "sizes: {d: 2}", "shape": "2"}
+OF_WAVE = [[1, math.exp(-0.5)], [math.exp(-0.5), 1.5 - math.exp(-2) / 2]]
+HESSIAN = "hessian(U, theta) @ hessian(U, theta).T/8"
+TURN = {"PARAMETERS": "parameters: {J: {shape: [d, d], is: skew}}", "CURL": "J/(1 + norm2(grad(U, theta)))"}
+RUNS: dict[str, tuple[dict[str, Any], list[float], list[Any]]] = {
     "two coordinates": ({"potential": BANANA, "more": "sizes: {d: 2}", "shape": "2"}, [0, 0], [1, 1.5]),
     "any number that are two": ({"potential": BANANA, "more": "sizes: {d: 2}"}, [0, 0], [1, 1.5]),
     "a scalar": ({"potential": "(q - 3)**2/2", "shape": "scalar", "SHAPE": "scalar", "DIFFUSION": "2"}, [3], [1]),
     "a skew parameter": ({"potential": ROUND, "more": TURNED, **SKEW}, [0] * 3, [1] * 3),
+    "the value of U in D": ({**WAVE, "DIFFUSION": "sqrt(1 + U(theta)**2)*I"}, [0, 0], OF_WAVE),
+    "grad U in D": ({**WAVE, "DIFFUSION": "I/(1 + norm2(grad(U, theta)))"}, [0, 0], OF_WAVE),
+    "third derivatives of U in Gamma": ({**WAVE, "DIFFUSION": f"I + {HESSIAN}"}, [0, 0], OF_WAVE),
+    "grad U in Q": (
+        {**WAVE, **TURN, "more": "parameters: {J: {value: [[0, 2], [-2, 0]]}}\nsizes: {d: 2}"},
+        [0, 0],
+        OF_WAVE,
+    ),
     "a size that only a parameter has": ({"potential": ROUND, "more": WIDE, **BY_ROOT}, [0, 0], [1, 1]),
 }
 
@@ -194,7 +207,16 @@ def test_an_unusual_build_samples_its_law(name: str) -> None:
     given, mean, variance = RUNS[name]
     theta = drawn(**given)
     np.testing.assert_allclose(theta.mean(axis=0), mean, atol=0.1)
-    np.testing.assert_allclose(np.cov(theta.T), np.diag(variance) if len(mean) > 1 else variance[0], atol=0.25)
+    covariance = variance[0] if len(mean) == 1 else np.diag(variance) if np.ndim(variance) == 1 else variance
+    np.testing.assert_allclose(np.cov(theta.T), covariance, atol=0.25)
+
+
+@pytest.mark.usefixtures("taken_for_granted")
+def test_more_than_the_gradient_is_computed_of_a_formula_alone() -> None:
+    of = {**PLAIN, "DIFFUSION": "I/(1 + norm2(grad(U, theta)))", "SHAPE": "1"}
+    own = built("dynamics: dynamics.yaml\nscheme: {name: euler}", model(*MODELS["a datum of no data"]), of=of)
+    with pytest.raises(ModelError, match=r"order 2 of U(.|\n)*where a target without data states it"):
+        compile_build(own)
 
 
 def test_a_constant_that_no_double_holds_is_refused() -> None:
