@@ -207,10 +207,12 @@ def no_lanes(target: Target) -> str:
 def check_run(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
     run, sizes = document.run, document.sizes
-    _check_auto(page, document, scheme)
+    _check_auto(page, document, target, scheme)
     _check_rows(page, document, target)
     if document.variant == "minibatch":
-        if not target.declarations.data:
+        if target.is_open:
+            pass  # rows are counted, and taken, by arguments
+        elif not target.declarations.data:
             page["variant"].fault("found minibatch for a target without data, expected full")
         elif page["run", "batch_size"].node is None and run.step_size != "auto":
             page["run", "batch_size"].fault("found no `batch_size`, expected one for the minibatch variant")
@@ -249,9 +251,12 @@ def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
         page["data", "shuffle"].fault(problem, "leave it out")
 
 
-def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
+def _check_auto(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault for what cannot stand beside `step_size: auto`, and for what stands without it."""
     run, moves = document.run, any(isinstance(move, Metropolis) for move in scheme.cycle)
+    if run.step_size == "auto" and target.is_open:
+        problem = "found auto without a target, expected a number, or none: it is then an argument of the module"
+        page["run", "step_size"].fault(problem, "a plan needs a target")
     if run.step_size != "auto":
         for name in (name for name in OF_AUTO if getattr(run, name) is not None):
             page["run", name].fault("found it, expected none without `step_size: auto`")

@@ -57,7 +57,7 @@ def files_of(document: Document) -> tuple[Path, ...]:
         case Dynamics() | Scheme():
             return (own,)
         case Target():
-            return (own, *(() if document.gradient is None else (document.gradient.file,)))
+            return (own, *(() if document.gradient is None or document.is_open else (document.gradient.file,)))
         case Build():
             values = tuple(value.file for _, value in document.values if value.file is not None)
             data = () if document.data is None else (document.data.file, *(path for _, path in document.data.arrays))

@@ -380,11 +380,12 @@ class Code:
     file: Path
     function: str
     stated: str
-    """The file as its document names it: relative to that, so that two files of one name are two."""
+    """The file as its document names it: relative to that, so that two files of one name are two. Empty: none is
+    named, and the function is an argument of `sample`."""
 
     def __str__(self) -> str:
         """Name it as its document does: `my_gradient.py:grad_U`."""
-        return f"{self.stated}:{self.function}"
+        return f"{self.stated}:{self.function}" if self.stated else self.function
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,6 +493,11 @@ class Target:
     """Whether its author states that exp(-U) has a finite integral: it is then given, never proved."""
     recursion: tuple[RowState, ...] = ()
     """The states that pass from row to row. With any, U is no sum of independent rows (`spec/recursion.py`)."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether U is any: its gradient, and U where a move needs it, are arguments of the module."""
+        return self.gradient is not None and not self.gradient.stated
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ from recipe_compiler.spec.model import (
     Use,
     Value,
 )
+from recipe_compiler.spec.open_target import open_target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
@@ -100,7 +101,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
     derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
-    eps = _step_size(page, document, scheme)
+    eps = None if target.is_open and document.run.step_size is None else _step_size(page, document, scheme)
     check_moved(page, scheme, target, planned=document.run.step_size == "auto")
     check_run(page, document, target, scheme)
     check_minibatch(page, document)
@@ -163,11 +164,15 @@ def _documents(
     """
     named = part_of(page["dynamics"], Dynamics, around)
     target = part_of(page["target"], Target, around)
+    if named is not None and named.potential is not None and "target" not in around.parts:
+        target = open_target(named) if page["target"].node is None else target
     document = validate(page.root, BuildDocument, page.faults)
     if named is None or (target is None and page["target"].node is not None):
         raise page.faults.error()
     if target is None:
-        dynamics, target = _split(page, named)
+        if page.faults.found:
+            raise page.faults.error()
+        dynamics, target = with_potential(named)
         document = with_sizes_of_columns(document, dynamics, target)
         return page, document, (named, dynamics), target, None, {}
     dynamics, use, parts = with_use(page, document, named, target, around)
@@ -176,17 +181,6 @@ def _documents(
         dynamics, page = renamed(named, names), Page(with_names(page.root, names, named, target), page.faults)
         document = validate(page.root, BuildDocument, page.faults)
     return page, with_sizes_of_columns(document, dynamics, target), (named, dynamics), target, use, parts
-
-
-def _split(page: Page, dynamics: Dynamics) -> tuple[Dynamics, Target]:
-    """Return dynamics without a target as `with_potential` does; raise where they have a U that one has to fill."""
-    if dynamics.potential is not None:
-        hint = "write `target: FILE.yaml`; dynamics whose H has no such function need none"
-        page["target"].fault(f"found no target, expected one for {dynamics.potential} of {dynamics.name}", hint)
-        raise page.faults.error()
-    if page.faults.found:
-        raise page.faults.error()
-    return with_potential(dynamics)
 
 
 def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:
@@ -311,9 +305,10 @@ def _values(
 ) -> tuple[tuple[str, Value], ...]:
     """Return the value of every parameter that is not bound: its own, the build's, else a default that is a number.
 
-    With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them.
+    With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them. Where U is
+    any, all may: they are arguments.
     """
-    sizes, is_planned = document.sizes, document.run.step_size == "auto"
+    sizes, is_left = document.sizes, document.run.step_size == "auto" or target.is_open
     found: list[tuple[str, Value]] = []
     declared = by_name((*dynamics.declarations.parameters, *target.declarations.parameters, *parameters))
     for name, parameter in declared.items():
@@ -330,7 +325,7 @@ def _values(
             found += [] if value is None else [(name, value)]
         elif isinstance(parameter.default, Number):
             found.append((name, Value(((parameter.default.value,),))))
-        elif parameter.default is None and not (is_planned and parameter not in target.declarations.parameters):
+        elif parameter.default is None and not (is_left and parameter not in target.declarations.parameters):
             hint = f"write under parameters: `{name}: {{value: ...}}`, or bind it"
             declared_by = "target" if parameter in target.declarations.parameters else "dynamics"
             at = page["parameters", name]

@@ -260,9 +260,7 @@ class BuildDocument(Document):
     """Everything one emitted module needs."""
 
     dynamics: Annotated[FilePath, "relative to this file"]
-    target: Annotated[FilePath | None, "relative to this file; left out where H of the dynamics has no U to fill"] = (
-        None
-    )
+    target: Annotated[FilePath | None, "relative to this file; left out, U is an argument, or all of H is stated"] = None
     bind: dict[Name, FormulaText] = {}
     parameters: dict[Name, BuildParameterEntry] = {}
     scheme: CycleEntry | SchemeEntry
@@ -274,4 +272,4 @@ class BuildDocument(Document):
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}
     derived: Derived = {}
-    run: RunEntry
+    run: Annotated[RunEntry, left_out] = RunEntry()
