@@ -31,13 +31,14 @@ from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_energies import lower_energies, lower_full_gradient
-from recipe_compiler.program.program import Program, symbolic_sizes
+from recipe_compiler.program.program import REST, ROWS, Program, symbolic_sizes
 from recipe_compiler.program.step_stats import TOLD
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
 
 _WORDS = """
     math np njit gradient step prepare potential rest sums cycle energy accept log_ratio length run sample
-    first_state starts rng seed chain chains draws warmup step_size init progress tell threads given drawn noise
+    first_state starts rng seed chain first_chain callback return_state found chains draws warmup step_size init progress tell threads given drawn noise
     batches states state own of_draw first_eps first_values sizes seed_streams eps thin batch batch_size row kept
     entry finite clipped total weight noise_state batch_state permutation done s0 s1 s2 s3 sweep entries first last
     step_lanes run_lanes lanes lanes_noise lanes_told lanes_draws lane turn draw FORMAT SPEC_DIGEST VARIANT
@@ -47,6 +48,9 @@ _WORDS = """
 """
 OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws"))))
 """Names that every emitted module has for itself."""
+
+OF_ANY = frozenset((POTENTIAL, GRADIENT, REST, ROWS, "check", "work", "STEP_ARGUMENTS"))
+"""Besides, those of one whose U is an argument."""
 
 FORMAT = 2
 """The number of the emission format: it changes with what a text offers to those who load it."""
@@ -76,7 +80,8 @@ def renames(program: Program) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in names:
         new = name
-        while keyword.iskeyword(new) or hasattr(builtins, new) or new in OWN | made or (new != name and new in names):
+        own = OWN | made | (OF_ANY if program.rest else frozenset())
+        while keyword.iskeyword(new) or hasattr(builtins, new) or new in own or (new != name and new in names):
             new += "_"
         if new != name:
             found[name] = new
@@ -115,7 +120,7 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         header: the text's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    functions = ("\n".join(lines) for lines in (*_stepping(kernel), *_sampling(program, kernel)))
+    functions = ("\n".join(lines) for lines in (*_stepping(program, kernel), *_sampling(program, kernel)))
     parts = {text.partition("def ")[2].partition("(")[0]: text for text in functions}
     facts = re.split(r"\n(?=[A-Z_]+ = )", "\n".join(_facts(program, kernel, digest)))
     parts |= {fact.partition(" = ")[0]: fact for fact in facts}
@@ -175,7 +180,7 @@ def _called(code: str) -> set[str]:
     return set(re.findall(r"\b(_\w+)\(", code))
 
 
-LIBRARY = ("math", "os", "sys", "threading", "time", "warnings")
+LIBRARY = ("functools", "math", "os", "sys", "threading", "time", "warnings")
 """Modules of Python's own library that emitted code may import."""
 
 
@@ -249,12 +254,12 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _stepping(kernel: Kernel) -> Iterator[Iterator[str]]:
+def _stepping(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     """Yield the functions of one step: gradient, draws, step, and the cycle of steps."""
     if kernel.gradient is not None:
         yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else INLINED)
     for procedure in (kernel.potential, kernel.rest, kernel.sums, *kernel.draws):
-        if procedure is not None:
+        if procedure is not None and procedure.name not in program.functions:
             yield print_procedure(procedure, LOOP if kernel.registers else INLINED)
     yield print_procedure(kernel.step, LOOP)
     if kernel.cycle is not None:

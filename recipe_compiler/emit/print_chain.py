@@ -155,6 +155,8 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
         *(parameter.name for parameter in program.parameters),
         *(array.name for array in kernel.prepare.outputs),
         *(datum.name for datum in program.data),
+        *((program.rest,) if program.rest else ()),
+        *((program.rows,) if program.rest and minibatch and not shuffled else ()),
         *(("batch_size",) if minibatch else ()),
         "eps",
         "thin",
@@ -359,11 +361,10 @@ def _clips(kernel: Kernel) -> bool:
 def _draw_batch(program: Program) -> Iterator[str]:
     """Yield the line that draws a minibatch; its stream moves on."""
     if program.variant == "minibatch":
-        rows = f"{program.data[0].name}.shape[0]"
         if program.contiguous:
-            yield f"_block_indices(batch_state, {rows}, batch)"
+            yield f"_block_indices(batch_state, {program.rows}, batch)"
         elif program.replacement:
-            yield f"_fill_indices(batch_state, {rows}, batch)"
+            yield f"_fill_indices(batch_state, {program.rows}, batch)"
         else:
             yield "_shuffle_indices(batch_state, permutation, batch)"
 
@@ -391,9 +392,9 @@ def _alike(program: Program) -> Iterator[tuple[Size, tuple[Block, ...]]]:
 
 def print_seed_streams(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `seed_streams`: 4 words for one generator, 256 for 64 of them side by side."""
-    noise = f"_seed_words(seed, chains, 0, {256 if kernel.chunked else 4})"
+    noise = f"_seed_words(seed, chains, 0, {256 if kernel.chunked else 4}, first_chain)"
     batch = 256 if program.variant == "minibatch" and program.replacement else 4
-    yield "def seed_streams(seed, chains):"
-    says = "Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."
+    yield "def seed_streams(seed, chains, first_chain=0):"
+    says = "Return the states of the noise and of the minibatch stream of chains; no two streams are the same."
     yield f'    """{says}"""'
-    yield f"    return {noise}, _seed_words(seed, chains, 1, {batch})"
+    yield f"    return {noise}, _seed_words(seed, chains, 1, {batch}, first_chain)"

@@ -13,9 +13,10 @@ from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.lowered_noise import CLIPPED
-from recipe_compiler.program.program import symbolic_sizes
+from recipe_compiler.program.program import REST, ROWS, symbolic_sizes
 from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
 
 BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0", Kind.NONZERO: "nonzero=True"}
 """What is asked of numbers of a kind."""
@@ -32,7 +33,7 @@ def print_sample(own: Sampler) -> Iterator[str]:
     yield '    """'
     yield "    sizes = {}"
     for line in (*_checks(own), *_prepared(own), *_chains(own), *_returned(own)):
-        yield f"    {line}"
+        yield f"    {line}" if line else ""
 
 
 def _says(own: Sampler) -> Iterator[str]:
@@ -48,7 +49,10 @@ def _says(own: Sampler) -> Iterator[str]:
         f"{said}help({own.build.name}) describes the arguments and the draws. Every `thin`-th state is kept. {batch}"
         f"init: initial states, a dict with any of {blocks}, each (size,) for all chains or (chain, size). progress: "
         "True reports on stderr; a function is called as progress(chain, draws, total, phase), phase being warmup or "
-        "draws. threads: None uses all cores; the draws depend on the seed only, not on the number of threads.",
+        "draws. threads: None uses all cores; the draws depend on the seed only, not on the number of threads. "
+        "first_chain: the number of the first chain, whose streams depend on it and the seed alone. callback: called "
+        "a few times a second with the draws so far, as they are returned. return_state: returns (draws, state); with "
+        "init=state, warmup=0 chains go on from there, bit for bit as one long run.",
         WIDTH - 8,
     )
     yield ""
@@ -62,9 +66,12 @@ def _size(size: Size) -> str:
 def _checks(own: Sampler) -> Iterator[str]:
     """Yield lines that look at all arguments, and make of them what jitted code takes."""
     program, run = own.program, own.build.run
-    for name, _ in own.sizes:
+    for name, default in own.sizes:
+        if default == "None":
+            blocks = [block.name for block in program.blocks if block.shape.sizes == (name,)]
+            yield f'{name} = _told_size("{name}", {name}, init, {dumps(blocks)})'
         yield f'sizes["{name}"] = _checked_number("{name}", {name}, whole=True, least=1)'
-    yield from (f'_check_jitted("{function}", {function})' for function in own.program.functions)
+    yield from _functions(own)
     for datum in program.data:
         values = f"values={list(datum.values)}" if datum.values else ""
         if datum.is_index:
@@ -90,10 +97,10 @@ def _checks(own: Sampler) -> Iterator[str]:
     if least:
         yield f"_check_sizes(sizes, {dumps(least)})"
     yield "eps = " + _number("step_size", "step_size", "above=0").split(" = ", 1)[1]
-    for name, bound in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0)):
+    for name, bound in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0), ("first_chain", 0)):
         yield _number(name, name, "whole=True", f"least={bound}")
     if program.variant == "minibatch":
-        rows = f"{program.data[0].name}.shape[0]"
+        rows = program.rows
         most = () if program.replacement else (f"most={rows}",)
         if most and run.batch_size is not None:
             yield "if batch_size is None:"
@@ -104,6 +111,24 @@ def _checks(own: Sampler) -> Iterator[str]:
     yield "tell = _checked_progress(progress, warmup)"
     yield "if threads is not None:"
     yield "    " + _number("threads", "threads", "whole=True", "least=1")
+
+
+def _functions(own: Sampler) -> Iterator[str]:
+    """Yield lines that look at the functions of a user, and make of those of any U what a chain calls."""
+    for function in own.program.functions:
+        name = own.argument(function)
+        if name == function:
+            yield f'_check_jitted("{name}", {name})'
+            continue
+        role = f"{name} of a batch" if name == GRADIENT and own.program.variant == "minibatch" else name
+        yield f'{name} = _jitted("{name}", {name})'
+        yield f'{function} = _adapted("{role}", {name})'
+    if own.program.rest:
+        if "potential" not in own.program.functions:
+            yield f'{POTENTIAL} = None if {POTENTIAL} is None else _jitted("{POTENTIAL}", {POTENTIAL})'
+        yield f"{REST} = _checked_data({REST})"
+        if own.program.variant == "minibatch":
+            yield _number(ROWS, ROWS, "whole=True", "least=1")
 
 
 def _assumed_of_data(own: Sampler) -> Iterator[str]:
@@ -170,6 +195,8 @@ def _prepared(own: Sampler) -> Iterator[str]:
         *own.program.functions,
         *(p.name for p in own.program.parameters),
         *(d.name for d in own.program.data),
+        *((REST,) if own.program.rest else ()),
+        *((ROWS,) if own.program.rest and own.program.variant == "minibatch" else ()),
         *(("batch_size",) if own.program.variant == "minibatch" else ()),
         "eps",
         "thin",
@@ -179,7 +206,7 @@ def _prepared(own: Sampler) -> Iterator[str]:
     sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(own.program))
     prepare = (*(array.name for array in own.kernel.prepare.inputs), *sizes)
     if own.build.run.schedule.name != "constant":
-        yield "first_eps = eps"
+        yield "first_eps, made = eps, np.zeros(1)"
         yield ""
         yield "def of_draw(draw):"
         yield f"    eps = {_falling(own.build)}"
@@ -195,9 +222,9 @@ def _prepared(own: Sampler) -> Iterator[str]:
 def _falling(build: Build) -> str:
     schedule = build.run.schedule
     if schedule.name == "power":
-        return f"first_eps * (1.0 + draw * thin / {schedule.b!r}) ** -{schedule.c!r}"
+        return f"first_eps * (1.0 + (made[0] + draw) * thin / {schedule.b!r}) ** -{schedule.c!r}"
     period = schedule.period
-    return f"first_eps * (1.0 + math.cos(math.pi * (draw * thin % {period}) / {period})) / 2.0"
+    return f"first_eps * (1.0 + math.cos(math.pi * ((made[0] + draw) * thin % {period}) / {period})) / 2.0"
 
 
 def _dict(head: str, entries: Mapping[str, str]) -> Iterator[str]:
@@ -217,30 +244,47 @@ def _chains(own: Sampler) -> Iterator[str]:
     arguments = run_arguments(own.program, own.kernel)
     parameters = {one.parameter.name for one in own.given}
     told = tuple(name if name in parameters else f'sizes["{name}"]' for name in own.start.arguments)
-    first, each = (f"first_state({', '.join(('seed', chain, *told))})" for chain in ("0", "chain"))
+    first, each = (f"first_state({', '.join(('seed', chain, *told))})" for chain in ("0", "first_chain + chain"))
     yield f"drawn = _room({first}, chains, warmup + draws)"
     yield from _listed("starts", each, "for chain in range(chains)")
     yield "starts = _checked_starts(starts, init)"
     for name, inside in own.domains:
         yield f'_check_starts_inside("{name}", starts, {inside})'
+    if own.program.rest:
+        block = own.program.gradient.block.name if own.program.gradient else ""
+        counts = ("batch_size", ROWS) if own.program.variant == "minibatch" else ("0", "0")
+        at = f'[start["{block}"] for start in starts]'
+        yield from call("_try_given", (GRADIENT, POTENTIAL, REST, at, *counts, "check"), 0)
     for name, _ in told_by(own.kernel):
         yield f'drawn["{name}"] = np.empty((chains, warmup + draws, 1))'
     batches = "batches" if "batch_state" in arguments else "_"
-    yield f"noise, {batches} = seed_streams(seed, chains)"
+    yield f"noise, {batches} = seed_streams(seed, chains, first_chain)"
     entries = ["**starts[chain]", '"noise_state": noise[chain]']
     if "batch_state" in arguments:
         entries.append('"batch_state": batches[chain]')
     if "permutation" in arguments:
-        entries.append(f'"permutation": np.arange({own.program.data[0].name}.shape[0], dtype=np.uint64)')
+        entries.append(f'"permutation": np.arange({own.program.rows}, dtype=np.uint64)')
     entries += [f'"{array.name}": np.empty({_size(array.sizes[0])})' for array in carried(own.program)]
+    if own.build.run.schedule.name != "constant":
+        entries.append('"made": np.zeros(1)')
     if CLIPPED in arguments:
         entries.append(f'"{CLIPPED}": np.zeros(1)')
     yield from _listed("states", f"{{{', '.join(entries)}}}", "for chain in range(chains)", entries)
-    if carried(own.program):
-        yield "for state in states:"
-        yield "    own = {**given, **state}"
-        yield "    first_values(*[own[name] for name in FIRST_ARGUMENTS])"
     falling = ("of_draw",) if own.build.run.schedule.name != "constant" else ()
+    if carried(own.program):
+        yield "if not _goes_on(states, init):"
+        yield "    for state in states:"
+        yield "        own = {**given, **state}"
+        yield "        first_values(*[own[name] for name in FIRST_ARGUMENTS])"
+    else:
+        yield "_goes_on(states, init)"
+    if falling:
+        yield 'made[0] = states[0]["made"][0]'
+    yield ""
+    yield "def cut(drawn):"
+    yield from (f"    {line}" for line in _cut(own))
+    yield ""
+    yield "tell = _telling(tell, callback, cut, drawn, warmup)"
     lanes = own.build.run.lanes
     function, order = ("run_lanes", "LANES_ARGUMENTS") if lanes else ("run", "ARGUMENTS")
     head = f"done = _{'run_lanes' if lanes else 'run_chains'}"
@@ -272,16 +316,26 @@ def _listed(name: str, each: str, over: str, parts: list[str] | None = None) -> 
     yield "]"
 
 
-def _returned(own: Sampler) -> Iterator[str]:
-    """Yield lines that cut the draws into the target's blocks, on their own scales, and return them by name."""
-    for name, inside in own.domains:
-        yield f'_tell_outside("{name}", drawn["{name}"], {inside})'
+def _cut(own: Sampler) -> Iterator[str]:
+    """Yield lines that cut draws into the target's blocks, on their own scales, and return them by name."""
     found = {piece.name: piece.drawn for piece in own.pieces}
     found |= {name: f'drawn["{name}"][:, :, 0]' for name, _ in told_by(own.kernel)}
-    if own.build.run.schedule.name != "constant":
-        found["step_size"] = 'np.array([[of_draw(warmup + k)["eps"] for k in range(draws)]] * chains)'
+    lines = [*_dict("return ", found)]
+    if any(".reshape(chains, draws" in drawn for drawn in found.values()):
+        yield f'draws = drawn["{own.program.blocks[0].name}"].shape[1]'
     if any(piece.exponential for piece in own.pieces):
         yield 'with np.errstate(over="ignore"):  # a draw that is not finite stays so'
-        yield from (f"    {line}" for line in _dict("return ", found))
-        return
-    yield from _dict("return ", found)
+        lines = [f"    {line}" for line in lines]
+    yield from lines
+
+
+def _returned(own: Sampler) -> Iterator[str]:
+    """Yield lines that look at the draws, and return them, with the state if it is asked for."""
+    for name, inside in own.domains:
+        yield f'_tell_outside("{name}", drawn["{name}"], {inside})'
+    yield "found = cut(drawn)"
+    if own.build.run.schedule.name != "constant":
+        yield 'found["step_size"] = np.array([[of_draw(warmup + k)["eps"] for k in range(draws)]] * chains)'
+        yield "for state in states:"
+        yield '    state["made"] += warmup + draws'
+    yield "return (found, _left(states)) if return_state else found"

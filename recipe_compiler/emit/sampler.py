@@ -14,8 +14,12 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Number, Symbol
 from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.program import Program, symbolic_sizes
+from recipe_compiler.program.program import REST, ROWS, Program, symbolic_sizes
 from recipe_compiler.spec.model import Build, Value
+from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
+
+OF_ALL = (("first_chain", "0"), ("callback", "None"), ("return_state", "False"))
+"""What every `sample` takes last."""
 
 MOST = 64
 """Entries of an array that stands in the file as a default value; longer ones have to be given."""
@@ -75,13 +79,26 @@ class Sampler:
     @property
     def data(self) -> tuple[str, ...]:
         """What stands first, with or without its name."""
-        return (*self.program.functions, *(datum.name for datum in self.program.data))
+        return (*map(self.argument, self.program.functions), *(datum.name for datum in self.program.data))
+
+    def argument(self, function: str) -> str:
+        """Return what `sample` calls a function of its user's: of any U, U and its gradient as a chain takes neither."""
+        return {"gradient": GRADIENT, "potential": POTENTIAL}.get(function, function) if self.program.rest else function
 
     @property
     def keywords(self) -> tuple[tuple[str, str], ...]:
         """All that is given by name, each with its default as Python; empty: it has to be given."""
         taken = ((one.parameter.name, one.default) for one in self.given if not one.held)
-        return (*self.sizes, *taken, *self.settings)
+        return (*self.of_any, *self.sizes, *taken, *self.settings, *((("check", "True"),) if self.program.rest else ()))
+
+    @property
+    def of_any(self) -> tuple[tuple[str, str], ...]:
+        """Of a module of any U: what its functions are given, and what else they are tried by."""
+        if not self.program.rest:
+            return ()
+        rows = ((ROWS, ""),) if self.program.variant == "minibatch" else ()
+        U = () if "potential" in self.program.functions else ((POTENTIAL, "None"),)
+        return (*rows, (REST, "()"), *U)
 
     @property
     def batch_default(self) -> str:
@@ -98,7 +115,7 @@ class Sampler:
             *((name, str(getattr(run, name))) for name in ("draws", "warmup", "thin", "chains", "seed")),
             *([("batch_size", "" if run.batch_size is None else self.batch_default)] if minibatch else []),
         ]
-        return (*found, ("init", "None"), ("progress", "False"), ("threads", "None"))
+        return (*found, ("init", "None"), ("progress", "False"), ("threads", "None"), *OF_ALL)
 
 
 def sampler_of(
@@ -138,7 +155,8 @@ def sampler_of(
     told = {size for sizes in (*arrays, *(datum.axes for datum in program.data)) for size in sizes}
     inside = program.gradient.block.shape.sizes if program.gradient and _total(build, by, inner, told) else ()
     left = (size for size in symbolic_sizes(program) if size not in told and size not in inside)
-    keywords = tuple((size, str(stated[size]) if size in stated else "") for size in left)
+    of_any = "None" if program.rest else ""  # a start may tell it
+    keywords = tuple((size, str(stated[size]) if size in stated else of_any) for size in left)
     told |= {name for name, _ in keywords}
     pieces, domains = tuple(_pieces(build, program, by, inner)), tuple(_domains(derivation, program, inner))
     total = _total(build, by, inner, told)

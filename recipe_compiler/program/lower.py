@@ -194,7 +194,8 @@ def readable(program: Program, constants: tuple[Array, ...], *, at_state: bool =
     parameters = tuple(Array(p.name, p.shape.sizes) for p in program.parameters)
     data = tuple(Array(d.name, d.axes) for d in program.data)
     batch = (Array("batch", ("batch_size",)),) if program.variant == "minibatch" and not at_state else ()
-    return (*blocks, *parameters, *constants, *data, *batch)
+    rest = (Array(program.rest),) if program.rest else ()
+    return (*blocks, *parameters, *constants, *data, *batch, *rest)
 
 
 def _waits(program: Program) -> bool:

@@ -107,6 +107,9 @@ def lower_potential(defined: Definitions, potential: Potential) -> Procedure:
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
+    if potential.code:
+        value = Array(defined.naming(f"{potential.name}_value"))
+        return Procedure("potential", (), (value,), (), (), (Invoke("potential", potential.given),))
     says = _says_potential(potential, defined)
     views, chains, potential = _places(defined, potential)
     name = defined.naming(f"{potential.name}_value")

@@ -100,6 +100,10 @@ class Recursion:
         return frozenset(name for s in self.states for name in (s.name, s.passed, s.adjoint, s.first))
 
 
+REST, ROWS = "data", "rows"
+"""Arguments of a module of any U: a tuple that its functions are given last, and how many rows of data there are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gradient:
     """grad U of the target as a function of a value of its block, or its minibatch estimate.
@@ -123,6 +127,8 @@ class Gradient:
     """The user's function that computes it, in place of parts: `my_gradient.py:grad_U`."""
     given: tuple[str, ...] = ()
     """What that function is given after the array it writes: the block, parameters, data, and the batch."""
+    rest: str = ""
+    """The name of the tuple of whatever else it is given, last, where no target declares that; `given` has it, too."""
     recursion: Recursion | None = None
     """Of a sum over rows that are not independent: parts are then given the states and their adjoints."""
     others: tuple[tuple[str, str], ...] = ()
@@ -157,6 +163,10 @@ class Potential:
     """What makes the states that `datum` names."""
     others: tuple[tuple[str, str], ...] = ()
     """Other blocks that H has U at, with the names of its values there, as H - U has them."""
+    code: str = ""
+    """The user's function that computes it, in place of prior and datum."""
+    given: tuple[str, ...] = ()
+    """What that function is given."""
 
     @property
     def stacked(self) -> bool:
@@ -650,8 +660,20 @@ class Program:
     @property
     def functions(self) -> Mapping[str, str]:
         """The arguments of a chain that are functions of the user's, to whose they are: `my_moves.py:swap`."""
-        gradient = {"gradient": self.gradient.code} if self.gradient is not None and self.gradient.code else {}
-        return gradient | {move.argument: move.code for move in (self.cycle.codes if self.cycle else ())}
+        potential = self.cycle.potential if self.cycle else None
+        stated = {"potential": potential, "gradient": self.gradient}
+        own = {name: one.code for name, one in stated.items() if one is not None and one.code}
+        return own | {move.argument: move.code for move in (self.cycle.codes if self.cycle else ())}
+
+    @property
+    def rest(self) -> str:
+        """The name of the tuple that a gradient of any U is given of the caller; empty where a target says it all."""
+        return self.gradient.rest if self.gradient is not None else ""
+
+    @property
+    def rows(self) -> str:
+        """How many rows minibatches are of, as Python."""
+        return ROWS if self.rest else f"{self.data[0].name}.shape[0]"
 
     @property
     def propagators(self) -> tuple[Propagator, ...]:

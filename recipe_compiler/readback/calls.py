@@ -139,7 +139,7 @@ class Calls:
             found |= dict(zip(made, self.reader.call(prepare.name, found), strict=True))
         found |= {block.name: np.array(here.block(block), object) for block in program.blocks}
         found |= {datum.name: here.data(datum) for datum in program.data}
-        found |= {name: sp.Symbol(name) for name in program.functions}
+        found |= {name: sp.Symbol(name) for name in (*program.functions, program.rest)}
         if program.gradient is not None:
             found[program.gradient.name] = np.array(here.gradient(), object)
         cycle = program.cycle
@@ -333,7 +333,9 @@ class Calls:
     def _rows(self, arguments: list[Value]) -> None:
         """Draw a minibatch, from the stream for minibatches."""
         wanted = [self.given[name] for name in ("batch_state", "permutation") if name in self.given]
-        count = [] if "permutation" in self.given else [len(self.given[self.module.program.data[0].name])]
+        program = self.module.program
+        rows = self.given[program.rows] if program.rest else len(self.given[program.data[0].name])
+        count = [] if "permutation" in self.given else [rows]
         *streams, batch = arguments
         right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
         require(right, "draws its minibatch from rows or a state other than the given ones")

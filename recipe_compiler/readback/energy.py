@@ -35,7 +35,7 @@ def check_energies(module: Module, here: Names, engine: Engine | None = None, *,
     gradient = _read_full_gradient if program.full_gradient else None
     if of_moves:
         stated = program.cycle
-        own = kernel.potential
+        own = None if "potential" in program.functions else kernel.potential
         lowered = None if own is None else LoweredEnergies(kernel.prepare, own, None, kernel.rest)
         gradient = read_gradient if kernel.gradient else None
     if stated is None or stated.potential is None or lowered is None:

@@ -13,6 +13,7 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_chain import carried, finite_scalars, run_arguments, told_by
 from recipe_compiler.emit.print_lanes import LANES, NOISE, lanes_state
 from recipe_compiler.program.lower_draw import STREAM
+from recipe_compiler.program.program import ROWS
 from recipe_compiler.program.step_stats import TOLD, TRIES
 from recipe_compiler.readback.calls import (
     Calls,
@@ -196,7 +197,7 @@ def _opened(module: Module, sizes: Sizes) -> Calls:
     program, kernel = module.program, module.kernel
     here = Names(program, {**sizes, **rows_read(program)})
     calls = Calls(module, here, drawn=("batch", NOISE, *(array.name for array in kernel.noises)))
-    calls.given |= {"batch_size": BATCH, "clipped": symbols_of("clipped", (1,))}
+    calls.given |= {"batch_size": BATCH, ROWS: BATCH + 1, "clipped": symbols_of("clipped", (1,))}
     for name in {"batch_state", "permutation"}.intersection(run_arguments(program, kernel)):
         calls.given[name] = symbols_of(name, (4,))
     return calls

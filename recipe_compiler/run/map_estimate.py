@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.emit.support.trial import _units_of
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.differences import curvature, is_definite, jacobian
 
@@ -55,9 +56,6 @@ steep as 1/tau^2 around what it is the scale of."""
 
 CLEFT, CLEFTS = "the search ran into a narrow valley of U", 3
 """What ends a search where that is so, and how many such searches end all: the others would run into it too."""
-
-LONGEST = 1e8
-"""The largest unit over what theta has."""
 
 DIRECTIONS = 16
 """Directions in which the curvature of a longer block is measured."""
@@ -204,10 +202,10 @@ def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
         if not np.isfinite(first).all():
             return start, "grad U is not finite"
         theta, trouble, began = start, "", float(np.linalg.norm(first))
-        units = units_of(slope, theta)
+        units = _units_of(slope, theta)
         for _ in range(ROUNDS):
             theta, iterations = _descended(slope, theta, units)
-            units = units_of(slope, theta)
+            units = _units_of(slope, theta)
             trouble, aside = _trouble(slope, theta, units, began, iterations)
             if not trouble:
                 nearer, _ = _descended(slope, theta, units)  # the units there are the best
@@ -216,27 +214,8 @@ def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
                 break
             if aside.any():
                 theta = theta + aside
-                units = units_of(slope, theta)
+                units = _units_of(slope, theta)
     return theta, trouble
-
-
-def units_of(slope: Slope, theta: Array) -> Array:
-    """Return 1/sqrt(|U_ii|) by coordinate; max(|theta_i|, 1) for long blocks and where U is straight or not finite."""
-    units = np.maximum(np.abs(theta), 1.0)
-    for _ in range(0 if theta.size > DENSE else 5):  # a difference in poor units gives better ones
-        bent = np.array([abs(_bent(slope, theta, k, unit)) for k, unit in enumerate(units)])
-        better = np.where(bent > 0.0, 1.0 / np.sqrt(np.where(bent > 0.0, bent, 1.0)), units)
-        before, units = units, np.where(np.isfinite(bent), np.clip(better, 1e-3 * units, 1e3 * units), 1e-3 * units)
-        if (np.abs(units - before) <= 0.1 * before).all():
-            break
-    return np.minimum(units, LONGEST * np.maximum(np.abs(theta), 1.0))
-
-
-def _bent(slope: Slope, theta: Array, k: int, unit: float) -> float:
-    ahead, behind = theta.copy(), theta.copy()
-    ahead[k] += STEP * unit
-    behind[k] -= STEP * unit
-    return float((slope(ahead)[k] - slope(behind)[k]) / (ahead[k] - behind[k]))
 
 
 class PotentialOnLine:

@@ -1,12 +1,6 @@
 """Functions of a user's file, a gradient or moves: what they are given, their trial before a chain calls them, blame.
 
-A gradient has a symmetric Jacobian J, the Hessian of U: W^T J W = (W^T J W)^T for all directions W, with
-
-    J w = (g(theta + h w) - g(theta - h w))/(2 h) + O(h^2);
-
-differences at 2 h show how wrong these are. The estimate from a minibatch is tried as an average: over batches that
-share the data out it gives the gradient of all data. A symmetric error goes unnoticed: a term left out, such as the
-Jacobian of a transform. A move leads from finite numbers to finite numbers, changes no blocks but those that it is said
+A gradient is tried as one of an emitted file is (`emit/support/trial.py`). A move leads from finite numbers to finite numbers, changes no blocks but those that it is said
 to change, and is a function of what it is given; that it preserves exp(-H) is taken on its author's word.
 """
 
@@ -19,9 +13,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.emit.support.trial import _shown_point, _try_slopes
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.load_module import Emitted, load_function
-from recipe_compiler.run.map_estimate import units_of
 from recipe_compiler.spec.model import Build, Code, CodeMove, Target
 
 Array = NDArray[np.float64]
@@ -30,29 +24,6 @@ Named = Mapping[str, Any]
 
 UNWRITTEN = float(np.nextafter(np.inf, 0.0))
 """What stands where nothing was written: no gradient is the largest of all numbers."""
-
-POINTS = 3
-"""States at which a gradient is tried."""
-
-DIRECTIONS = 20
-"""Random directions W at each, where theta has more coordinates than MOST_NAMED; else those of the coordinates."""
-
-MOST_NAMED = 60
-
-STEPS = (1e-4, 1e-2)
-"""h in units of 1/sqrt(|d^2 U/d theta_i^2|): the second for gradients in single precision."""
-
-SIGNIFICANT = 10.0
-"""How many times its own error an asymmetry must be."""
-
-LEAST = 1e-6
-"""The smallest asymmetry, over the largest entry of W^T J W, that is one."""
-
-ROUNDING = 1e-6
-"""How far averages over minibatches may be apart, over the size of their parts."""
-
-SHARES = 16
-"""Into how many batches the data are shared out."""
 
 TIMES = 100
 """How often a move is tried, 25 times in a row from a start of a chain."""
@@ -199,21 +170,20 @@ def try_gradient(gradient: CodeGradient, starts: Sequence[Array]) -> None:
         RunError: it is not finite at a start, differs at a second call, writes to its arguments, has an asymmetric
             Jacobian, or its average over minibatches is not the gradient of all data; with numbers.
     """
-    rng, call = np.random.default_rng(0), gradient.call
+    call = gradient.call
     with np.errstate(all="ignore"), _keeping(call, ("out",), gradient.given):
         for k, start in enumerate(starts):
             _finite(call, *_of_gradient(gradient, start, f"where chain {k + 1} starts, at"))
-        for k in range(POINTS):
-            start = starts[k % len(starts)]  # moved a little: where it is as simple as zero much is symmetric by luck
-            theta = start + 0.1 * (0.1 + np.abs(start)) * rng.standard_normal(start.size)
-            if np.isfinite(gradient.full(theta)).all():
-                _demand_symmetry(gradient, theta, rng)
-                _demand_average(gradient, theta, rng)
+        of_batch = None if gradient.batch_size is None else gradient.of_batch
+        try:
+            _try_slopes(call, starts, gradient.full, of_batch, gradient.rows)
+        except ValueError as error:
+            raise RunError(str(error)) from None
 
 
 def _of_gradient(gradient: CodeGradient, theta: Array, where: str = "at") -> tuple[str, dict[str, Array]]:
     """Return where it was called, and what it gives there of a batch of as many rows as a step takes."""
-    size, where = gradient.batch_size, f"{where} theta = {_shown(theta)}"
+    size, where = gradient.batch_size, f"{where} theta = {_shown_point(theta)}"
     batch = {} if size is None else {"batch": np.arange(size, dtype=np.uint64) % gradient.rows}
     given = {"out": np.full(gradient.width, UNWRITTEN), "theta": theta, **gradient.given, **batch}
     return where, _called(gradient.call, where, gradient.function, given, ("out",), gradient.given)
@@ -234,7 +204,7 @@ def try_moves(moves: Sequence[CalledMove], starts: Sequence[tuple[Array, ...]]) 
                 if k % 25 == 0 or k >= TIMES:
                     state = dict(zip(move.names, starts[(k if k >= TIMES else k // 25) % len(starts)], strict=True))
                 taken = {name: state[name] for name in (*move.changes, *move.reads)}
-                where = f"at {', '.join(f'{name} = {_shown(value)}' for name, value in taken.items())}"
+                where = f"at {', '.join(f'{name} = {_shown_point(value)}' for name, value in taken.items())}"
                 given = {**taken, **move.given, "stream": rng.integers(1, 2**64, 4, dtype=np.uint64)}
                 made = _called(move.call, where, move.function, given, move.changes, move.given)
                 still -= {name for name in still if _bits(made[name]) != _bits(state[name])}
@@ -317,46 +287,3 @@ def _keeping(call: str, changed: Sequence[str], values: Named) -> Generator[None
 
 def _bits(value: Any) -> int:
     return zlib.crc32(cast("Any", np.ascontiguousarray(value).view(np.uint8)))
-
-
-def _demand_symmetry(gradient: CodeGradient, theta: Array, rng: np.random.Generator) -> None:
-    units, width = units_of(gradient.full, theta), theta.size
-    named = width <= MOST_NAMED
-    W = np.eye(width) if named else rng.choice([-1.0, 1.0], (DIRECTIONS, width))
-
-    def products(h: float) -> Array:
-        ahead, behind = (np.array([gradient.full(theta + sign * h * units * w) for w in W]) for sign in (1.0, -1.0))
-        return W @ (units * (ahead - behind)).T / (2.0 * h)
-
-    for h in STEPS:
-        S, wide = products(h), products(2.0 * h)
-        apart = S - S.T
-        error = np.abs(wide - wide.T - apart).max()
-        i, j = np.unravel_index(int(np.argmax(np.abs(apart))), apart.shape)
-        if abs(apart[i, j]) > max(SIGNIFICANT * error, LEAST * np.abs(S).max()):
-            scale = units[i] * units[j]
-            one, other = f"d out[{i}]/d theta[{j}]", f"d out[{j}]/d theta[{i}]"
-            says = f"{one} = {S[i, j] / scale:.6g}, {other} = {S[j, i] / scale:.6g}"
-            says = says if named else f"v.Ju = {S[i, j]:.6g}, u.Jv = {S[j, i]:.6g} in some directions u, v"
-            found = f"is no gradient: its Jacobian is not symmetric at theta = {_shown(theta)}: {says}"
-            raise RunError(f"{gradient.call} {found}. Expected the gradient of one function U")
-
-
-def _demand_average(gradient: CodeGradient, theta: Array, rng: np.random.Generator) -> None:
-    """The estimates from batches that share the data out have the gradient of all data as their mean."""
-    if gradient.batch_size is None:
-        return
-    order = rng.permutation(gradient.rows).astype(np.uint64)
-    batches = np.array_split(order, min(SHARES, gradient.rows))
-    parts = np.array([gradient.of_batch(theta, batch) for batch in batches])
-    mean = np.array([batch.size for batch in batches]) @ parts / gradient.rows
-    whole = gradient.full(theta)
-    off = np.abs(mean - whole) - ROUNDING * (np.abs(parts).max(axis=0) + np.abs(whole))
-    for k in np.flatnonzero(~(off <= 0.0)):
-        found = f"out[{k}] is {mean[k]:.6g} on average over {len(batches)} batches, {whole[k]:.6g} for all data"
-        expected = "expected the same: grad of -log prior + (N/n) times the sum over a batch of n rows, of any n"
-        raise RunError(f"{gradient.call} is no unbiased estimate at theta = {_shown(theta)}: {found}; {expected}")
-
-
-def _shown(theta: Array) -> str:
-    return f"[{', '.join(f'{x:.4g}' for x in theta[:4])}{', ...' if theta.size > 4 else ''}]"

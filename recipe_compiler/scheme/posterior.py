@@ -10,13 +10,14 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.extents import after, extent
 from recipe_compiler.formula.shapes import DISCRETE, Size
 from recipe_compiler.program.combine import fresh, unsupported
-from recipe_compiler.program.program import Gradient, Part, Potential
+from recipe_compiler.program.program import REST, Gradient, Part, Potential
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import renamed
 from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.open_target import POTENTIAL
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.tensor.calculus import calculus
@@ -57,8 +58,9 @@ class SampledTarget:
         if self.target.gradient is not None:
             items = (self.block, *declared.parameters, *declared.data)
             given = (*(item.name for item in items), *(("batch",) if minibatch else ()))
-            code = str(self.target.gradient)
-            return Gradient(name, self.block, (), count, minibatch, code, given, others=self._name_others(name))
+            code, rest = str(self.target.gradient), REST if self.target.is_open else ""
+            given = (*given, rest) if rest else given
+            return Gradient(name, self.block, (), count, minibatch, code, given, rest, others=self._name_others(name))
         adjoint = self._adjoint()
         parts = tuple(
             Part(place, start, *self._terms(adjoint, own, stated=False), *self._terms(adjoint, own, stated=True))
@@ -80,6 +82,10 @@ class SampledTarget:
             ModelError: a gradient that is code, from which U is not known; a size of a stacked target that is not
                 known.
         """
+        if self.target.is_open:
+            name, given = fresh(self.potential, self.declared), (self.block.name, REST)
+            own = Potential(name, self.block, ((self.block, 0),), Tensor((), ()), None, None)
+            return replace(own, others=self._name_others(name), code=POTENTIAL, given=given)
         if self.target.gradient is not None:
             hint = "state the log posterior by formulas, or leave out `metropolis`"
             raise unsupported("acceptance by H of a target whose gradient is code, which tells no U", hint)

@@ -49,6 +49,51 @@ def _checked_progress(progress, warmup):
     return print_line if progress is True else call
 
 
+def _telling(tell, callback, cut, drawn, warmup):
+    """Return what is called as `_checked_progress` says, and hands `callback` the draws that all chains have so far.
+
+    cut(drawn): the draws as they are returned. Raises TypeError.
+    """
+    if callback is None:
+        return tell
+    if not callable(callback):
+        raise TypeError(f"callback: found {type(callback).__name__}, expected None or a function callback(draws)")
+    before = [0]
+
+    def call(done, total, ended):
+        if tell:
+            tell(done, total, ended)
+        count = min(done) - warmup
+        if count > before[0]:
+            before[0] = count
+            callback(cut({name: array[:, warmup : warmup + count] for name, array in drawn.items()}))
+
+    return call
+
+
+def _goes_on(states, init):
+    """Whether `init` is a state that `sample` returned: then chains go on from it, with its random streams.
+
+    states: per chain, all that it is by name; where so, they take what is in `init`. Raises ValueError.
+    """
+    if not init or "noise_state" not in init:
+        return False
+    for name in states[0]:
+        held = np.asarray(init.get(name, ()))
+        for chain, state in enumerate(states):
+            shape = (len(states), *state[name].shape)
+            if held.shape != shape or held.dtype != state[name].dtype:
+                found, expected = f"{held.shape} of {held.dtype}", f"{shape} of {state[name].dtype}"
+                raise ValueError(f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it")
+            state[name][...] = held[chain]
+    return True
+
+
+def _left(states):
+    """Return the state that chains are in, by name: arrays (chain, ...)."""
+    return {name: np.array([state[name] for state in states]) for name in states[0]}
+
+
 def _advance(piece, chains, draws, threads, tell, most):
     """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
 
@@ -139,10 +184,20 @@ def _run_lanes(run_lanes, names, passed, given, states, drawn, threads, tell, of
             ended[chain] |= bool(kept[lane] < last - first)
         return last - first
 
+    def leave_states():
+        ends = np.cumsum([states[0][name].size for name in passed])[:-1]
+        for group, own in zip(groups, held, strict=True):
+            lanes, words = (own[name].reshape(-1, 64).T for name in ("lanes", "noise_state"))
+            for lane, chain in enumerate(group):
+                for name, values in zip(passed, np.split(lanes[lane], ends), strict=True):
+                    states[chain][name][:] = values
+                states[chain]["noise_state"][:] = words[lane]
+
     def tell_of_lanes(of_group, total, last):
         tell([of_group[chain // 64] for chain in range(chains)], total, last)
 
     _advance(piece, len(groups), draws, threads, tell and tell_of_lanes, most)
+    leave_states()
     return done
 
 

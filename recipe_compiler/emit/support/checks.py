@@ -179,6 +179,16 @@ def _check_jitted(name, function):
         raise TypeError(f"{name}: found {type(function).__name__}, expected a function jitted by numba.njit")
 
 
+def _told_size(name, number, init, blocks):
+    """Return a size: as it is given, else that which `init` tells by a block of so many entries. Raises ValueError."""
+    for block in blocks if number is None and isinstance(init, dict) else ():
+        if block in init:
+            return np.shape(init[block])[-1]
+    if number is None:
+        raise ValueError(f"{name}: found no number, expected {name}=..., or init of {' or '.join(blocks)}")
+    return number
+
+
 def _check_total(name, length, total):
     """Check that the target's blocks together are as long as the block that they stand in. Raises ValueError."""
     if length != total:

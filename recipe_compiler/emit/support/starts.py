@@ -67,7 +67,10 @@ def _checked_starts(starts, init):
     names = list(starts[0])
     if init is not None and not isinstance(init, dict):
         raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    goes_on = init is not None and "noise_state" in init  # a state that `sample` returned, which has more
     for name, value in (init or {}).items():
+        if goes_on and name not in names:
+            continue
         if name not in names:
             raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
         size = starts[0][name].size

@@ -78,7 +78,7 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
     stages, subject = cycle.stages, cycle.split.subject
     if stages.build.variant != "full":
         return Answer(Undecided((MINIBATCH,)))
-    if stages.build.target.gradient is not None:
+    if stages.build.target.gradient is not None and not stages.build.target.is_open:
         return Answer(Undecided((NO_U,)))
     if has_state_assumptions(subject.dynamics.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"

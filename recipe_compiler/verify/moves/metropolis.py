@@ -167,7 +167,7 @@ def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
     declarations = split.subject.dynamics.declarations
     if stages.build.variant != "full":
         return (MINIBATCH,)
-    if stages.build.target.gradient is not None:
+    if stages.build.target.gradient is not None and not stages.build.target.is_open:
         return (NO_U,)
     if split.scheme.keep:
         return ("draws are kept inside the word, before the accept/reject step",)

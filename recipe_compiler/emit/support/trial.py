@@ -1,0 +1,221 @@
+"""What a user's function computes, tried near where chains start: is it the gradient of one U, and of that which is given?
+
+A gradient has a symmetric Jacobian J, the Hessian of U: W^T J W = (W^T J W)^T for all directions W, with
+
+    J w = (g(theta + h w) - g(theta - h w))/(2 h) + O(h^2);
+
+differences at 2 h show how wrong these are. The estimate from a minibatch is tried as an average: over batches that
+share the data out it gives the gradient of all data. Where U is given, its differences are the gradient. Without it a
+symmetric error goes unnoticed: a term left out, such as the prior, or the Jacobian of a transform.
+"""
+
+# Emitted files carry this code without annotations, and call it.
+
+import functools
+import time
+
+import numpy as np
+from numba import njit
+
+_POINTS = 3  # states at which a gradient is tried
+_DIRECTIONS = 20  # random directions W at each, where theta has more coordinates than _MOST_NAMED; else those of them
+_MOST_NAMED = 60
+_MOST_BENT = 200  # coordinates, of which the second derivative of U is looked at
+_SLOW = 1e-3  # seconds: what takes longer is tried at one state, in few directions
+_FEW = 4
+_STEPS = (1e-4, 1e-2)  # h in units of 1/sqrt(|d^2 U/d theta_i^2|): the second for gradients in single precision
+_LONGEST = 1e8  # the largest unit over what theta has
+_SIGNIFICANT = 10.0  # how many times its own error what is wrong must be
+_LEAST = 1e-6  # the smallest asymmetry, over the largest entry of W^T J W, that is one
+_ROUNDING = 1e-6  # how far averages over minibatches may be apart, over the size of their parts
+_SHARES = 16  # into how many batches the data are shared out
+_MOST_ROWS = 4096  # rows of a batch by which the Jacobian is tried
+
+
+def _units_of(slope, theta):
+    """Return 1/sqrt(|U_ii|) by coordinate; max(|theta_i|, 1) for long blocks and where U is straight or not finite."""
+    units = np.maximum(np.abs(theta), 1.0)
+
+    def bent(k):
+        ahead, behind = theta.copy(), theta.copy()
+        ahead[k] += _STEPS[0] * units[k]
+        behind[k] -= _STEPS[0] * units[k]
+        return abs((slope(ahead)[k] - slope(behind)[k]) / (ahead[k] - behind[k]))
+
+    for _ in range(0 if theta.size > _MOST_BENT else 5):  # a difference in poor units gives better ones
+        curved = np.array([bent(k) for k in range(theta.size)])
+        better = np.where(curved > 0.0, 1.0 / np.sqrt(np.where(curved > 0.0, curved, 1.0)), units)
+        before, clipped = units, np.clip(better, 1e-3 * units, 1e3 * units)
+        units = np.where(np.isfinite(curved), clipped, 1e-3 * units)
+        if (np.abs(units - before) <= 0.1 * before).all():
+            break
+    return np.minimum(units, _LONGEST * np.maximum(np.abs(theta), 1.0))
+
+
+def _try_slopes(call, starts, full, of_batch=None, rows=0, energy=None):
+    """Check that a function is a gradient near where chains start. Raises ValueError, with numbers.
+
+    call: what it is called, for messages. full(theta): of all data. of_batch(theta, batch): its estimate by some rows.
+    energy(theta): U, where it is known.
+    """
+    rng, slope = np.random.default_rng(0), full
+    if of_batch is not None:
+        few = rng.permutation(rows)[:_MOST_ROWS].astype(np.uint64)
+
+        def slope(theta):
+            return of_batch(theta, few)
+
+    begin = time.perf_counter()
+    slope(starts[0])
+    slow = time.perf_counter() - begin > _SLOW
+    for k in range(1 if slow else _POINTS):
+        start = starts[k % len(starts)]  # moved a little: where it is as simple as zero much is symmetric by luck
+        theta = start + 0.1 * (0.1 + np.abs(start)) * rng.standard_normal(start.size)
+        if not np.isfinite(full(theta)).all():
+            continue
+        units = np.maximum(np.abs(theta), 1.0) if slow else _units_of(slope, theta)
+        named = theta.size <= (_FEW if slow else _MOST_NAMED)
+        W = np.eye(theta.size) if named else rng.choice([-1.0, 1.0], (_FEW if slow else _DIRECTIONS, theta.size))
+        if energy is not None:
+            _check_slope(call, full, energy, theta, units, W, named)
+        _check_symmetry(call, slope, theta, units, W, named)
+        if of_batch is not None:
+            _check_average(call, full, of_batch, rows, theta, rng)
+
+
+def _check_symmetry(call, slope, theta, units, W, named):
+    """Check that the Jacobian of a gradient is symmetric. Raises ValueError."""
+
+    def products(h):
+        ahead, behind = (np.array([slope(theta + sign * h * units * w) for w in W]) for sign in (1.0, -1.0))
+        return W @ (units * (ahead - behind)).T / (2.0 * h)
+
+    for h in _STEPS:
+        S, wide = products(h), products(2.0 * h)
+        apart = S - S.T
+        error = np.abs(wide - wide.T - apart).max()
+        i, j = np.unravel_index(int(np.argmax(np.abs(apart))), apart.shape)
+        if abs(apart[i, j]) > max(_SIGNIFICANT * error, _LEAST * np.abs(S).max()):
+            scale = units[i] * units[j] if named else 1.0
+            one, other = f"d grad_U[{i}]/d theta[{j}]", f"d grad_U[{j}]/d theta[{i}]"
+            says = f"{one} = {S[i, j] / scale:.6g}, {other} = {S[j, i] / scale:.6g}"
+            says = says if named else f"v.Ju = {S[i, j]:.6g}, u.Jv = {S[j, i]:.6g} in some directions u, v"
+            found = f"is no gradient: its Jacobian is not symmetric at theta = {_shown_point(theta)}: {says}"
+            raise ValueError(f"{call} {found}. Expected the gradient of one function U")
+
+
+def _check_average(call, full, of_batch, rows, theta, rng):
+    """Check that estimates from batches that share the data out have the gradient as their mean. Raises ValueError."""
+    batches = np.array_split(rng.permutation(rows).astype(np.uint64), min(_SHARES, rows))
+    parts = np.array([of_batch(theta, batch) for batch in batches])
+    mean = np.array([batch.size for batch in batches]) @ parts / rows
+    whole = full(theta)
+    off = np.abs(mean - whole) - _ROUNDING * (np.abs(parts).max(axis=0) + np.abs(whole))
+    for k in np.flatnonzero(~(off <= 0.0)):
+        found = f"grad_U[{k}] is {mean[k]:.6g} on average over {len(batches)} batches, {whole[k]:.6g} for all data"
+        expected = "expected the same: grad of -log prior + (N/n) times the sum over a batch of n rows, of any n"
+        raise ValueError(f"{call} is no unbiased estimate at theta = {_shown_point(theta)}: {found}; {expected}")
+
+
+def _check_slope(call, full, energy, theta, units, W, named):
+    """Check that a gradient is that of U, by differences of U. Raises ValueError."""
+    stated, level = W @ (units * full(theta)), np.finfo(float).eps * abs(energy(theta))
+
+    def slopes(h):
+        return np.array([energy(theta + h * units * w) - energy(theta - h * units * w) for w in W]) / (2.0 * h)
+
+    for h in _STEPS:
+        found = slopes(h)
+        error = np.abs(slopes(2.0 * h) - found).max() + level / h + _LEAST * np.abs(stated).max()
+        k = int(np.argmax(np.abs(found - stated)))
+        if abs(found[k] - stated[k]) > _SIGNIFICANT * error:
+            scale, what = (units[k], f"[{k}]") if named else (1.0, ".v in some direction v")
+            says = f"{stated[k] / scale:.6g}, differences of U give {found[k] / scale:.6g}"
+            raise ValueError(f"{call} is not grad U at theta = {_shown_point(theta)}: found grad_U{what} = {says}")
+
+
+def _shown_point(theta):
+    """Return the first coordinates of a point, for messages."""
+    return f"[{', '.join(f'{x:.4g}' for x in theta[:4])}{', ...' if theta.size > 4 else ''}]"
+
+
+@functools.lru_cache(maxsize=32)
+def _jitted(name, function):
+    """Return a function as jitted code calls it; one that is not jitted yet is. Raises TypeError."""
+    if hasattr(function, "py_func"):  # which jitted functions keep
+        return function
+    if not hasattr(function, "__code__"):
+        found, expected = type(function).__name__, "expected a Python function, jitted by numba.njit or one that can be"
+        raise TypeError(f"{name}: found {found}, {expected}")
+    return njit(error_model="numpy")(function)
+
+
+@functools.lru_cache(maxsize=32)
+def _adapted(role, function):
+    """Return a user's function as a chain calls it: the same for the same, so that chains are compiled for it once."""
+
+    @njit(error_model="numpy")
+    def potential(theta, data):
+        return float(function(theta, *data))
+
+    @njit(error_model="numpy")
+    def gradient(out, theta, data):
+        out[:] = function(theta, *data)
+
+    @njit(error_model="numpy")
+    def gradient_of_batch(out, theta, batch, data):
+        out[:] = function(theta, batch, *data)
+
+    return {"U": potential, "grad_U": gradient, "grad_U of a batch": gradient_of_batch}[role]
+
+
+def _checked_data(data):
+    """Return what a user's functions are given beside the state, as jitted code takes it. Raises TypeError."""
+    if not isinstance(data, tuple):
+        raise TypeError(f"data: found {type(data).__name__}, expected a tuple of arrays and numbers: data=(x, y)")
+    return tuple(np.ascontiguousarray(one) if np.ndim(one) else one for one in data)
+
+
+def _try_given(grad_U, U, data, starts, batch_size, rows, check):
+    """Check that grad_U, and U if it is given, return what a chain needs where it starts. Raises TypeError, ValueError.
+
+    batch_size, rows: 0 where grad_U takes all data. check: whether to try that it is a gradient, by differences.
+    """
+    from numba.core.errors import NumbaError
+
+    batch = (np.arange(batch_size, dtype=np.uint64) % rows,) if rows else ()
+    call = f"grad_U({', '.join(('theta', *(['batch'] if rows else []), *(['*data'] if data else [])))})"
+
+    def value(name, function, theta, *given):
+        own = theta.copy()
+        try:
+            found = np.asarray(function(own, *given, *data))
+        except NumbaError as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise TypeError(f"{name} cannot be compiled by numba: {' '.join(lines[:3])}") from error
+        if not np.array_equal(own, theta):
+            raise ValueError(f"{name} writes to theta, expected it to return a new array")
+        shape = () if function is U else theta.shape
+        if found.shape != shape or found.dtype.kind not in "fiu":
+            expected = "U, a real number" if function is U else f"grad U, an array of shape {shape} of real numbers"
+            raise ValueError(f"{name} returns an array of shape {found.shape} of {found.dtype}, expected {expected}")
+        return found
+
+    def of_batch(theta, batch):
+        return value(call, grad_U, theta, batch).astype(np.float64)
+
+    def full(theta):
+        return of_batch(theta, np.arange(rows, dtype=np.uint64)) if rows else value(call, grad_U, theta).astype(float)
+
+    def energy(theta):
+        return float(value(f"U(theta{', *data' if data else ''})", U, theta))
+
+    for chain, theta in enumerate(starts):
+        for name, found in ((call, value(call, grad_U, theta, *batch)), ("U", np.zeros(1) if U is None else energy(theta))):
+            for k in np.flatnonzero(~np.isfinite(np.atleast_1d(found))):
+                at = f"where chain {chain} starts, at theta = {_shown_point(theta)}"
+                place = "" if name == "U" else f"[{k}]"
+                raise ValueError(f"{name} gives {np.atleast_1d(found)[k]}{place and f' at {place}'} {at}: start elsewhere (init)")
+    if check:
+        with np.errstate(all="ignore"):
+            _try_slopes(call, starts, full, of_batch if rows else None, rows, None if U is None else energy)
