@@ -128,7 +128,7 @@ OneFile = Annotated[
 ]
 Builds = Annotated[
     list[str],
-    typer.Argument(metavar="BUILD...", help="Builds; or dynamics, then a target.", autocompletion=OF_BUILDS),
+    typer.Argument(metavar="BUILD...", help="Builds, or dynamics; or dynamics, then a target.", autocompletion=OF_BUILDS),
 ]
 OneBuild = Annotated[
     str,
@@ -171,13 +171,13 @@ FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 
 
 def _given(
-    data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str]
+    data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str], *, least: int = 1
 ) -> BuildArguments | None:
-    """Return what is said of a build of dynamics and a target; None where nothing is."""
+    """Return what is said of a build of dynamics and a target, or of dynamics alone; None where nothing is."""
     given = BuildArguments(data, tuple(settings or ()), save)
     if given.is_empty:
         return None
-    if len(files) != 2:
+    if not least <= len(files) <= 2:
         problem = f"found {len(files)} document{'s' * (len(files) != 1)} with --data, --set or --save, expected two"
         raise typer.BadParameter(f"{problem}: dynamics and a target, which are made a build")
     return given
@@ -239,9 +239,9 @@ def compile_(
     save: Save = None,
     use_cache: UseCache = True,
 ) -> ExitCode:
-    """Verify builds, emit and read back their modules.
+    """Verify builds, emit and read back their modules; of dynamics alone, one for any log density.
 
-    With --data, --set or --save: the build that two documents make, dynamics and a target.
+    With --data, --set or --save: the build that two documents make, dynamics and a target, or that dynamics make.
     """
     from recipe_compiler.commands.compile import compile_files
 
@@ -316,7 +316,7 @@ def run(
     files = [build] if target is None else [build, target]
     return run_build(
         files, Results(folder, plots, overwrite, log_likelihood, predictive), options, cores,
-        given=_given(data, settings, save, files),
+        given=_given(data, settings, save, files, least=2),
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
         only_plan=plan,
     )  # fmt: skip

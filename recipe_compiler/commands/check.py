@@ -27,7 +27,8 @@ def check_files(
     """Decide documents one by one; a faulty one does not keep the others from their verdicts.
 
     `certificate` is where the certificate of the last document goes; where it cannot go there, nothing is decided.
-    With `given` the documents are dynamics and a target, and what is decided is the build that they make.
+    With `given` the documents are dynamics and a target, or dynamics alone, and what is decided is the build that they
+    make.
     """
     cache = open_cache(use=use_cache)
     reports: list[Report] = []

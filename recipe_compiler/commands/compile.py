@@ -3,6 +3,7 @@
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from itertools import islice
@@ -13,7 +14,7 @@ from tempfile import mkdtemp
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.clean_exit import of_verdict, worst
-from recipe_compiler.commands.documents import load_build
+from recipe_compiler.commands.documents import demand_build, load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file
@@ -24,7 +25,7 @@ from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, S
 from recipe_compiler.pipeline import compile_build, write_module
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of, same_file
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.places import digest
 
 DIFF_LINES = 20
@@ -41,14 +42,16 @@ def compile_files(
 ) -> ExitCode:  # fmt: skip
     """Compile builds and write their modules, or compare them with those that are there.
 
-    With `given` the documents are dynamics and a target, and what is compiled is the build that they make.
+    With `given` the documents are dynamics and a target, or dynamics alone, and what is compiled is the build that they
+    make; without it, dynamics make one, too.
     """
     cache = open_cache(use=use_cache)
+    given = BuildArguments() if given is None and _are_pair(builds) else given
     codes: list[ExitCode] = []
     made: dict[Path, tuple[str, str]] = {}
     for file in builds if given is None else (" ".join(builds),):
         try:
-            build = load_build(file) if given is None else make_build(builds, given)
+            build = _build_of(file) if given is None else make_build(builds, given)
             path, own = folder / f"{build.name}.py", digest(build)
             _demand_own(path, made, file, own)
             demand_file(path, "-o", files_of(build), make_folders=True)
@@ -61,6 +64,21 @@ def compile_files(
         else:
             made |= {path: (file, own)} if codes[-1] is ExitCode.PROVED else {}
     return worst(codes)
+
+
+def _are_pair(files: Sequence[str]) -> bool:
+    """Whether documents are dynamics and a target, which make one build."""
+    if len(files) != 2:
+        return False
+    with suppress(DocumentError):  # said when they are read
+        return [type(load_named(file)) for file in files] == [Dynamics, Target]
+    return False
+
+
+def _build_of(file: str) -> Build:
+    """Return a build, or that of dynamics alone."""
+    document = load_named(file)
+    return make_build((file,), BuildArguments()) if isinstance(document, Dynamics) else demand_build(document, file)
 
 
 def _compile(build: Build, folder: Path, cache: Cache, *, compare: bool, allow_undecided: bool) -> ExitCode:

@@ -51,7 +51,11 @@ def _load(path: str, name: str | None) -> Document | _Faulty:
 
 def load_build(file: str) -> Build:
     """Read a build. Raises ModelError for another document."""
-    document = load_named(file)
+    return demand_build(load_named(file), file)
+
+
+def demand_build(document: Document, file: str) -> Build:
+    """Return a document that is a build. Raises ModelError for another."""
     if not isinstance(document, Build):
         hint = "a build names dynamics, target, scheme and variant: see specs/builds"
         problem = f"found {type(document).__name__.lower()}, expected a build"

@@ -1,4 +1,4 @@
-"""A build that nobody wrote: dynamics, a target and options, as the document that says the same."""
+"""A build that nobody wrote: dynamics, a target if there is one, and options, as the document that says the same."""
 
 import json
 import os
@@ -54,28 +54,30 @@ def make_build(
 
     What is not said: `variant: full`, a word of order 2 where the dynamics have its pieces, `step_size: auto`, which
     chooses masses, frictions and preconditioners; where the step size is stated, these are I. Metrics, and their roots,
-    are I.
+    are I. Of dynamics alone, step size and parameters that are not stated are arguments of the module.
 
     Raises:
         SpecError, ModelError: dynamics and target do not go together, or what is said means nothing.
     """
-    dynamics, target = (load_named(file) for file in files)
-    if not isinstance(dynamics, Dynamics) or not isinstance(target, Target):
-        found = f"{type(dynamics).__name__.lower()} and {_with_article(target)}"
+    dynamics, *others = (load_named(file) for file in files)
+    if not isinstance(dynamics, Dynamics) or not all(isinstance(other, Target) for other in others):
+        found = f"{type(dynamics).__name__.lower()}{''.join(f' and {_with_article(other)}' for other in others)}"
         raise _fault(" ".join(files), "document", f"found {found}, expected dynamics and a target, in this order")
+    target = next((other for other in others if isinstance(other, Target)), None)
     if given.save is not None:
-        demand_file(given.save, "--save", (*files_of(dynamics), *files_of(target)))
+        demand_file(given.save, "--save", (*files_of(dynamics), *(files_of(target) if target else ())))
         if given.save.exists():
             raise _fault(str(given.save), "--save", "found a file of that name, expected a name that is free")
     folder = Path() if given.save is None else given.save.parent
     stated = _stated(files, dynamics, target, given, folder)
-    stated.setdefault("run", {}).setdefault("step_size", "auto" if step_size is None else repr(step_size))
+    if target is not None or dynamics.potential is None:
+        stated.setdefault("run", {}).setdefault("step_size", "auto" if step_size is None else repr(step_size))
     _complete(stated, dynamics)
     return _shown(stated, dynamics, target, folder, given, quiet=quiet)
 
 
 def _shown(
-    stated: Entries, dynamics: Dynamics, target: Target, folder: Path, given: BuildArguments, *, quiet: bool
+    stated: Entries, dynamics: Dynamics, target: Target | None, folder: Path, given: BuildArguments, *, quiet: bool
 ) -> Build:
     """Return the build that entries state, its scheme chosen where none is stated; say what it is."""
     if "scheme" in stated:
@@ -95,22 +97,26 @@ def _shown(
     return made
 
 
-def _stated(files: Sequence[str], dynamics: Dynamics, target: Target, given: BuildArguments, folder: Path) -> Entries:
+def _stated(
+    files: Sequence[str], dynamics: Dynamics, target: Target | None, given: BuildArguments, folder: Path
+) -> Entries:
     """Return the document as far as the command states it."""
+    named = {} if target is None else {"target": _path(files[1], target, folder)}
     entries: Entries = {
         "format": "1",
-        "name": f"{dynamics.name}_{target.name}",
+        "name": "_".join(part.name for part in (dynamics, target) if part is not None),
         "dynamics": _path(files[0], dynamics, folder),
-        "target": _path(files[1], target, folder),
+        **named,
         "variant": "full",
     }
+    theirs = Declarations() if target is None else target.declarations
     for text in given.settings:
-        _settle(entries, dynamics.declarations, target.declarations, text)
-    fields = [datum.name for datum in target.declarations.data]
+        _settle(entries, dynamics.declarations, theirs, text)
+    fields = [datum.name for datum in theirs.data]
     if fields and given.data is None and "data" not in entries:
         problem = f"found no data, expected columns for {', '.join(fields)}"
         raise _fault(" ".join(files), "data", problem, "add `--data FILE.csv`, a table with a column for each of them")
-    if given.data is not None or "data" in entries:
+    if target is not None and (given.data is not None or "data" in entries):
         entries["data"] = _data(target, given.data, entries.get("data", {}), folder)
     return entries
 
@@ -199,7 +205,8 @@ def _data(target: Target, file: str | None, given: object, folder: Path) -> Entr
 def _complete(entries: Entries, dynamics: Dynamics) -> None:
     """Bind what neither the command nor a plan chooses: metrics to I, and of a stated step size masses and the like."""
     declared = dynamics.declarations
-    chosen = entries["run"]["step_size"] == "auto"
+    is_open = "target" not in entries and dynamics.potential is not None
+    chosen = is_open or entries["run"]["step_size"] == "auto"  # by a plan, or by whoever calls the module
     settled = {*entries.get("bind", {}), *entries.get("parameters", {}), dynamics.potential}
     own = {block.shape.rows for block in potential_blocks(dynamics)}
     for item in (*declared.own_functions, *(() if chosen else declared.parameters)):
@@ -217,11 +224,11 @@ def _identity(item: Parameter | Function) -> str:
     return "0" if noise else "I"
 
 
-def _first(dynamics: Dynamics, target: Target) -> Entries:
+def _first(dynamics: Dynamics, target: Target | None) -> Entries:
     """Return Euler's step; draws by the laws of a target with discrete blocks, where the equation moves nothing."""
     entries = (entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row)
-    laws = (target.declared or target).laws
-    if laws and discrete_blocks(target.declarations) and all(formula_text(entry) == "0" for entry in entries):
+    laws = () if target is None else (target.declared or target).laws
+    if target and laws and discrete_blocks(target.declarations) and all(formula_text(entry) == "0" for entry in entries):
         return _draws(laws)
     return _euler(dynamics)
 
@@ -233,7 +240,8 @@ def _draws(laws: Sequence[tuple[str, Law]]) -> Entries:
 
 def _without_moves(stated: Entries) -> Entries:
     """Return entries without the share of moves to be accepted, which Euler's step has none of."""
-    return stated | {"run": {key: value for key, value in stated["run"].items() if key != "accept"}}
+    run = {key: value for key, value in stated.get("run", {}).items() if key != "accept"}
+    return stated | ({"run": run} if run else {})
 
 
 def _scheme_of(dynamics: Dynamics, plainly: Build) -> Entries | None:
@@ -281,7 +289,7 @@ def _euler(dynamics: Dynamics) -> Entries:
 
 
 def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Build:
-    files = f"{entries['dynamics']} {entries['target']}"
+    files = f"{entries['dynamics']} {entries.get('target', '')}".strip()
     file = str(given.save or folder / files.replace("/", " "))
     ordered = {key: entries[key] for key in (*fields_of(BuildDocument), *entries) if key in entries}
     text = text_of(Source(file, json.dumps(ordered)))

@@ -52,7 +52,7 @@ OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for endin
 OF_ANY = frozenset((POTENTIAL, GRADIENT, REST, ROWS, "check", "work", "STEP_ARGUMENTS"))
 """Besides, those of one whose U is an argument."""
 
-FORMAT = 2
+FORMAT = 3
 """The number of the emission format: it changes with what a text offers to those who load it."""
 
 LANES = ("step_lanes", "run_lanes", "LANES_ARGUMENTS")

@@ -28,7 +28,7 @@ from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.shared_functions import MODULE, share_functions
 from recipe_compiler.spec.model import Code
 
-FORMATS = (2,)
+FORMATS = (2, 3)
 """Numbers of the emission format this version can run."""
 
 

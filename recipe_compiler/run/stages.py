@@ -140,7 +140,13 @@ def _plain(value: object) -> object:
 
 
 def demand_no_code(build: Build, permission: str, *, allowed: bool) -> None:
-    """Raise RunError for code, a target's gradient or a move, unless it is `allowed` by what is called `permission`."""
+    """Raise RunError for code, a target's gradient or a move, unless it is `allowed` by what is called `permission`.
+
+    So it is where U is an argument: a run has none.
+    """
+    if build.target.is_open:
+        found = f"{build.name}: found no target, expected one, or a gradient of your own given to the module's `sample`"
+        raise RunError(f"{found}: `recipe compile`, then {build.name}.sample({build.target.gradient}, ...)")
     for code in build.codes if not allowed else ():
         what = "the target's gradient" if code == build.target.gradient else "a move of its cycle"
         raise RunError(f"{what} is code, {code.file}, which is run only with {permission}")

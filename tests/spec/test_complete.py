@@ -81,6 +81,7 @@ def test_a_coupled_h_without_a_claimed_marginal_says_what_to_state() -> None:
         whole("(r - theta).T @ (r - theta)/2 + theta.T @ theta/2")
 
 
-def test_an_abstract_u_asks_for_a_target() -> None:
-    with pytest.raises(ModelError, match=r"found no target, expected one for U of sgld"):
-        document(BUILD.replace("part.yaml", "sgld"))
+def test_an_abstract_u_is_an_argument() -> None:
+    build = document(BUILD.replace("part.yaml", "sgld"))
+    assert build.target.is_open
+    assert build.parts["target"] == build.target
