@@ -128,7 +128,9 @@ OneFile = Annotated[
 ]
 Builds = Annotated[
     list[str],
-    typer.Argument(metavar="BUILD...", help="Builds, or dynamics; or dynamics, then a target.", autocompletion=OF_BUILDS),
+    typer.Argument(
+        metavar="BUILD...", help="Builds, or dynamics; or dynamics, then a target.", autocompletion=OF_BUILDS
+    ),
 ]
 OneBuild = Annotated[
     str,

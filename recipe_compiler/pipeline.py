@@ -89,7 +89,7 @@ def compile_build(
         CompilerError: the emitted text is not what was verified.
         DataError: sizes of the target's blocks are not stated, and the data of the build do not give them.
     """
-    report = check_once(build, cache, advisory=False) if report is None else report
+    report = check_once(build, cache, advisory=build.target.is_open) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     build = with_sizes(build)
     derivation, made = emit_unread(build, say)

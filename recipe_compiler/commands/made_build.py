@@ -228,7 +228,12 @@ def _first(dynamics: Dynamics, target: Target | None) -> Entries:
     """Return Euler's step; draws by the laws of a target with discrete blocks, where the equation moves nothing."""
     entries = (entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row)
     laws = () if target is None else (target.declared or target).laws
-    if target and laws and discrete_blocks(target.declarations) and all(formula_text(entry) == "0" for entry in entries):
+    if (
+        target
+        and laws
+        and discrete_blocks(target.declarations)
+        and all(formula_text(entry) == "0" for entry in entries)
+    ):
         return _draws(laws)
     return _euler(dynamics)
 

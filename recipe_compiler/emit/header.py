@@ -10,11 +10,11 @@ from recipe_compiler.derive.show import row_texts
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import told_by
-from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
+from recipe_compiler.emit.sampler import OF_ALL, DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_draw import OF_NORMALS
-from recipe_compiler.program.program import Cycle, Program
+from recipe_compiler.program.program import REST, ROWS, Cycle, Program
 from recipe_compiler.program.step_stats import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
@@ -27,6 +27,7 @@ from recipe_compiler.program.step_stats import (
 )
 from recipe_compiler.spec.found_q import has_found_q
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
+from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.gradient_noise import LOST, OtherFormError, find_subtraction, format_given_up
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
@@ -79,7 +80,8 @@ def header(
         _section(equation, [*found, *_dynamics(own, derivation)]),
         _section("With", _bound(build)),
         _section("Step", _step(build, derivation, program)),
-        *_claims(report, allow_undecided=allow_undecided),
+        *_claims(report, advisory=build.target.is_open, allow_undecided=allow_undecided),
+        *(_of_any(report) if build.target.is_open else ()),
         _section("Not checked here", report.caveats),
         _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
         _section("References", map(citation, dict.fromkeys((*build.dynamics.references, *build.target.references)))),
@@ -90,15 +92,17 @@ def header(
 
 def _title(build: Build) -> str:
     what = _line(build.dynamics.title or build.dynamics.name)
-    return f"{build.name}: {what}{'' if build.is_complete else f', for {build.target.name}'}."
+    target = "any log density" if build.target.is_open else build.target.name
+    return f"{build.name}: {what}{'' if build.is_complete else f', for {target}'}."
 
 
 def _usage(sampler: Sampler) -> Iterator[str]:
     """Yield how to call it: the lines that a reader copies first."""
     name = sampler.build.name
-    examples = {"step_size": "0.01", "batch_size": "100"}
+    examples = {"step_size": "0.01", "batch_size": "100", ROWS: "1000"}
     required = (word for word, default in sampler.keywords if not default)
-    given = [*sampler.data, *(f"{word}={examples.get(word, word)}" for word in required)]
+    sizes = [f"{size}=3" for size, default in sampler.sizes if default == "None"]
+    given = [*sampler.data, *sizes, *(f"{word}={examples.get(word, word)}" for word in required)]
     first = sampler.pieces[0]
     yield "To sample, with NumPy and Numba only:"
     yield ""
@@ -110,7 +114,7 @@ def _usage(sampler: Sampler) -> Iterator[str]:
 
 
 def _origin(build: Build, digest: str) -> Iterator[str]:
-    parts = dict.fromkeys((build.dynamics.name, build.target.name))
+    parts = dict.fromkeys((build.dynamics.name, *(() if build.target.is_open else (build.target.name,))))
     made = f"from {' and '.join(parts)}, by version {__version__} of that package."
     yield f"{MADE_BY}{FORMAT}) {made}"
     yield f"Spec digest (SHA-256): {digest}"
@@ -170,7 +174,9 @@ def _last(size: Size | None) -> str:
 def _data(sampler: Sampler) -> Iterator[str]:
     """Yield the shapes of the data, what they may hold, and what the build takes for them."""
     build, program = sampler.build, sampler.program
-    if program.gradient is not None and program.gradient.code:
+    if program.rest:
+        yield from _functions(sampler)
+    elif program.gradient is not None and program.gradient.code:
         arguments = ", ".join(("out", *program.gradient.given))
         yield f"gradient: a function jitted by numba, gradient({arguments}), which writes grad U into out"
     for move in {own.argument: own for own in (program.cycle.codes if program.cycle else ())}.values():
@@ -191,6 +197,33 @@ def _data(sampler: Sampler) -> Iterator[str]:
         yield f"{datum.name}: {shape_text(datum.axes)}, {own}{made.get(datum.name, '')}{ones if datum.axes[1:] else ''}"
     if program.data and build.data:
         yield from (f"column {made.name} = {text(made.formula)}" for made in build.data.made if not made.whole)
+
+
+def _functions(sampler: Sampler) -> Iterator[str]:
+    """Yield what a module of any U is given in the place of a target, and what of it is tried before a chain starts."""
+    program, size = (
+        sampler.program,
+        shape_text(sampler.program.gradient.block.shape.sizes if sampler.program.gradient else ()),
+    )
+    jitted, rest = "a function jitted by numba, or one that numba can compile", "*data"
+    yield f"{POTENTIAL}: {jitted}: {POTENTIAL}(theta, {rest}) returns U = -log density, up to a constant"
+    if program.variant == "minibatch":
+        yield (
+            f"{GRADIENT}: likewise, {GRADIENT}(theta, batch, {rest}) returns an unbiased estimate of grad U, {size}, from "
+            "the n rows in batch, uint64: grad of -log prior + (N/n) times the sum over them"
+        )
+        yield f"{ROWS}: N, how many rows there are; batches of batch_size of them are drawn here"
+    else:
+        yield f"{GRADIENT}: likewise, {GRADIENT}(theta, {rest}) returns grad U, {size}"
+    yield f"{REST}: a tuple of the arrays and numbers that they take besides; () where they take none"
+    optional = (
+        "" if "potential" in program.functions else f" {POTENTIAL} is optional: {GRADIENT} is tried by its differences."
+    )
+    tried = ", its average over batches against all rows" if program.variant == "minibatch" else ""
+    yield (
+        f"check: tries {GRADIENT} where chains start: finite, a symmetric Jacobian{tried}, differences of {POTENTIAL}."
+        f"{optional}"
+    )
 
 
 def _made(data: DataFile) -> Iterator[tuple[str, str]]:
@@ -235,7 +268,7 @@ def _piece(piece: DrawnArray) -> str:
 
 def _values(sampler: Sampler) -> Iterator[str]:
     """Yield what the build says of a run: what `sample` does where it is told nothing else."""
-    left = ("init", "progress", "threads")
+    left = ("init", "progress", "threads", *dict(OF_ALL))
     run = sampler.build.run
     own = {"batch_size": str(run.batch_size or "")}
     settings = ((name, own.get(name, default)) for name, default in sampler.settings if name not in left)
@@ -399,12 +432,12 @@ def _batch(build: Build) -> str:
     return f"a minibatch drawn {'with' if build.replacement else 'without'} replacement"
 
 
-def _claims(report: Report, *, allow_undecided: bool) -> Iterator[str]:
-    """Yield a section for each set of assumptions, with the required claims that were proved by it alone.
+def _claims(report: Report, *, advisory: bool, allow_undecided: bool) -> Iterator[str]:
+    """Yield a section for each set of assumptions, with the claims that were proved by it alone, required ones if not all.
 
     Where claims need not be proved, which of them are depends on the limits: then all that are required are named.
     """
-    required = [finding for finding in report.findings if finding.required]
+    required = [finding for finding in report.findings if finding.required or advisory]
     if allow_undecided:
         says = "Claims, compiled with --allow-undecided (see `recipe check` for which are proved)"
         yield _section(says, (finding.says for finding in required))
@@ -417,3 +450,12 @@ def _claims(report: Report, *, allow_undecided: bool) -> Iterator[str]:
     for given in sorted(groups, key=lambda assumptions: (len(assumptions), assumptions)):
         name = f"Proved, given that {'; '.join(given)}" if given else "Proved"
         yield _section(name, groups[given])
+
+
+def _of_any(report: Report) -> Iterator[str]:
+    """Yield what is not proved of every U, and all that proofs suppose, which nothing here decides."""
+    yield _section(
+        "Not proved of every U", (one.says for one in report.findings if not isinstance(one.decision, Proved))
+    )
+    given = (fact for one in report.findings if isinstance(one.decision, Proved) for fact in one.decision.given)
+    yield _section("Assumed, of U and of the arguments", dict.fromkeys(given))

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.advise.chosen import Plan
@@ -33,6 +34,7 @@ from recipe_compiler.pipeline import (
 )
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import data_for
+from recipe_compiler.run.load_module import load_file
 from recipe_compiler.run.observed import demand_data, observed, with_data, with_sizes
 from recipe_compiler.run.progress import Progress, demand_progress, watching
 from recipe_compiler.run.rerun import build_of, demand_same
@@ -94,6 +96,16 @@ class Model:
             The file cannot be written.
         """
         return write_module(self.module, folder)
+
+    def load(self) -> ModuleType:
+        """Return the standalone module, imported: `load().sample(grad_U, d=3, step_size=0.1)` of a model of any U.
+
+        Raises
+        ------
+        RunError
+            NUMBA_DISABLE_JIT is set.
+        """
+        return load_file(self.name, self.text)
 
     def sample(
         self, data: object = None, *, draws: int | None = None, warmup: int | None = None,
@@ -366,14 +378,15 @@ def compile(
     allow_undecided: bool = False,
     cache: bool = True,
 ) -> Model:
-    """Verify, emit and read back the sampler of dynamics for a target.
+    """Verify, emit and read back the sampler of dynamics for a target, or for any log density.
 
     Parameters
     ----------
     dynamics : Dynamics or Build, or the name of a YAML file of one
         A build says everything by itself.
     target : Target, optional
-        What is sampled.
+        What is sampled. Left out, grad U is an argument of the module, `model.load().sample(grad_U, ...)`, and so are
+        step size and parameters that are not stated.
     name : str
         Name of the build and its module; by default made of those of dynamics and target.
     data : mapping, table or dataset, optional
@@ -445,7 +458,9 @@ def _build(
         own = first.document
         return first if data is None else Build.of(with_sizes(with_data(own, data_for(own, data))))
     second = load(target) if isinstance(target, (str, PathLike)) else target
-    if not isinstance(first, Dynamics) or not isinstance(second, Target):
-        found = " and ".join(type(part).__name__ for part in (first, second))
-        raise TypeError(f"found {found}, expected Dynamics and a Target, or a Build")
-    return Build(name=name or f"{first.name}_{second.name}", dynamics=first, target=second, data=data, **stated)
+    parts = [first] if second is None else [first, second]
+    if not isinstance(first, Dynamics) or not (second is None or isinstance(second, Target)):
+        found = " and ".join(type(part).__name__ for part in parts)
+        raise TypeError(f"found {found}, expected Dynamics, with or without a Target, or a Build")
+    name = name or "_".join(part.name for part in parts)
+    return Build(name=name, dynamics=first, target=second, data=data, **stated)

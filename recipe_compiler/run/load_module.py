@@ -118,6 +118,17 @@ def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
     one run to the next. `NUMBA_CACHE_DIR` moves the folder. Compiled code names the modules of these functions, which
     are others for files in another place: neither finds what was compiled with the other.
     """
+    return _import(*_place_of(name, text, codes))
+
+
+def load_file(name: str, text: str) -> ModuleType:
+    """Import the text of an emitted file, as its user would from a folder of his own."""
+    path, module = _place_of(name, text)
+    return _run_file(module, path)
+
+
+def _place_of(name: str, text: str, codes: Iterable[Code] = ()) -> tuple[Path, str]:
+    """Return the file that a text is written to, once, and the name of its module."""
     _demand_jit()
     given = "".join(map(_module_name, codes))
     digest = hashlib.sha256((MODULE + text + given).encode()).hexdigest()[:24]  # compiled code names such modules
@@ -125,7 +136,7 @@ def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
-    return _import(path, f"_recipe_{name}_{digest}")
+    return path, f"_recipe_{name}_{digest}"
 
 
 def _demand_jit() -> None:

@@ -260,7 +260,9 @@ class BuildDocument(Document):
     """Everything one emitted module needs."""
 
     dynamics: Annotated[FilePath, "relative to this file"]
-    target: Annotated[FilePath | None, "relative to this file; left out, U is an argument, or all of H is stated"] = None
+    target: Annotated[FilePath | None, "relative to this file; left out, U is an argument, or all of H is stated"] = (
+        None
+    )
     bind: dict[Name, FormulaText] = {}
     parameters: dict[Name, BuildParameterEntry] = {}
     scheme: CycleEntry | SchemeEntry

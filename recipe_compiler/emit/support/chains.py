@@ -84,7 +84,9 @@ def _goes_on(states, init):
             shape = (len(states), *state[name].shape)
             if held.shape != shape or held.dtype != state[name].dtype:
                 found, expected = f"{held.shape} of {held.dtype}", f"{shape} of {state[name].dtype}"
-                raise ValueError(f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it")
+                raise ValueError(
+                    f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it"
+                )
             state[name][...] = held[chain]
     return True
 

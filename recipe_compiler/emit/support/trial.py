@@ -211,11 +211,16 @@ def _try_given(grad_U, U, data, starts, batch_size, rows, check):
         return float(value(f"U(theta{', *data' if data else ''})", U, theta))
 
     for chain, theta in enumerate(starts):
-        for name, found in ((call, value(call, grad_U, theta, *batch)), ("U", np.zeros(1) if U is None else energy(theta))):
+        for name, found in (
+            (call, value(call, grad_U, theta, *batch)),
+            ("U", np.zeros(1) if U is None else energy(theta)),
+        ):
             for k in np.flatnonzero(~np.isfinite(np.atleast_1d(found))):
                 at = f"where chain {chain} starts, at theta = {_shown_point(theta)}"
                 place = "" if name == "U" else f"[{k}]"
-                raise ValueError(f"{name} gives {np.atleast_1d(found)[k]}{place and f' at {place}'} {at}: start elsewhere (init)")
+                raise ValueError(
+                    f"{name} gives {np.atleast_1d(found)[k]}{place and f' at {place}'} {at}: start elsewhere (init)"
+                )
     if check:
         with np.errstate(all="ignore"):
             _try_slopes(call, starts, full, of_batch if rows else None, rows, None if U is None else energy)
