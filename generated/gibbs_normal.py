@@ -24,8 +24,7 @@ Draws, each of shape (chain, draw, ...):
     tau: a number, exp(theta[1])
 
 The build:
-    step_size 1.0, draws 2000, warmup 100, thin 1, chains 4, seed 1, first_chain 0, callback None, return_state
-        False
+    step_size 1.0, draws 2000, warmup 100, thin 1, chains 4, seed 1
 
 Energy:
     H = U(theta)
@@ -675,7 +674,9 @@ def _goes_on(states, init):
             shape = (len(states), *state[name].shape)
             if held.shape != shape or held.dtype != state[name].dtype:
                 found, expected = f"{held.shape} of {held.dtype}", f"{shape} of {state[name].dtype}"
-                raise ValueError(f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it")
+                raise ValueError(
+                    f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it"
+                )
             state[name][...] = held[chain]
     return True
 

@@ -21,8 +21,7 @@ Draws, each of shape (chain, draw, ...):
     acceptance: a number, mean acceptance probability of the moves of a draw
 
 The build:
-    step_size 0.35, draws 4000, warmup 100, thin 1, chains 4, seed 1, first_chain 0, callback None, return_state
-        False
+    step_size 0.35, draws 4000, warmup 100, thin 1, chains 4, seed 1
 
 Energy:
     H = U(theta) + r.T @ inv(M) @ r / 2
@@ -700,7 +699,9 @@ def _goes_on(states, init):
             shape = (len(states), *state[name].shape)
             if held.shape != shape or held.dtype != state[name].dtype:
                 found, expected = f"{held.shape} of {held.dtype}", f"{shape} of {state[name].dtype}"
-                raise ValueError(f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it")
+                raise ValueError(
+                    f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it"
+                )
             state[name][...] = held[chain]
     return True
 

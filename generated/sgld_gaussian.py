@@ -64,7 +64,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sgld and gaussian, by version 0.1.0 of that package.
+    Emitted by recipe_compiler (format 3) from sgld and gaussian, by version 0.1.0 of that package.
     Spec digest (SHA-256): 69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -125,7 +125,7 @@ def step(theta_0, theta_1, theta_2, D, mu, L_theta, inv_Sigma, noise_theta_0, no
 
 def sample(
     *, D=None, mu=None, Sigma=None, step_size=0.05, draws=4000, warmup=1000, thin=10, chains=4, seed=1, init=None,
-    progress=False, threads=None,
+    progress=False, threads=None, first_chain=0, callback=None, return_state=False,
 ):  # fmt: skip
     """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
@@ -133,6 +133,9 @@ def sample(
     state is kept. init: initial states, a dict with any of theta, each (size,) for all chains or (chain, size).
     progress: True reports on stderr; a function is called as progress(chain, draws, total, phase), phase being
     warmup or draws. threads: None uses all cores; the draws depend on the seed only, not on the number of threads.
+    first_chain: the number of the first chain, whose streams depend on it and the seed alone. callback: called a
+    few times a second with the draws so far, as they are returned. return_state: returns (draws, state); with
+    init=state, warmup=0 chains go on from there, bit for bit as one long run.
 
     Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
@@ -154,20 +157,28 @@ def sample(
     thin = _checked_number("thin", thin, whole=True, least=1)
     chains = _checked_number("chains", chains, whole=True, least=1)
     seed = _checked_number("seed", seed, whole=True, least=0)
+    first_chain = _checked_number("first_chain", first_chain, whole=True, least=0)
     tell = _checked_progress(progress, warmup)
     if threads is not None:
         threads = _checked_number("threads", threads, whole=True, least=1)
     given = {"D": D, "mu": mu, "Sigma": Sigma, "eps": eps, "thin": thin}
     given.update(_constants(CONSTANTS, prepare(D, mu, Sigma, eps)))
     drawn = _room(first_state(seed, 0), chains, warmup + draws)
-    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = [first_state(seed, first_chain + chain) for chain in range(chains)]
     starts = _checked_starts(starts, init)
-    noise, _ = seed_streams(seed, chains)
+    noise, _ = seed_streams(seed, chains, first_chain)
     states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    _goes_on(states, init)
+
+    def cut(drawn):
+        return {"theta": drawn["theta"]}
+
+    tell = _telling(tell, callback, cut, drawn, warmup)
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
     drawn = _after_warmup(drawn, done, warmup)
     _tell_still("theta", drawn["theta"])
-    return {"theta": drawn["theta"]}
+    found = cut(drawn)
+    return (found, _left(states)) if return_state else found
 
 
 def first_state(seed, chain):
@@ -237,13 +248,13 @@ def run(theta, D, mu, Sigma, L_theta, inv_Sigma, eps, thin, noise_state, theta_d
     return done
 
 
-def seed_streams(seed, chains):
-    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
-    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+def seed_streams(seed, chains, first_chain=0):
+    """Return the states of the noise and of the minibatch stream of chains; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4, first_chain), _seed_words(seed, chains, 1, 4, first_chain)
 
 
 # Facts: what `sample`, and programs that load this module, read of it.
-FORMAT = 2
+FORMAT = 3
 SPEC_DIGEST = "69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898"
 VARIANT = "full"
 REPLACEMENT = False
@@ -370,16 +381,17 @@ def _too_long(eps, eps_max, blocks):
     return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
-def _seed_words(seed, chains, stream, words):
-    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+def _seed_words(seed, chains, stream, words, first_chain=0):
+    """Return the states of a stream of xoshiro256++ of chains, uint64 [chains, words]: 4 words for each lane.
 
     In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
     """
     room = np.empty(chains * words + 64, np.uint64)
     start = -room.ctypes.data % 512 // 8
     states = room[start : start + chains * words].reshape(chains, words)
-    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
-        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    for chain in range(chains):
+        own = np.random.SeedSequence(seed, spawn_key=(first_chain + chain, stream))
+        states[chain] = own.generate_state(words, np.uint64)
     return states
 
 
@@ -505,7 +517,10 @@ def _checked_starts(starts, init):
     names = list(starts[0])
     if init is not None and not isinstance(init, dict):
         raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    goes_on = init is not None and "noise_state" in init  # a state that `sample` returned, which has more
     for name, value in (init or {}).items():
+        if goes_on and name not in names:
+            continue
         if name not in names:
             raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
         size = starts[0][name].size
@@ -558,6 +573,53 @@ def _checked_progress(progress, warmup):
         print(line, end="\n" if ended else "", file=sys.stderr, flush=True)
 
     return print_line if progress is True else call
+
+
+def _telling(tell, callback, cut, drawn, warmup):
+    """Return what is called as `_checked_progress` says, and hands `callback` the draws that all chains have so far.
+
+    cut(drawn): the draws as they are returned. Raises TypeError.
+    """
+    if callback is None:
+        return tell
+    if not callable(callback):
+        raise TypeError(f"callback: found {type(callback).__name__}, expected None or a function callback(draws)")
+    before = [0]
+
+    def call(done, total, ended):
+        if tell:
+            tell(done, total, ended)
+        count = min(done) - warmup
+        if count > before[0]:
+            before[0] = count
+            callback(cut({name: array[:, warmup : warmup + count] for name, array in drawn.items()}))
+
+    return call
+
+
+def _goes_on(states, init):
+    """Whether `init` is a state that `sample` returned: then chains go on from it, with its random streams.
+
+    states: per chain, all that it is by name; where so, they take what is in `init`. Raises ValueError.
+    """
+    if not init or "noise_state" not in init:
+        return False
+    for name in states[0]:
+        held = np.asarray(init.get(name, ()))
+        for chain, state in enumerate(states):
+            shape = (len(states), *state[name].shape)
+            if held.shape != shape or held.dtype != state[name].dtype:
+                found, expected = f"{held.shape} of {held.dtype}", f"{shape} of {state[name].dtype}"
+                raise ValueError(
+                    f"init of {name}: found an array {found}, expected {expected}, as `sample` returned it"
+                )
+            state[name][...] = held[chain]
+    return True
+
+
+def _left(states):
+    """Return the state that chains are in, by name: arrays (chain, ...)."""
+    return {name: np.array([state[name] for state in states]) for name in states[0]}
 
 
 def _advance(piece, chains, draws, threads, tell, most):

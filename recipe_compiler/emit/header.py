@@ -209,8 +209,8 @@ def _functions(sampler: Sampler) -> Iterator[str]:
     yield f"{POTENTIAL}: {jitted}: {POTENTIAL}(theta, {rest}) returns U = -log density, up to a constant"
     if program.variant == "minibatch":
         yield (
-            f"{GRADIENT}: likewise, {GRADIENT}(theta, batch, {rest}) returns an unbiased estimate of grad U, {size}, from "
-            "the n rows in batch, uint64: grad of -log prior + (N/n) times the sum over them"
+            f"{GRADIENT}: likewise, {GRADIENT}(theta, batch, {rest}) returns an unbiased estimate of grad U, {size}, "
+            "from the n rows in batch, uint64: grad of -log prior + (N/n) times the sum over them"
         )
         yield f"{ROWS}: N, how many rows there are; batches of batch_size of them are drawn here"
     else:
@@ -433,7 +433,7 @@ def _batch(build: Build) -> str:
 
 
 def _claims(report: Report, *, advisory: bool, allow_undecided: bool) -> Iterator[str]:
-    """Yield a section for each set of assumptions, with the claims that were proved by it alone, required ones if not all.
+    """Yield a section for each set of assumptions, with the claims that were proved by it alone: all or those required.
 
     Where claims need not be proved, which of them are depends on the limits: then all that are required are named.
     """

@@ -15,6 +15,7 @@ from recipe_compiler.emit.print_chain import (
     print_run,
     print_seed_streams,
     print_sweep,
+    print_work,
     run_arguments,
 )
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
@@ -38,7 +39,8 @@ from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
 
 _WORDS = """
     math np njit gradient step prepare potential rest sums cycle energy accept log_ratio length run sample
-    first_state starts rng seed chain first_chain callback return_state found chains draws warmup step_size init progress tell threads given drawn noise
+    first_state starts rng seed chain first_chain callback return_state found chains
+    draws warmup step_size init progress tell threads given drawn noise
     batches states state own of_draw first_eps first_values sizes seed_streams eps thin batch batch_size row kept
     entry finite clipped total weight noise_state batch_state permutation done s0 s1 s2 s3 sweep entries first last
     step_lanes run_lanes lanes lanes_noise lanes_told lanes_draws lane turn draw FORMAT SPEC_DIGEST VARIANT
@@ -49,7 +51,7 @@ _WORDS = """
 OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws"))))
 """Names that every emitted module has for itself."""
 
-OF_ANY = frozenset((POTENTIAL, GRADIENT, REST, ROWS, "check", "work", "STEP_ARGUMENTS"))
+OF_ANY = frozenset((POTENTIAL, GRADIENT, REST, ROWS, "check", "work", "STEP_ARGUMENTS", "STEP_LEAVES"))
 """Besides, those of one whose U is an argument."""
 
 FORMAT = 3
@@ -215,6 +217,9 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     if kernel.column_major:
         yield from _names("COLUMN_MAJOR", kernel.column_major)
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
+    if program.rest:
+        yield from _names("STEP_ARGUMENTS", kernel.chain_step.arguments)
+        yield from _tuple("STEP_LEAVES", tuple(f"({_quoted(a)}, {_quoted(b)})" for a, b in program.left.items()))
     if carried(program):
         yield from _tuple("CARRIED", tuple(f"({_quoted(a.name)}, {_size(a.sizes)})" for a in carried(program)))
         yield from _names("FIRST_ARGUMENTS", first_values_arguments(program, kernel))
@@ -264,6 +269,8 @@ def _stepping(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     yield print_procedure(kernel.step, LOOP)
     if kernel.cycle is not None:
         yield print_procedure(kernel.cycle, LOOP)
+    if program.rest:
+        yield print_work(program, kernel)
 
 
 def _sampling(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:

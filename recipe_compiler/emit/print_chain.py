@@ -319,6 +319,30 @@ def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
         yield "    batch = np.empty(batch_size, np.uint64)"
 
 
+def print_work(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `work`, for loops of a user's own: all that the step writes into, and its normals."""
+    step = kernel.chain_step
+    arrays = {array.name: array for array in (*step.outputs, *step.work, *kernel.noises)}
+    sizes = dict.fromkeys(part for array in arrays.values() for size in array.sizes for part in str(size).split("+"))
+    minibatch = program.variant == "minibatch"
+    names = (*(size for size in sizes if not size.isdigit()), *(("batch_size",) if minibatch else ()))
+    rooms = [f'"{name}": np.empty({shape_text(array.sizes or (1,))})' for name, array in arrays.items()]
+    rooms += ['"batch": np.empty(batch_size, np.uint64)'] if minibatch else []
+    yield from call("def work", names, 0, ":")
+    normals = ", ".join(array.name for array in kernel.noises)
+    says = (
+        f"Return what `{step.name}` takes beside state and constants, by name: room for what it computes, and for what"
+    )
+    says += (
+        f" is drawn before each call: {normals}, of N(0, 1){', and batch, rows' if minibatch else ''}. It is called as"
+    )
+    says += (
+        f" {step.name}(*[own[name] for name in STEP_ARGUMENTS]); STEP_LEAVES says which of these are the next state."
+    )
+    yield from indented(4, wrap(f'"""{says}"""', WIDTH - 4))
+    yield from call("    return ", tuple(rooms), 4, brackets="{}")
+
+
 def _listed(program: Program) -> str:
     """Return the names of what is carried on for readers: `grad_U, U and cycles`."""
     *first, last = (array.name for array in carried(program))

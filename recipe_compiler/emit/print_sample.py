@@ -270,21 +270,8 @@ def _chains(own: Sampler) -> Iterator[str]:
     if CLIPPED in arguments:
         entries.append(f'"{CLIPPED}": np.zeros(1)')
     yield from _listed("states", f"{{{', '.join(entries)}}}", "for chain in range(chains)", entries)
+    yield from _begun(own)
     falling = ("of_draw",) if own.build.run.schedule.name != "constant" else ()
-    if carried(own.program):
-        yield "if not _goes_on(states, init):"
-        yield "    for state in states:"
-        yield "        own = {**given, **state}"
-        yield "        first_values(*[own[name] for name in FIRST_ARGUMENTS])"
-    else:
-        yield "_goes_on(states, init)"
-    if falling:
-        yield 'made[0] = states[0]["made"][0]'
-    yield ""
-    yield "def cut(drawn):"
-    yield from (f"    {line}" for line in _cut(own))
-    yield ""
-    yield "tell = _telling(tell, callback, cut, drawn, warmup)"
     lanes = own.build.run.lanes
     function, order = ("run_lanes", "LANES_ARGUMENTS") if lanes else ("run", "ARGUMENTS")
     head = f"done = _{'run_lanes' if lanes else 'run_chains'}"
@@ -297,6 +284,24 @@ def _chains(own: Sampler) -> Iterator[str]:
     yield "drawn = _after_warmup(drawn, done, warmup)"
     if own.program.gradient is not None:
         yield f'_tell_still("{own.program.gradient.block.name}", drawn["{own.program.gradient.block.name}"])'
+
+
+def _begun(own: Sampler) -> Iterator[str]:
+    """Yield lines that give chains what they begin with, or what they were left with, and that tell of their draws."""
+    if carried(own.program):
+        yield "if not _goes_on(states, init):"
+        yield "    for state in states:"
+        yield "        own = {**given, **state}"
+        yield "        first_values(*[own[name] for name in FIRST_ARGUMENTS])"
+    else:
+        yield "_goes_on(states, init)"
+    if own.build.run.schedule.name != "constant":
+        yield 'made[0] = states[0]["made"][0]'
+    yield ""
+    yield "def cut(drawn):"
+    yield from (f"    {line}" for line in _cut(own))
+    yield ""
+    yield "tell = _telling(tell, callback, cut, drawn, warmup)"
 
 
 def _listed(name: str, each: str, over: str, parts: list[str] | None = None) -> Iterator[str]:

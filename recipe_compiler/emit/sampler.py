@@ -82,7 +82,7 @@ class Sampler:
         return (*map(self.argument, self.program.functions), *(datum.name for datum in self.program.data))
 
     def argument(self, function: str) -> str:
-        """Return what `sample` calls a function of its user's: of any U, U and its gradient as a chain takes neither."""
+        """Return what `sample` calls a function of its user's: those of any U are not what a chain takes."""
         return {"gradient": GRADIENT, "potential": POTENTIAL}.get(function, function) if self.program.rest else function
 
     @property

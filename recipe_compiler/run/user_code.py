@@ -1,7 +1,8 @@
 """Functions of a user's file, a gradient or moves: what they are given, their trial before a chain calls them, blame.
 
-A gradient is tried as one of an emitted file is (`emit/support/trial.py`). A move leads from finite numbers to finite numbers, changes no blocks but those that it is said
-to change, and is a function of what it is given; that it preserves exp(-H) is taken on its author's word.
+A gradient is tried as one of an emitted file is (`emit/support/trial.py`). A move leads from finite numbers to finite
+numbers, changes no blocks but those that it is said to change, and is a function of what it is given; that it preserves
+exp(-H) is taken on its author's word.
 """
 
 import zlib

@@ -305,8 +305,8 @@ def _values(
 ) -> tuple[tuple[str, Value], ...]:
     """Return the value of every parameter that is not bound: its own, the build's, else a default that is a number.
 
-    With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them. Where U is
-    any, all may: they are arguments.
+    With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them. Where
+    U is any, all may: they are arguments.
     """
     sizes, is_left = document.sizes, document.run.step_size == "auto" or target.is_open
     found: list[tuple[str, Value]] = []

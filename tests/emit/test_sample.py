@@ -112,6 +112,48 @@ def test_what_a_build_asks_for_is_in_its_file(build: Build, tmp_path: Path) -> N
         np.testing.assert_array_equal(found["step_size"], np.tile(step_sizes[settings.warmup :], (3, 1)))
 
 
+GOING_ON = {
+    "minibatches": other_run("sghmc_logistic", batch_size=64),
+    "moves": other_run("hmc_double_well"),
+    "kept gradient": ASKED["kept gradient"],
+    **{name: ASKED[name] for name in ("lanes of moves", "power", "cyclic", "replacement")},
+}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [pytest.param(b, marks=[] if n in ("minibatches", "moves") else pytest.mark.slow) for n, b in GOING_ON.items()],
+    ids=GOING_ON,
+)
+def test_chains_go_on_as_one_long_run(build: Build, tmp_path: Path) -> None:
+    """From the state that `sample` returned, whatever the seed; chain k of another call has the streams of chain k."""
+    module = file_of(build, tmp_path)
+    whole = drawn_by_the_file(module, build, **SETTINGS)
+    seen: list[dict[str, Any]] = []
+    first, state = drawn_by_the_file(module, build, **SETTINGS | {"draws": 4}, return_state=True, callback=seen.append)
+    went_on = drawn_by_the_file(module, build, **SETTINGS | {"draws": 3, "warmup": 0, "seed": 99}, init=state)
+    alone = drawn_by_the_file(module, build, **SETTINGS | {"chains": 1}, first_chain=1)
+    assert went_on.keys() == whole.keys()
+    for name, array in whole.items():
+        np.testing.assert_array_equal(np.concatenate((first[name], went_on[name]), axis=1), array, err_msg=name)
+        np.testing.assert_array_equal(alone[name][0], array[1], err_msg=name)
+        if name in seen[-1]:  # but the step size, which is known beforehand
+            np.testing.assert_array_equal(seen[-1][name], first[name])
+
+
+def test_a_state_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    build = GOING_ON["minibatches"]
+    module = file_of(build, tmp_path)
+    _, state = drawn_by_the_file(module, build, **SETTINGS, return_state=True)
+    state["permutation"] = state["permutation"][:, :-1]
+    with pytest.raises(
+        ValueError, match=r"init of permutation: found an array \(3, 568\) of uint64, expected \(3, 569\)"
+    ):
+        drawn_by_the_file(module, build, **SETTINGS, init=state)
+    with pytest.raises(TypeError, match="callback: found int, expected None or a function"):
+        drawn_by_the_file(module, build, **SETTINGS, callback=3)
+
+
 @pytest.mark.parametrize("diagnostics", [False, True])
 def test_a_file_draws_by_functions_that_were_read_back(diagnostics: bool) -> None:
     module = compile_build(other("sgld_gaussian", diagnostics=diagnostics))

@@ -1,4 +1,4 @@
-"""What a user's function computes, tried near where chains start: is it the gradient of one U, and of that which is given?
+"""What a user's function computes, tried near where chains start: is it the gradient of one U, and of the one given?
 
 A gradient has a symmetric Jacobian J, the Hessian of U: W^T J W = (W^T J W)^T for all directions W, with
 
