@@ -227,15 +227,15 @@ def _falling(build: Build) -> str:
     return f"first_eps * (1.0 + math.cos(math.pi * ((made[0] + draw) * thin % {period}) / {period})) / 2.0"
 
 
-def _dict(head: str, entries: Mapping[str, str]) -> Iterator[str]:
-    """Yield a dict, an entry a line where it is too long for one."""
+def _dict(head: str, entries: Mapping[str, str], indent: int = 4) -> Iterator[str]:
+    """Yield a dict, an entry a line where it is too long for one; lines are indented by so much later."""
     parts = [f'"{name}": {value}' for name, value in entries.items()]
     line = f"{head}{{{', '.join(parts)}}}"
-    if len(line) + 4 <= WIDTH:
+    if len(line) + indent <= WIDTH:
         yield line
         return
     yield f"{head}{{"
-    yield from filled(parts, 4)
+    yield from (one[indent - 4 :] for one in filled(parts, indent))
     yield f"}}{FILLED}"
 
 
@@ -325,10 +325,11 @@ def _cut(own: Sampler) -> Iterator[str]:
     """Yield lines that cut draws into the target's blocks, on their own scales, and return them by name."""
     found = {piece.name: piece.drawn for piece in own.pieces}
     found |= {name: f'drawn["{name}"][:, :, 0]' for name, _ in told_by(own.kernel)}
-    lines = [*_dict("return ", found)]
+    exponential = any(piece.exponential for piece in own.pieces)
+    lines = [*_dict("return ", found, 12 if exponential else 8)]
     if any(".reshape(chains, draws" in drawn for drawn in found.values()):
         yield f'draws = drawn["{own.program.blocks[0].name}"].shape[1]'
-    if any(piece.exponential for piece in own.pieces):
+    if exponential:
         yield 'with np.errstate(over="ignore"):  # a draw that is not finite stays so'
         lines = [f"    {line}" for line in lines]
     yield from lines

@@ -186,7 +186,7 @@ def _documents(
 def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:
     """Return the step size, None of `auto`; 1 where none is stated, and a fault is added if a step takes time."""
     stated = document.run.step_size
-    if stated is None and scheme.takes_time:
+    if stated is None and scheme.takes_time and (page["run"].node or not page.faults.found):
         page["run", "step_size"].fault("found no `step_size`, expected one")
     return None if stated == "auto" else stated or Fraction(1)
 
