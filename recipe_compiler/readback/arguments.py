@@ -49,6 +49,8 @@ def check_arguments(module: Module) -> None:
         **{fact: taken[name] for fact, name in _ARGUMENTS.items() if name in taken},
         **{fact: _returned(own.functions[name]) for fact, name in _CONSTANTS.items() if name in taken},
     }
+    if program.rest:
+        facts |= {"STEP_ARGUMENTS": kernel.chain_step.arguments, "STEP_LEAVES": tuple(program.left.items())}
     for fact, value in facts.items():
         require(own.facts.get(fact, ()) == value, f"says something else in {fact} than its functions do")
     for name, function in parsed(support_text([name for name in taken if name[0] == "_"])).functions.items():

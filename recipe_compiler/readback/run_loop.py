@@ -118,13 +118,13 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
 def check_seeds(module: Module) -> None:
     """Check that `seed_streams` returns the first stream of each chain for the noise, the second for minibatches."""
     lanes = (module.kernel.chunked, module.program.variant == "minibatch" and module.program.replacement)
-    stated, read, seed, chains = Oracle(), Oracle(), sp.Symbol("seed"), sp.Symbol("chains")
+    stated, read, (seed, chains, first) = Oracle(), Oracle(), sp.symbols("seed, chains, first_chain")
     wanted = [
-        stated.ask("_seed_words", {"arguments": [seed, chains, stream, 4 * (LANES if wide else 1)]}, 1)[0]
+        stated.ask("_seed_words", {"arguments": [seed, chains, stream, 4 * (LANES if wide else 1), first]}, 1)[0]
         for stream, wide in enumerate(lanes)
     ]
     reader = Reader(module.text, fills={"_seed_words": lambda own: read.ask("_seed_words", {"arguments": own}, 1)[0]})
-    returned = reader.call("seed_streams", {"seed": seed, "chains": chains})
+    returned = reader.call("seed_streams", {"seed": seed, "chains": chains, "first_chain": first})
     same_trace(stated, read, {}, Names(module.program, {}))
     require(list(returned) == wanted, "returns other streams of random numbers than its chains have")
 

@@ -92,13 +92,14 @@ REPORTS_OF_LANES = {
     "a sum for a mean": ("= lanes_told[lane] / thin", "= lanes_told[lane]", "a draw of lanes"),
 }
 SEEDS = {
+    "the first chain's for all": ("chains, 0, 4, first_chain", "chains, 0, 4, 0", "that _seed_words is given"),
     "one stream for both": ("seed, chains, 1, 4", "seed, chains, 0, 4", "that _seed_words is given"),
-    "streams exchanged": ("chains, 0, 4), _seed_words(seed, chains, 1", "chains, 1, 4), _seed_words(seed, chains, 0", "that _seed_words is given"),
+    "streams exchanged": ("chains, 0, 4, first_chain), _seed_words(seed, chains, 1", "chains, 1, 4, first_chain), _seed_words(seed, chains, 0", "that _seed_words is given"),
     "a word too few": ("seed, chains, 0, 4", "seed, chains, 0, 3", "that _seed_words is given"),
     "chains for the seed": ("_seed_words(seed, chains, 0", "_seed_words(chains, seed, 0", "that _seed_words is given"),
-    "a noise that is none of the seeds": ("return (_seed_words(seed, chains, 0, 4), ", "return (seed, ", "takes _seed_words 1 times"),
-    "seeds by how many chains there are": ("np.random.SeedSequence(seed)", "np.random.SeedSequence(seed + chains)", "another _seed_words than the package"),
-    "support code in other words": ("child.spawn(2)[stream]", "child.spawn(2)[0]", "another _seed_words than the package"),
+    "a noise that is none of the seeds": ("return (_seed_words(seed, chains, 0, 4, first_chain), ", "return (seed, ", "takes _seed_words 1 times"),
+    "seeds by how many chains there are": ("np.random.SeedSequence(seed,", "np.random.SeedSequence(seed + chains,", "another _seed_words than the package"),
+    "support code in other words": ("first_chain + chain, stream)", "first_chain + chain, 0)", "another _seed_words than the package"),
 }
 ARGUMENTS = {
     "arguments of a step in another order": ("def step(theta_0, theta_1,", "def step(theta_1, theta_0,", "the arguments of step in another order"),
