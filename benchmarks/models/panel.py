@@ -48,9 +48,7 @@ NAMES = (*HIERARCHIES, *PUBLISHED, *TEXTBOOK, "large")
 NUTS_BY = {"nuts": [], "nutpie": ["--nutpie"]}
 WANTED = 400
 """Effective draws."""
-STEPS = {"hmc": 10.5, "sghmc": 1.0}
-"""Gradients of a move."""
-HEAD = ("model", "by", "verdict", "trusted", "right", "processor s", "to 400", "predicted", "ess/gradient")
+HEAD = "model | by | verdict | trusted | right | processor s | to 400 | ess/gradient predicted | measured"
 ERRORS, OF_MEAN, OF_SD = 4.0, 0.1, 0.07
 """How many Monte Carlo errors, and what part of an sd, a moment may be off."""
 SD_BY_NUTS = 1.5
@@ -168,18 +166,16 @@ def command_of(name: str, by: str, folder: Path) -> list[str]:
     return [str(NUTS), str(HERE / "nuts.py"), name, str(folder), *NUTS_BY[by]]
 
 
-def outcome(told: Mapping[str, Any], by: str, folder: Path) -> tuple[str, str, Draws, float]:
-    """Return verdict, trust, draws, and how many gradients these took."""
+def outcome(told: Mapping[str, Any], by: str, folder: Path) -> tuple[str, str, Draws]:
+    """Return verdict, trust and draws."""
     if by in NUTS_BY:
         with np.load(folder / "draws.npz") as kept:
             draws = {key: kept[key] for key in kept.files}
         worst = max(float(array_stats.rhat(one)) for _, one in coordinates(draws) if one.std())
-        return "", f"R-hat {worst:.3f}", draws, told["gradients"]
+        return "", f"R-hat {worst:.3f}", draws
     posterior = xarray.open_datatree(told["file"], engine="h5netcdf")["posterior"]
     draws = {str(key): value.to_numpy() for key, value in posterior.data_vars.items()}
-    settings = told["settings"]
-    moves = settings["thin"] * settings["draws"] * settings["chains"]
-    return told["verdict"], told["trust"].removeprefix("trust: ").split(",")[0], draws, moves * STEPS[by]
+    return told["verdict"], told["trust"].removeprefix("trust: ").split(",")[0], draws
 
 
 def row(name: str, by: str, limit: int) -> list[str]:
@@ -203,12 +199,12 @@ def row(name: str, by: str, limit: int) -> list[str]:
             why = told.get("doubts") or [fault["problem"] for fault in told["faults"]]
             drawn = f"not drawn: {' '.join(why)[:300]}"
             return [name, by, str(told["verdict"]), drawn, "", f"{spent:.0f}", "", "", ""]
-        verdict, trust, draws, gradients = outcome(told, by, folder)
+        verdict, trust, draws = outcome(told, by, folder)
         right, least = compared(draws, name)
         spent -= told.get("measuring", 0.0)
         to_wanted = spent + told["processor_seconds"] * (WANTED / least - 1.0)
-        predicted = told.get("ess_per_gradient")
-        figures = ("" if predicted is None else f"{predicted:.4f}", f"{least / gradients:.4f}")
+        pace = {"measured": least / told["gradients"]} if by in NUTS_BY else told["ess_per_gradient"] or {}
+        figures = (f"{pace[key]:.4f}" if key in pace else "" for key in ("predicted", "measured"))
         return [name, by, verdict, trust, right, f"{spent:.0f}", f"{to_wanted:.0f}", *figures]
 
 
@@ -223,7 +219,7 @@ def main() -> None:
         parser.error(f"found {', '.join(unknown)}, expected some of {', '.join(NAMES)}")
     if not NUTS_BY.keys().isdisjoint(given.by) and not NUTS.is_file():
         parser.error(f"found no {NUTS.relative_to(ROOT)}, expected it: python benchmarks/setup.py installs it")
-    print(" | ".join(HEAD))
+    print(HEAD)
     for name in given.names or NAMES[:-1]:
         for by in given.by:
             if (name, by) != ("large", "hmc"):
