@@ -6,7 +6,7 @@ A name that the emitted module needs for itself is changed; a size that a build 
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.extents import resized
@@ -61,25 +61,32 @@ def rename(program: Program, names: Names) -> Program:
 
 
 def renamed(item: Item, names: Names) -> Item:
-    """Return a program, a tensor, or any part of one with its names replaced, and sizes that became numbers as such."""
-    return cast("Item", _renamed(item, names, named=False))
+    """Return a program, a tensor, or any part of one with its names replaced, and sizes that became numbers as such.
 
+    What nothing is renamed in is returned itself: some are compared by identity. Equal tensors are renamed once, as a
+    gradient has the same ones in hundreds of places.
+    """
+    known = dict[object, object]()
 
-def _renamed(item: object, names: Names, *, named: bool) -> object:
-    """Return an item itself where nothing in it is renamed: some are compared by identity."""
+    def part(one: object, *, named: bool) -> object:
+        match one:
+            case str():
+                return resized(one, names) if named else one
+            case tuple():
+                return with_items(one, lambda own: part(own, named=named))
+            case Tensor() | Term():
+                if one not in known:
+                    made = fields_of(one)
+                    known[one] = None if made is one else _term(made) if isinstance(made, Term) else made
+                return one if known[one] is None else known[one]
+            case _:
+                return fields_of(one)
 
-    def of_field(key: str, value: object) -> object:
-        return _renamed(value, names, named=key in NAMED.get(type(item), ()))
+    def fields_of(one: object) -> Any:
+        own = NAMED.get(type(one), ())
+        return with_fields(one, lambda key, value: part(value, named=key in own))
 
-    match item:
-        case str():
-            return resized(item, names) if named else item
-        case tuple():
-            return with_items(item, lambda one: _renamed(one, names, named=named))
-        case Term():
-            return _term(with_fields(item, of_field))
-        case _:
-            return with_fields(item, of_field)
+    return cast("Item", part(item, named=False))
 
 
 def _term(term: Term) -> Term:

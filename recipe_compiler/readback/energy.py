@@ -12,7 +12,7 @@ from recipe_compiler.formula.shapes import DISCRETE
 from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies, lower_full_gradient
 from recipe_compiler.program.program import Potential
 from recipe_compiler.readback.calls import Value, block_given, results_of
-from recipe_compiler.readback.gradient import read_gradient, stated_gradient, turns
+from recipe_compiler.readback.gradient import read_gradient, same_gradient, turns
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.oracle import same
@@ -71,8 +71,8 @@ def check_full_gradient(module: Module, here: Names) -> None:
         return
     rows = range(length(gradient.count or 0, here.sizes))
     for at in turns(here.for_gradients):
-        stated = stated_gradient(gradient, at, rows, sp.Integer(1))
-        same(stated, _read_full_gradient(module, at), "the gradient of all data", at)
+        read = _read_full_gradient(module, at)
+        same_gradient(gradient, read, at, rows, sp.Integer(1), "the gradient of all data")
 
 
 def _read_full_gradient(module: Module, names: Names) -> list[Scalar]:

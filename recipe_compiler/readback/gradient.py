@@ -15,9 +15,9 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.program import Gradient, Part, Program
 from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.mean import stated_value
-from recipe_compiler.readback.names import BATCH, Names, Sizes
-from recipe_compiler.readback.oracle import same
-from recipe_compiler.readback.unroll import unrolled_gradient
+from recipe_compiler.readback.names import BATCH, Names, Sizes, rational_of
+from recipe_compiler.readback.oracle import require, same
+from recipe_compiler.readback.unroll import slope_along
 from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Tensor
 
@@ -61,7 +61,7 @@ def stated_gradient(
     """Return -d log prior + scale * sum over rows of the gradient of one datum, as the Program states it.
 
     (Ma, Chen, Fox 2015, Eq. 7, with scale N/n.) For a block b = g(u) that lies in a set, the derivative by u by the
-    chain rule, less that of the log Jacobian; for a recursion over all rows, written out.
+    chain rule, less that of the log Jacobian.
 
     Args:
         gradient: the statement of the Program.
@@ -71,9 +71,6 @@ def stated_gradient(
         entries: the entries wanted; None for all.
         known: keeps terms of the prior and of each row between calls, as batches share rows.
     """
-    if gradient.recursion is not None:
-        found = unrolled_gradient(gradient, gradient.recursion, names)
-        return found if entries is None else [found[k] for k in entries]
     rows, known = tuple(rows), {} if known is None else known
     sums: Sums = {}
 
@@ -131,10 +128,9 @@ def check_gradient(module: Module, here: Names, *, every: bool) -> None:
 
 
 def turns(here: Names) -> list[Names]:
-    """Return the names with several assignments of positions to index fields, and either sign if never in symbols."""
+    """Return the names with several assignments of positions to index fields, and either sign at a point."""
     places = range(TURNS) if any(field.is_index for field in here.program.data) else (here.turn,)
-    signs = (False, True) if here.digits else (False,)
-    return [replace(here, turn=turn, mirrored=sign) for turn in places for sign in signs]
+    return [replace(at, turn=turn) for turn in places for at in here.signed]
 
 
 def same_blocks(module: Module, sizes: Sizes) -> None:
@@ -165,7 +161,27 @@ def compare_batch(
         rows = batch if gradient.minibatch else tuple(range(count))
         scale = sp.Rational(count, len(rows))
     read = read_gradient(module, here, batch)
-    places = sorted({0, len(read) // 2, len(read) - 1}) if is_long else range(len(read))
-    stated = stated_gradient(gradient, here, rows, scale, places, known)
-    same(stated, [read[k] for k in places], f"the gradient of {len(rows)} rows", here)
+    places = sorted({0, len(read) // 2, len(read) - 1}) if is_long else None
+    same_gradient(gradient, read, here, rows, scale, f"the gradient of {len(rows)} rows", places, known)
     return read
+
+
+def same_gradient(
+    gradient: Gradient, read: Sequence[Scalar], here: Names, rows: Iterable[int], scale: Scalar, what: str,
+    entries: Sequence[int] | None = None, known: Stated | None = None,
+) -> None:  # fmt: skip
+    """Require that a gradient which was read is the stated one; of a recursion along one direction, no two alike in it.
+
+    A difference that is orthogonal to a direction which nothing knows is none.
+
+    Raises:
+        CompilerError: they differ.
+    """
+    require(all(entry is not None for entry in read), f"does not set {what}")
+    if gradient.recursion is not None:
+        along = [2 * k + rational_of(f"direction[{k}]") for k in range(len(read))]
+        stated = [slope_along(gradient, gradient.recursion, here, along)]
+        same(stated, [sp.Add(*(v * entry for v, entry in zip(along, read, strict=True)))], what, here)
+        return
+    stated = stated_gradient(gradient, here, rows, scale, entries, known)
+    same(stated, [read[k] for k in range(len(read)) if entries is None or k in entries], what, here)

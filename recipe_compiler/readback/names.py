@@ -139,6 +139,11 @@ class Names:
         numeric = gradient.recursion or in_sets or _invert_state(tensors)
         return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
+    @property
+    def signed(self) -> "tuple[Names, ...]":
+        """The same; at a point a second one below 0, too."""
+        return (self, replace(self, mirrored=True)) if self.at_point else (self,)
+
     def valued(self, value: Scalar) -> Scalar:
         """Return an expression in symbols; at a point, with a rational in (0, 2) for each, made from its name.
 

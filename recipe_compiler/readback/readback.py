@@ -125,14 +125,16 @@ def _check_step(module: Module, here: Names, engine: Engine | None = None) -> No
     if module.program.statements and module.kernel.chunked:
         check_sweep(module, here)
     elif module.program.statements:
-        same_step(read_step(module, here), here)
+        for at in here.signed:
+            same_step(read_step(module, at), at)
         check_gradient(module, here.for_gradients, every=engine is not None)
 
 
 def _check_moves(module: Module, here: Names, engine: Engine | None = None) -> None:
-    check_draws(module, here)
     check_energies(module, here, engine, of_moves=True)
-    check_cycle(module, here)
+    for at in here.signed:
+        check_draws(module, at)
+        check_cycle(module, at)
 
 
 def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:

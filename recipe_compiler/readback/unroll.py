@@ -1,9 +1,10 @@
 """A recursion written out row by row, as its Program states it: U is differentiated as a whole, without an adjoint.
 
-Differentiated at a point, by central differences in so many digits that they are the slopes in all that are compared:
+Differentiated at a point, by a central difference in so many digits that it is the slope in all that are compared:
 written out, U of few rows of a filter is an expression of which SymPy makes no derivative in good time.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -38,8 +39,8 @@ def _entries(state: RowState, tensor: Tensor, here: Names, row: int) -> dict[tup
     return {at: stated_value(tensor, here, at, row, {}) for at in positions(state.shape, here.sizes)}
 
 
-def unrolled_gradient(gradient: Gradient, recursion: Recursion, here: Names) -> list[Scalar]:
-    """Return dU/dz of the sampled variables by central differences, (U(z + h e_k) - U(z - h e_k))/(2 h), over all rows.
+def slope_along(gradient: Gradient, recursion: Recursion, here: Names, along: Sequence[Scalar]) -> Scalar:
+    """Return v . dU/dz of the sampled variables by a central difference over all rows, (U(z + h v) - U(z - h v))/(2 h).
 
     With 240 digits and h = 1e-80 the error, h**2 times third derivatives, is far below the digits that are compared.
     """
@@ -47,12 +48,12 @@ def unrolled_gradient(gradient: Gradient, recursion: Recursion, here: Names) -> 
     places = tuple((part.block, part.start) for part in gradient.parts)
     z, h = wide.block(gradient.block), sp.Float(10, DIGITS) ** -STEP
 
-    def U(k: int, step: Scalar) -> Scalar:
-        at = wide.given({gradient.block.name: [*z[:k], z[k] + step, *z[k + 1 :]]})
+    def U(step: Scalar) -> Scalar:
+        at = wide.given({gradient.block.name: [x + step * v for x, v in zip(z, along, strict=True)]})
         prior, terms = unrolled(recursion, gradient.count or 0, at)
         return sp.Add(prior, *terms) - sp.Add(*log_jacobians(gradient.block, places, at))
 
-    return [(U(k, h) - U(k, -h)) / (2 * h) for k in range(len(z))]
+    return (U(h) - U(-h)) / (2 * h)
 
 
 def log_jacobians(whole: Block, places: tuple[tuple[Block, Size], ...], here: Names) -> list[Scalar]:

@@ -105,6 +105,43 @@ variant: full
 sizes: {d: 2}
 run: {step_size: 0.5, draws: 10, chains: 1}
 """
+GARCH = """
+name: garch
+state: {mu: {}, w: {shape: 3, constraint: simplex}}
+data: {y: {shape: T}}
+recursion: {s2: {is: positive, start: 1/4, next: "1/3 + w[0]*(y - mu)**2 + w[1]*s2"}}
+log_prior: normal(mu, 0, 5) + dirichlet(w, [2, 3, 4])
+log_likelihood: normal(y, mu, sqrt(s2))
+"""
+OF_GARCH = """
+name: garch
+dynamics: SPECS/dynamics/sgld.yaml
+target: target.yaml
+bind: {D: I}
+scheme: {name: euler}
+variant: full
+data: {file: data.csv, y: a}
+run: {step_size: 0.01}
+"""
+FIVE = """
+name: five
+state: {theta: {shape: 5}}
+parameters: {S: {shape: [5, 5], is: positive definite}}
+potential: theta.T @ inv(S) @ theta / 2
+"""
+OF_FIVE = """
+name: five
+dynamics: SPECS/dynamics/sghmc.yaml
+target: target.yaml
+bind: {M: I, C: c*I}
+parameters:
+  c: {is: positive, value: 1}
+  S: {value: [[2, 1, 0, 0, 0], [1, 2, 1, 0, 0], [0, 1, 2, 1, 0], [0, 0, 1, 2, 1], [0, 0, 0, 1, 2]]}
+scheme: {name: baoab}
+variant: full
+run: {step_size: 0.1}
+"""
+"""A matrix whose inverse is too long for symbols at every size that is read."""
 TWO_WORDS = (
     f"[refresh: r, {{of: {{theta: eta}}, metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, refresh: r, "
     f"{{of: {{theta: [mu, tau]}}, metropolis: {{{LEAPFROG}, steps: 3, scale: 1/2, {FLIP}}}}}]"
@@ -139,6 +176,8 @@ OWN: Mapping[str, Callable[[], Build]] = {
     "rats": lambda: load_build(ROOT / "tests/posteriors/builds/rats.yaml"),
     "guarded_funnel": lambda: load_build(ROOT / "tests/shared/guarded_funnel.yaml"),
     "sgld_w5": lambda: replace(load_build(ROOT / "benchmarks/builds/sgld_w5.yaml"), sizes=(("d", 200),)),
+    "garch": lambda: built(OF_GARCH, GARCH),
+    "five": lambda: built(OF_FIVE, FIVE),
     "squares": squares,
     "squares by a mode": lambda: squares("control_variates: mode"),
     "squares in singles by a mode": lambda: squares("control_variates: mode", "float32"),

@@ -196,6 +196,21 @@ PLANTED = (
         "a draw kept that is not finite": ("done = kept", "done = kept + 1", "the number of draws"),
         "a chain that goes on where it is not finite": ("            break\n", "", "expected 10"),
     }, after="run", part=ITERATION, each=2),
+    Planted("hmc of gaussian", ("shipped",), {
+        "a modulus": ("theta_new_0 = theta_0 + ", "theta_new_0 = abs(theta_0) + ", "without its noise"),
+        "a gradient of the modulus": ("mu[0] - theta_0\n", "mu[0] - abs(theta_0)\n", "the gradient"),
+    }, each=1),
+    Planted("garch", ("plain",), {
+        "what a row leaves to the row after it": ("adjoint_s2[row] * w[1] + 1.0", "adjoint_s2[row] + 1.0", "the gradient"),
+        "a sum over the rows ahead": ("adjoint_s2[row] = slope_s2\n", "adjoint_s2[row] = 0.0\n", "the gradient"),
+        "two slopes exchanged": ("grad_U_simplex_w[0] = w[0] * (grad_U_w[0]", "grad_U_simplex_w[1] = w[0] * (grad_U_w[0]", "does not set the gradient"),
+        "a slope of another share": ("w[2] * (grad_U_w[2] -", "w[2] * (grad_U_w[1] -", "the gradient"),
+        "a Jacobian left out": ("- 1.0 + (simplex_w[0]", "+ (simplex_w[0]", "the gradient"),
+    }, each=1),
+    Planted("five", ("plain",), {
+        "a modulus": ("= theta[i] + step_factor_2", "= abs(theta[i]) + step_factor_2", "in theta_v1[0], without its noise"),
+        "a gradient of the modulus": ("* theta[j]", "* abs(theta[j])", "the gradient"),
+    }, each=1),
     Planted("hmc_first", ("shipped",), {
         "a block of the state to work in": ("noise_state, x_beta_3)\n\ndef prepare", "noise_state, r_next)\n\ndef prepare", "does not set what is left of r"),
     }, each=2),
