@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
-from recipe_compiler.advise.moments import AGREE, LEAST, effective_shares, least_share, r_hats, shrunk
+from recipe_compiler.advise.moments import AGREE, LEAST, bulk_shares, least_share, r_hats, shrunk
 from recipe_compiler.advise.pilots import Moved, Moving, Pilots, joined
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.search import matched
@@ -245,7 +245,7 @@ def _precision(draws: Array, before: Array) -> Array:
         return before
     if before.ndim == 1:
         return inverse(variances)
-    effective = float(np.median(np.nan_to_num(effective_shares(late), nan=0.0))) * len(flat)
+    effective = float(np.median(np.nan_to_num(bulk_shares(late), nan=0.0))) * len(flat)
     A = min((root(before), unit(len(variances), diagonal=False)), key=partial(_unlikely, flat))
     covariance = shrunk(flat @ A, max(effective, 1.0))
     return symmetric(A @ np.linalg.inv(covariance) @ A.T) if is_definite(covariance) else before

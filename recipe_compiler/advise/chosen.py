@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from recipe_compiler.run.map_estimate import Mode
 from recipe_compiler.spec.files import with_absolute_names
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.to_yaml import read_restated, text_of, to_yaml
@@ -97,6 +98,8 @@ class Plan:
     """Friction over that of one time of the bulk, around a mode."""
     pace: Pace | None = None
     """What its run is expected to make of gradients."""
+    mode: Mode | None = None
+    """Of U, where chains were begun around it; a plan that was kept does not have it."""
     by_limit: bool = False
     """Whether something was given up because it took too long: another time it may be chosen."""
 

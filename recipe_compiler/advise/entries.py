@@ -120,22 +120,41 @@ class ChosenEntries:
     def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
         """Let chains start wide around a state: new parameters `start` and `start_covariance`, or `start_variances`."""
         is_diagonal = self.start_covariance.ndim == 1
+        mass = matched_mass(self.stated, self.open_ones) if self.goes_on else None
         numbers = (self.start, decimals(symmetric(self.start_covariance)))
-        for one, array in zip(start_parameters(self.stated, is_diagonal=is_diagonal), numbers, strict=True):
+        starts = start_parameters(self.stated, mass, is_diagonal=is_diagonal)
+        for one, array in zip(starts, numbers, strict=mass is None):
             sizes = [str(size) for size in one.shape.sizes]
             shape: dict[str, Entry | None] = {"shape": sizes if len(sizes) > 1 else sizes[0]} if sizes else {}
             kind: dict[str, Entry | None] = {} if one.kinds == (Kind.REAL,) else {"is": one.kinds[0].value}
             value = _entry(array if sizes else array.reshape(()))
             changes["parameters"] |= {one.name: {**shape, **kind, "value": value}}
-        mean, spread = list(changes["parameters"])[-2:]
-        own = potential_block(self.stated)
-        changes["init"] = {own: f"{mean} + N(0, {f'diag({spread})' if is_diagonal else spread})"}
+        spread = f"diag({starts[-1].name})" if is_diagonal else starts[-1].name
+        if mass is not None:
+            wide = float(np.trace(self.start_covariance @ self.values[mass.name])) / len(self.start)
+            spread = f"inv({mass.name})*{number(float(f'{wide:.6g}'))}"
+        changes["init"] = {potential_block(self.stated): f"{starts[0].name} + N(0, {spread})"}
         if self.goes_on:
             changes["init"] |= dict.fromkeys(stated_blocks(self.stated))
 
 
-def start_parameters(build: Build, *, is_diagonal: bool) -> tuple[Parameter, Parameter]:
-    """Return the parameters by which chains begin around a state: `start`, and how wide, d x d or its diagonal."""
+def matched_mass(build: Build, open_ones: tuple[Open, ...]) -> Open | None:
+    """Return the mass that a plan matches to the bulk as a whole matrix, by whose inverse chains begin; None without.
+
+    A name that the target has too may mean another thing in `init`.
+    """
+    declared = build.target.declarations
+    taken = {item.name for item in (*declared.blocks, *declared.parameters, *declared.data)}
+    return next(
+        (one for one in open_ones if one.role is ParameterRole.MASS and one.is_matrix and one.name not in taken), None
+    )
+
+
+def start_parameters(build: Build, mass: Open | None, *, is_diagonal: bool) -> tuple[Parameter, ...]:
+    """Return the parameters by which chains begin around a state: `start`, and how wide, d x d or its diagonal.
+
+    With a `mass` that is matched it is its inverse that says how wide.
+    """
     own = potential_block(build)
     size = next(block.shape.sizes for block in build.dynamics.declarations.blocks if block.name == own)
     is_matrix = bool(size) and not is_diagonal
@@ -143,7 +162,7 @@ def start_parameters(build: Build, *, is_diagonal: bool) -> tuple[Parameter, Par
         free_name(name, build) for name in ("start", f"start_{'variances' if is_diagonal else 'covariance'}")
     )
     wide = Parameter(spread, Shape(*(size * 2 if is_matrix else size)), (Kind.PD if is_matrix else Kind.POSITIVE,))
-    return Parameter(mean, Shape(*size)), wide
+    return (Parameter(mean, Shape(*size)),) if mass is not None else (Parameter(mean, Shape(*size)), wide)
 
 
 def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:

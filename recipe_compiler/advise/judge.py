@@ -57,7 +57,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         _kernel(report),
         on_trust(sampler.build, _given(report)),
         _pace(plan, sampler, draws),
-        missed_mode_of_run(sampler, draws, ahead.mode, known.lp),
+        missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
     )
     summary = summarise(tree, draws, diagnostics)
     _add_forecast(tree, ahead)

@@ -93,10 +93,17 @@ def effective_shares(draws: Array) -> Array:
     from arviz_stats.base.array import array_stats
 
     ess = cast("Any", array_stats).ess
-    bulk = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="bulk"))
     tails = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="tail", prob=TAILS))
     spread = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="sd"))
-    return np.minimum(np.minimum(bulk, tails), spread) / (draws.shape[0] * draws.shape[1])
+    return np.minimum(bulk_shares(draws), np.minimum(tails, spread) / (draws.shape[0] * draws.shape[1]))
+
+
+def bulk_shares(draws: Array) -> Array:
+    """Return effective draws per draw by coordinate, of the bulk alone; chains x draws x coordinates."""
+    from arviz_stats.base.array import array_stats
+
+    found = cast("Any", array_stats).ess(draws, chain_axis=0, draw_axis=1, method="bulk")
+    return np.atleast_1d(found) / (draws.shape[0] * draws.shape[1])
 
 
 def least_share(draws: Array) -> float:

@@ -269,7 +269,9 @@ class Pilots:
             return self
         stated, first = stated_coordinates(build, sampler.point.sizes), sampler.first_states
         theta = self.theta
-        theta[::2] = [np.where(stated, first(SEED, k)[self._own], start) for k, start in enumerate(starts)]
+        theta[::2] = starts
+        for k in range(len(starts) if stated.any() else 0):
+            theta[2 * k, stated] = first(SEED, k)[self._own][stated]
         return self.at(theta, 0)
 
     @property

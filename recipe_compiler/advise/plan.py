@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
 from recipe_compiler.advise.chosen import Pace, Plan
-from recipe_compiler.advise.entries import ChosenEntries, start_parameters
+from recipe_compiler.advise.entries import ChosenEntries, matched_mass, start_parameters
 from recipe_compiler.advise.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.advise.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
 from recipe_compiler.advise.linear_step import CONTROL_VARIATES
@@ -108,7 +108,8 @@ def trial(build: Build, width: int, rows: int) -> Build:
         (one.name, value_of(np.eye(width) if one.is_matrix else np.ones(() if one.is_number else width)))
         for one in open_parameters(build)
     )
-    starts = start_parameters(build, is_diagonal=width > MANY) if build.has_acceptance else ()  # as its plan has them
+    mass = matched_mass(build, open_parameters(build))
+    starts = start_parameters(build, mass, is_diagonal=width > MANY) if build.has_acceptance else ()  # as its plan's
     ones += tuple((one.name, value_of(np.eye(width) if len(one.shape.sizes) > 1 else np.ones(width))) for one in starts)
     size = build.run.batch_size or min(BATCH, rows)
     run = replace(build.run, step_size=TRIAL, batch_size=size if build.variant == "minibatch" else None)

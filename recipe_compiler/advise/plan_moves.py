@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.advise.chosen import Pace, Plan
-from recipe_compiler.advise.entries import ChosenEntries, states
+from recipe_compiler.advise.entries import ChosenEntries, matched_mass, states
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
 from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, r_hats
 from recipe_compiler.advise.pilots import CHAINS, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
-from recipe_compiler.advise.spread import MANY
+from recipe_compiler.advise.spread import MANY, inverse
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.differences import known_curvature
@@ -72,6 +72,8 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
         around = "1, as no move is accepted with the Hessian of U at its mode"
     follows = sampler.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, open_ones, values, eps, stated.accept, moves, steps, None if follows else slope, say)
+    if (mass := matched_mass(stated, open_ones)) is not None:
+        found = replace(found, covariance=inverse(values[mass.name]))
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
         stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
@@ -83,7 +85,7 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     doubts = (*found.doubts, *filter(None, (missed,)))
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
     pace = Pace(found.counts / (found.thin * steps), steps, found.seconds)
-    return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace)
+    return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace, mode=mode)
 
 
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Sampler:
     """A module at the values and data that its chains are given."""
 
@@ -77,7 +78,7 @@ class Sampler:
         sizes = resolve_sizes(self.build, self.data)
         return Point(known_values(self.build, sizes), sizes)
 
-    @property
+    @cached_property
     def starts(self) -> tuple[Start, ...]:
         """Where a search for the mode begins: at that of control variates, else where `init` says, and elsewhere."""
         given = self.inputs.parameters

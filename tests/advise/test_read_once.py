@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders import load_build
+from ruamel.yaml import YAML
 
 from recipe_compiler import pipeline
 from recipe_compiler.advise.entries import ChosenEntries
@@ -13,7 +14,7 @@ from recipe_compiler.advise.roles import open_parameters
 from recipe_compiler.cache import Cache
 from recipe_compiler.readback import child_process
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.to_yaml import restated
+from recipe_compiler.spec.to_yaml import restated, text_of
 
 SPECS = Path(__file__).parents[2] / "specs"
 BUILD = f"""
@@ -43,9 +44,17 @@ def builds(folder: Path) -> tuple[Build, Build]:
     open_ones = open_parameters(stated)
     chosen = ChosenEntries(
         stated, open_ones, 0.5, 1, 20, None, {one.name: np.diag([2.0, 3.0]) for one in open_ones}, False,
-        np.ones(2), np.eye(2), goes_on=True,
+        np.ones(2), np.diag([1.0 / 8.0, 1.0 / 12.0]), goes_on=True,
     )  # fmt: skip
     return trial(stated, 2, 1), restated(stated, chosen.changes)
+
+
+def test_chains_of_a_plan_begin_as_wide_as_its_mass_says(tmp_path: Path) -> None:
+    assert yaml_of(builds(tmp_path)[1])["init"] == {"theta": "start + N(0, inv(M)*0.25)"}
+
+
+def yaml_of(build: Build) -> dict[str, object]:
+    return dict(YAML(typ="safe").load(text_of(build.source)))
 
 
 def read(build: Build, cache: Cache) -> None:
