@@ -4,6 +4,7 @@ H = sum(theta) - sum((a - ones)*log(theta)) + r.T @ r/2 is U(theta) + r.T @ r/2,
 rest of a build is then as of any other dynamics and target; what the document claims is decided of the whole H.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,8 +16,11 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.found_q import entry_of
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Target
+from recipe_compiler.spec.places import canonical_json
 
 
 def with_potential(dynamics: Dynamics) -> tuple[Dynamics, Target]:
@@ -55,8 +59,16 @@ def with_potential(dynamics: Dynamics) -> tuple[Dynamics, Target]:
     known = {of, *_names((potential, *block.domain.bounds))}
     parameters = tuple(parameter for parameter in declared.parameters if parameter.name in known)
     assume = tuple(one for one in declared.assume if _names((one.left, one.right)) <= known)
-    law = Declarations((block,), parameters, assume=assume)
-    return split, Target(dynamics.name, law, potential, title=dynamics.title, source=dynamics.source)
+    law, stated = Declarations((block,), parameters, assume=assume), json.loads(dynamics.source.document)
+    document: dict[str, object] = {
+        "format": "1",
+        "name": dynamics.name,
+        "state": [entry for entry in stated["state"] if entry[0] == of],
+        "parameters": [[parameter.name, entry_of(parameter)] for parameter in parameters],
+        "potential": text(potential),
+    }
+    source = replace(dynamics.source, document=canonical_json(document))
+    return split, Target(dynamics.name, law, potential, title=dynamics.title, source=source)
 
 
 def with_whole_energy(build: Build) -> Build:

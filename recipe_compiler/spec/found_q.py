@@ -2,8 +2,11 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.declaration import Function, Parameter
+from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.spec.places import canonical_json
@@ -25,6 +28,14 @@ def with_found_matrices(build: Build, D: Matrix | None, Q: Matrix | None) -> Bui
     source, named = replace(build.dynamics.source, document=canonical_json(given)), build.stated_dynamics
     named = replace(named, D=D, Q=Q) if build.is_complete else named
     return replace(build, dynamics=replace(build.dynamics, D=D, Q=Q, source=source), named=named)
+
+
+def entry_of(item: Parameter | Function) -> dict[str, Any]:
+    """Return what a document says of a parameter, or a function: its shape and its kinds."""
+    sizes = [str(size) for size in item.shape.sizes]
+    shape = "scalar" if not sizes else sizes[0] if len(sizes) == 1 else sizes
+    kinds = {"is": [kind.value for kind in item.kinds]} if item.kinds != (Kind.REAL,) else {}
+    return {"shape": shape, **kinds}
 
 
 def texts(matrix: Matrix | None) -> list[list[str]]:

@@ -53,7 +53,8 @@ def _sha256(parts: dict[str, Any]) -> str:
 
 def documents(document: Document) -> dict[str, Any]:
     """Return the documents that a digest covers, by their kind, as written; D and Q of a build as its word has them."""
-    named = {**document.parts, "dynamics": document.dynamics} if isinstance(document, Build) else {}
+    made = isinstance(document, Build)
+    named = {**document.parts, "dynamics": document.dynamics, "target": document.target} if made else {}
     parts = {type(document).__name__.lower(): document, **named}
     return {kind: json.loads(part.source.document) for kind, part in parts.items()}
 

@@ -16,14 +16,14 @@ from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter, by_name, unused
 from recipe_compiler.formula.expression import Apply, Formula, Number, Role, Symbol
 from recipe_compiler.formula.rebuild import is_zero, matrix_product
-from recipe_compiler.formula.shapes import Kind, Shape, Size
+from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks, with_sizes_of_columns
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.clashing_names import renamed
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import domain_text
-from recipe_compiler.spec.found_q import texts
+from recipe_compiler.spec.found_q import entry_of, texts
 from recipe_compiler.spec.model import Claims, Dynamics, Moved, Source, Target, Use, Value
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import canonical_json, placed
@@ -122,9 +122,9 @@ def _stated(made: Dynamics, parameters: tuple[Parameter, ...], functions: tuple[
     """Return the document that says what dynamics are followed: the build's own with what differs put in."""
     document: dict[str, Any] = json.loads(made.source.document)
     document |= {name: texts(matrix) for name, matrix in (("D", made.D), ("Q", made.Q))}
-    entries = [[item.name, {"shape": _shape(item.shape), **_kinds(item.kinds)}] for item in parameters]
+    entries = [[item.name, entry_of(item)] for item in parameters]
     document["parameters"] = [*document.get("parameters", []), *entries]
-    more = [[f.name, {"of": list(f.of), "shape": _shape(f.shape), **_kinds(f.kinds)}] for f in functions]
+    more = [[f.name, {"of": list(f.of), **entry_of(f)}] for f in functions]
     document["functions"] = [*document.get("functions", []), *more]
     if made.declarations.assume:
         document["assume"] = [text(condition) for condition in made.declarations.assume]
@@ -133,15 +133,6 @@ def _stated(made: Dynamics, parameters: tuple[Parameter, ...], functions: tuple[
     if "marginal" in claimed:
         document["claims"] = {"marginal": claimed["marginal"]}
     return replace(made.source, document=canonical_json(document))
-
-
-def _shape(shape: Shape) -> str | list[str]:
-    sizes = [str(size) for size in shape.sizes]
-    return "scalar" if not sizes else sizes[0] if len(sizes) == 1 else sizes
-
-
-def _kinds(kinds: tuple[Kind, ...]) -> dict[str, Any]:
-    return {"is": [kind.value for kind in kinds]} if kinds != (Kind.REAL,) else {}
 
 
 MASK = "moved"
