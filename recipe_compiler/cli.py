@@ -136,7 +136,7 @@ OneBuild = Annotated[
     str,
     typer.Argument(
         metavar="BUILD",
-        help="A build; or dynamics, with a target after it.",
+        help="A build; or dynamics, with a target or a complete H.",
         autocompletion=_completing("build", "dynamics"),
     ),
 ]
@@ -173,13 +173,13 @@ FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 
 
 def _given(
-    data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str], *, least: int = 1
+    data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str]
 ) -> BuildArguments | None:
     """Return what is said of a build of dynamics and a target, or of dynamics alone; None where nothing is."""
     given = BuildArguments(data, tuple(settings or ()), save)
     if given.is_empty:
         return None
-    if not least <= len(files) <= 2:
+    if len(files) > 2:
         problem = f"found {len(files)} document{'s' * (len(files) != 1)} with --data, --set or --save, expected two"
         raise typer.BadParameter(f"{problem}: dynamics and a target, which are made a build")
     return given
@@ -318,7 +318,7 @@ def run(
     files = [build] if target is None else [build, target]
     return run_build(
         files, Results(folder, plots, overwrite, log_likelihood, predictive), options, cores,
-        given=_given(data, settings, save, files, least=2),
+        given=_given(data, settings, save, files),
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
         only_plan=plan,
     )  # fmt: skip

@@ -49,11 +49,6 @@ def _load(path: str, name: str | None) -> Document | _Faulty:
         return type(error), error.faults
 
 
-def load_build(file: str) -> Build:
-    """Read a build. Raises ModelError for another document."""
-    return demand_build(load_named(file), file)
-
-
 def demand_build(document: Document, file: str) -> Build:
     """Return a document that is a build. Raises ModelError for another."""
     if not isinstance(document, Build):

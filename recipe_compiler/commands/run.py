@@ -16,7 +16,7 @@ from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.arguments import BuildArguments, RunOptions
 from recipe_compiler.commands.clean_exit import of_verdict
-from recipe_compiler.commands.documents import load_build
+from recipe_compiler.commands.documents import demand_build, load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file, demand_folder
@@ -44,7 +44,7 @@ from recipe_compiler.run.stages import (
 )
 from recipe_compiler.run.store import save, set_aside, stored
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 from recipe_compiler.verdict import Report, Verdict
 
 if TYPE_CHECKING:
@@ -74,17 +74,19 @@ def run_build(
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
 
-    Two files are dynamics and a target: what is run is the build that they make, with what is `given` of it.
+    Two files are dynamics and a target, one may be dynamics whose H is complete: what is run is the build that they
+    make, with what is `given` of it.
     With `only_plan` nothing is run: the build is printed as it would be, everything chosen that it leaves open.
     """
     with refusals_said(" ".join(files), as_json=as_json), Stages().said(quiet=as_json) as stages:
         stages("reading the documents and data")
-        if len(files) == 1:
-            build = load_build(files[0])
-        else:
+        document = load_named(files[0]) if len(files) == 1 and given is None else None
+        if document is None or isinstance(document, Dynamics):
             quiet = as_json or only_plan
             build = make_build(files, given or BuildArguments(), step_size=options.step_size, quiet=quiet)
             options = replace(options, step_size=None)
+        else:
+            build = demand_build(document, files[0])
         settings, cache = _settings(build, options), open_cache(use=use_cache)
         _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)

@@ -306,8 +306,9 @@ def _values(
     """Return the value of every parameter that is not bound: its own, the build's, else a default that is a number.
 
     With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them. Where
-    U is any, all may: they are arguments.
+    no target is named, all may: they are arguments of the module.
     """
+    theirs, is_complete = target.declarations.parameters, page["target"].node is None
     sizes, is_left = document.sizes, document.run.step_size == "auto" or target.is_open
     found: list[tuple[str, Value]] = []
     declared = by_name((*dynamics.declarations.parameters, *target.declarations.parameters, *parameters))
@@ -325,9 +326,9 @@ def _values(
             found += [] if value is None else [(name, value)]
         elif isinstance(parameter.default, Number):
             found.append((name, Value(((parameter.default.value,),))))
-        elif parameter.default is None and not (is_left and parameter not in target.declarations.parameters):
+        elif parameter.default is None and not (is_left and (is_complete or parameter not in theirs)):
             hint = f"write under parameters: `{name}: {{value: ...}}`, or bind it"
-            declared_by = "target" if parameter in target.declarations.parameters else "dynamics"
+            declared_by = "target" if parameter in theirs else "dynamics"
             at = page["parameters", name]
             where = at.where if page["parameters"].node else page[declared_by].where
             page.faults.meaningless_at(where, at.label, f"found no value of `{name}`, expected one", hint)

@@ -77,7 +77,7 @@ def rows(command: str, *ends: tuple[str, str]) -> list[tuple[str, str]]:
               ("right.py:sgld --map grad_U=theta", "found the arguments theta, grad_U for the block theta")),
         ("derive", "Missing argument"),
         ("run", "Missing argument"),
-        ("run sgld", "expected a build"),
+        ("run sgld", "found no target, expected one"),
         ("run auto.yaml --step-size 0.1", "--step-size: found 0.1 for a build with step_size: auto"),
         ("rerun draws.nc", "cannot be read as draws"),
         ("new other --target --from sghmc", "found `sghmc`, expected the name of a target that ships"),

@@ -237,3 +237,37 @@ def test_dynamics_of_five_coordinates_take_a_target_of_two_blocks() -> None:
     more = "dynamics: dynamics.yaml\nscheme: {name: euler}"
     own = built(more, target, "sizes: {d: 2, e: 3}", {**PLAIN, "SHAPE": "5"})
     assert compile_build(own, allow_undecided=True).program.blocks[0].shape.sizes == (5,)
+
+
+GAMMA = (np.array([6.0, 4.0]), np.sqrt([6.0, 4.0]))
+ROOTS = 2.0 * np.array([math.gamma(a + 0.5) / math.gamma(a) for a in (6, 4)])
+LOGNORMAL = np.exp(np.array([0.0, 0.5]) + 1 / 8)
+SHARES = np.array([8.0, 12.0, 7.0])  # theta = omega s, omega ~ Dirichlet(SHARES) and s ~ Gamma(10) apart
+SQUARES = SHARES * (SHARES + 1) / (27 * 28)
+COMPLETE: dict[str, tuple[str, str, float, int, np.ndarray, np.ndarray]] = {
+    "cir": ("a: {value: [6, 4]}", "euler", 0.002, 500, *GAMMA),
+    "cir_root": ("a: {value: [6, 4]}", "euler", 0.01, 100, ROOTS, np.sqrt(4 * GAMMA[0] - ROOTS**2)),
+    "exponential_ou": (
+        "kappa: {value: 1}, m: {value: [0, 1/2]}, v: {value: 1/4}", "euler", 0.002, 500,
+        LOGNORMAL, LOGNORMAL * math.sqrt(math.expm1(0.25)),
+    ),
+    "mirrored_gamma": (
+        "alpha: {value: [3, 4, 3]}, n: {value: [5, 8, 4]}", "euler", 0.002, 500,
+        10 * SHARES / 27, np.sqrt(110 * SQUARES - (10 * SHARES / 27) ** 2),
+    ),
+    "sgrhmc_gamma": ("a: {value: [6, 4]}", "baoab", 0.1, 50, *GAMMA),
+    "sgrhmc_potential": ("", "sequential_euler, order: [r, theta]", 0.01, 200, np.zeros(1), np.ones(1)),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPLETE)
+def test_dynamics_with_a_complete_h_sample_it(name: str) -> None:
+    values, scheme, eps, thin, mean, sd = COMPLETE[name]
+    text = f"name: whole\ndynamics: {name}\nparameters: {{{values}}}\nscheme: {{name: {scheme}}}\nvariant: full\n"
+    own = document(f"{text}run: {{step_size: {eps}, thin: {thin}, draws: 3000, warmup: 100, chains: 4, seed: 1}}\n")
+    module = compile_build(own)
+    draws = sample(load_text(module.name, module.loaded), own, own.run, Data(()))
+    theta = np.concatenate(draws.arrays[0][:, draws.warmup :]).reshape(12000, -1)
+    np.testing.assert_allclose(theta.mean(axis=0) / sd, mean / sd, atol=0.07)  # some 5,000 effective draws
+    np.testing.assert_allclose(theta.std(axis=0) / sd, 1.0, atol=0.07)
