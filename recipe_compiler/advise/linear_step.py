@@ -6,7 +6,7 @@ read, so that another step size, batch or parameter takes no longer for more of 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +50,30 @@ class LinearStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StepMatrices:
+    """A step made linear before anything is said of its batches, z' - z* = F (z - z*) + G e + W w.
+
+    e is the error of the gradient, evaluated at E z, and w are the normals; z has n numbers, theta d.
+    """
+
+    z: Array
+    """Where the step stands still on average."""
+    F: Array
+    own: Array
+    """W W.T, n x n."""
+    exact: Array
+    """The covariance of z in a chain with exact gradients."""
+    G: Array
+    """n x d; without columns where steps take all data."""
+    E: Array
+    """d x n; without rows where steps take all data."""
+
+
+@dataclass(frozen=True, eq=False)
 class StepAtMode:
     """A step at some settings, as a function of state, error of the gradient and normals, on a target around its mode.
 
-    The matrix of a linear step is z' = F z + G e + W w, with e the error of the gradient and w the normals.
+    Its matrices are worked out once, for all sizes of batches and all that may be made of their noise.
     """
 
     step: OneStep
@@ -131,8 +151,24 @@ class StepAtMode:
         seen = np.linalg.solve(self.target.K, np.linalg.lstsq(G, doubled - F, rcond=None)[0])
         return np.asarray(seen, dtype=np.float64)
 
+    @cached_property
+    def matrices(self) -> StepMatrices:
+        """The step made linear at z* with E[z'] = z*. Raises ValueError where no chain stays there; says why."""
+        z, slopes = standstill(lambda at: self.quiet(at) - at, self.start, self.widths[0])
+        F = np.eye(z.size) + slopes
+        if is_stable(F) and radius(F) >= 1.0 - NEUTRAL:
+            raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
+        quiet = np.zeros(self.step.normals)
+        W = jacobian(lambda normals: self.step.after(z, self.shift, normals), quiet, np.full(quiet.size, WIDTH))
+        own = W @ W.T
+        exact = covariance(F, own)
+        if not len(self.target.of_rows):
+            return StepMatrices(z, F, own, exact, np.zeros((z.size, 0)), np.zeros((0, z.size)))
+        G = jacobian(lambda shift: self.step.after(z, shift, quiet), self.shift, self.widths[1])
+        return StepMatrices(z, F, own, exact, G, self.seen(z, F, G))
+
     def linear(self, share: float, noise: str) -> LinearStep:
-        """Return the step made linear: z* with E[z'] = z*, F = dE[z']/dz there, and the covariance of its chain.
+        """Return the step made linear, with the covariance of its chain.
 
         The covariance S solves S = F S F.T + N, with N the covariance of a step's noise, that of the gradient averaged
         over N(z*, S).
@@ -144,31 +180,23 @@ class StepAtMode:
         Raises:
             ValueError: no chain stays there; says why.
         """
-        z, slopes = standstill(lambda at: self.quiet(at) - at, self.start, self.widths[0])
-        F = np.eye(z.size) + slopes
-        if is_stable(F) and radius(F) >= 1.0 - NEUTRAL:
-            raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
-        quiet = np.zeros(self.step.normals)
-        W = jacobian(lambda normals: self.step.after(z, self.shift, normals), quiet, np.full(quiet.size, WIDTH))
-        own, target = W @ W.T, np.asarray(np.linalg.inv(self.target.K), dtype=np.float64)
-        exact = covariance(F, own)
+        of, target = self.matrices, np.asarray(np.linalg.inv(self.target.K), dtype=np.float64)
         if share == 0.0:
-            return LinearStep(z, F, target, exact, exact, np.zeros_like(target))
-        G = jacobian(lambda shift: self.step.after(z, shift, quiet), self.shift, self.widths[1])
-        E = self.seen(z, F, G)
+            return LinearStep(of.z, of.F, target, of.exact, of.exact, np.zeros_like(target))
         V = share * self.target.V
-        if noise == SUBTRACTED and np.linalg.eigvalsh(own - G @ V @ G.T)[0] < -1e-9 * np.abs(own).max():
+        if noise == SUBTRACTED and np.linalg.eigvalsh(of.own - of.G @ V @ of.G.T)[0] < -1e-9 * np.abs(of.own).max():
             raise ValueError("2D - eps B_hat is not positive semidefinite")
         kept = V if noise == AS_IT_IS else 0.0 * V
 
         def of_gradient(S: Array) -> Array:
-            return kept + share * self.target.away_from_mode(E @ S @ E.T)
+            return kept + share * self.target.away_from_mode(of.E @ S @ of.E.T)
 
         def chain(of_gradient: Array) -> Array:
-            return covariance(F, own + G @ of_gradient @ G.T)
+            return covariance(of.F, of.own + of.G @ of_gradient @ of.G.T)
 
-        S = _settled_covariance(lambda S: chain(of_gradient(S)), chain(kept), WITHOUT_BOUND * np.abs(exact).max())
-        return LinearStep(z, F, target, exact, S, of_gradient(S))
+        most = WITHOUT_BOUND * np.abs(of.exact).max()
+        S = _settled_covariance(lambda S: chain(of_gradient(S)), chain(kept), most)
+        return LinearStep(of.z, of.F, target, of.exact, S, of_gradient(S))
 
 
 def _settled_covariance(next_of: Callable[[Array], Array], first: Array, most: float) -> Array:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,8 @@ class LinearizedChain:
     """The relative error of the value at which a thermostat is held."""
     sample: NDArray[np.uint64] | None = None
     """Rows that represent the data, drawn at random; None: all."""
+    steps: dict[tuple[object, ...], StepAtMode] = field(default_factory=dict)
+    """The steps around this mode that are known, by step size and parameters."""
 
     @property
     def inputs(self) -> Inputs:
@@ -116,7 +118,7 @@ class LinearizedChain:
     @property
     def entries(self) -> int:
         """How many of the data one gradient reads."""
-        every = sum(field.size for field in self.inputs.data.values())
+        every = sum(array.size for array in self.inputs.data.values())
         return every if self.sample is None else every * self.sample.size // self.inputs.rows
 
     @property
@@ -160,12 +162,15 @@ class LinearizedChain:
     def around(self, mode: Array) -> "LinearizedChain":
         """Return the chain with its target around a mode. Raises ValueError where U does not curve upwards there."""
         estimated = self.sampler.gradients if self.has_batches else None
-        return replace(self, target=target_at_mode(self.slope_of_few, mode, estimated))
+        return replace(self, target=target_at_mode(self.slope_of_few, mode, estimated), steps={})
 
     @property
     def step(self) -> StepAtMode:
-        """The step at these settings."""
-        return StepAtMode.of(self.quadratic, self.inputs, self.at_mode)
+        """The step at these settings, the same for all batches."""
+        key = (self.inputs.eps, *(np.asarray(value).tobytes() for value in self.inputs.parameters.values()))
+        if key not in self.steps:
+            self.steps[key] = StepAtMode.of(self.quadratic, self.inputs, self.at_mode)
+        return self.steps[key]
 
     @property
     def at_mode(self) -> TargetAtMode:
@@ -191,7 +196,8 @@ class LinearizedChain:
         """
         block, K = step.place, self.at_mode.K
         here = figures(found.F, found.chain, K, block)
-        kept = figures(np.linalg.matrix_power(found.F, self.inputs.thin), found.chain, K, block)
+        thin = self.inputs.thin
+        kept = here if thin == 1 else figures(np.linalg.matrix_power(found.F, thin), found.chain, K, block)
         return Width(
             tuple(map(float, here.sds)),
             tuple(map(float, here.factors)),
@@ -249,8 +255,11 @@ class LinearizedChain:
         return self._given(replace(self.inputs, eps=eps))
 
     def with_batch(self, size: int) -> "LinearizedChain":
-        """Return the chain with another batch size."""
-        return self._given(replace(self.inputs, batch_size=size))
+        """Return the chain with another batch size; of its gradient's noise as much is subtracted as this one has."""
+        found, name = self._given(replace(self.inputs, batch_size=size)), self.sampler.build.estimated
+        if name is None or self.share == 0.0:
+            return found
+        return found.with_values({name: found.share / self.share * self.parameter(name)})
 
     def parameter(self, name: str) -> float | Array:
         """Return the value of a parameter, by its name in the documents."""

@@ -47,29 +47,35 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
         return plan_of_draws(build, Pilots.begun(sampler, budget))
     if build.has_acceptance:
         return plan_of_moves(build, Pilots.begun(sampler, budget))
+    own = subtracting(build, tried, module)
     of_noise: list[Report] = []
 
     def less(plain: LinearizedChain, mode: Array) -> LinearizedChain | None:
-        """Return the chain with V subtracted; None where that is no choice, or not proved.
+        """Return the chain with V subtracted; None where that is no choice.
 
-        Its step is made linear and not run, so that it is read back only where the plan chooses it.
+        Its step is made linear and not run, so that it is checked and read back only where the plan chooses it.
         """
-        if (own := subtracting(build, tried, module)) is None:
-            return None
-        of_noise.append(check_once(own, cache))
-        if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in of_noise[0].findings):
+        if own is None:
             return None
         made = emit_unread(with_sizes(own))[1].module
         return chain_subtracting(own, made, load_text(made.name, made.text, own.codes), data, plain, mode)
 
-    def walker_of(own: Plan | None) -> Pilots:
-        walked = tried if own is None else own.build
+    def may_subtract() -> bool:
+        if own is None:
+            return False
+        if not of_noise:
+            budget.say("checking the build that subtracts noise")
+            of_noise.append(check_once(own, cache))
+        return all(f.verdict is Verdict.PROVED for f in of_noise[0].findings if f.id in OF_NOISE)
+
+    def walker_of(around: Plan | None) -> Pilots:
+        walked = tried if around is None else around.build
         if walked is tried and not tried.estimates:
             return Pilots.begun(sampler, budget)
-        known = report if own is None else check_once(walked, cache)
+        known = report if around is None else check_once(walked, cache)
         run = prepare_run(walked, known, walked.run, allow_undecided=allow_undecided, cache=cache)
-        return Pilots.begun(Sampler.of_run(make_ready(run)), budget, 1.0 if own is None else own.damping)
+        return Pilots.begun(Sampler.of_run(make_ready(run)), budget, 1.0 if around is None else around.damping)
 
-    found = plan(build, sampler, less, budget)
+    found = plan(build, sampler, less, may_subtract, budget)
     found = plan_of_bulk(build, found, walker_of) if isinstance(found, Bent) else found
     return replace(found, by_limit=not all(map(within_limits, of_noise)))

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ from recipe_compiler.spec.to_yaml import restated
 Array = NDArray[np.float64]
 
 BATCH = 100
-"""Data of a minibatch where the build does not say."""
+"""Data of a minibatch where the build does not say; of a plan around the mode only where the search for it begins."""
 
 WARMUP = 20.0
 """Effective draws that are thrown away."""
@@ -121,7 +122,7 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 def plan(
     stated: Build, sampler: Sampler, subtracting: Callable[[LinearizedChain, Array], LinearizedChain | None],
-    budget: Budget,
+    may_subtract: Callable[[], bool], budget: Budget,
 ) -> Plan | Bent:  # fmt: skip
     """Return the plan of a run, by the step made linear at the mode; or what keeps that from being enough.
 
@@ -132,6 +133,7 @@ def plan(
         stated: with `step_size: auto`.
         sampler: of the same with arbitrary values.
         subtracting: the same chain at the mode with the gradient's noise given up; None where that is no choice.
+        may_subtract: says whether it is proved, which is asked only where it is chosen.
         budget: the processor time that chains may take, and what reports progress.
 
     Raises:
@@ -169,9 +171,9 @@ def plan(
     bends = around.steepest > BENT or around.flattest * BENT < 1.0
     open_ones = open_parameters(stated)
     plain = stated.variant == "minibatch" and not stated.control
-    candidates = [linearized]
-    if plain and may_vary(stated.target):
-        candidates.append(replace(linearized, noise=CONTROL_VARIATES))
+    varied = [replace(linearized, noise=CONTROL_VARIATES)] if plain and may_vary(stated.target) else []
+    candidates = [*varied, linearized]
+    sizes = linearized.has_batches and stated.run.batch_size is None
     budget.say("searching for the noise that may be subtracted")
     subtracted = [*filter(None, [subtracting(linearized, mode.theta)])]
     what = (
@@ -182,10 +184,19 @@ def plan(
     for some in (candidates, subtracted):
         if some and (not bends or len(candidates) + len(subtracted) > 1):
             try:
-                choices.append(choose(tuple(some), open_ones, K, stated.share, around.steepest, budget.say))
+                below = min((choice.work for choice in choices), default=math.inf)
+                choices.append(
+                    choose(
+                        tuple(some), open_ones, K, stated.share, around.steepest, budget.say, sizes=sizes, below=below
+                    )
+                )
             except RunError as why:
                 what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
     choices.sort(key=lambda choice: choice.work)
+    usable = (
+        one for one in choices if one.linearized.sampler.build.estimated in (None, stated.estimated) or may_subtract()
+    )
+    choices = list(usable if bends else islice(usable, 1))
     if choices and choices[0].width.steps > MOST_STEPS_A_DRAW:
         raise RunError(_too_slow(choices[0].width.steps, open_ones))
     own = tuple(_around_mode(stated, open_ones, choice, mode, K, around) for choice in choices)

@@ -40,6 +40,12 @@ FRICTIONS = 8
 WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
 """Gradients of a datum that are evaluated in a step, over those of the minibatch; subtracting V takes none."""
 
+OVERHEAD = 10.0
+"""What else a step does takes the time of so many gradients of a datum, and of one more for each coordinate."""
+
+SIZES = 10
+"""How many factors of two the size of a batch moves at most."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
@@ -52,12 +58,21 @@ class Choice:
 
     @property
     def work(self) -> float:
-        """What one effective draw takes, in gradients of a minibatch."""
-        return self.width.steps * WORK[self.linearized.noise]
+        """What one effective draw takes, in gradients of a datum."""
+        return self.width.steps * _work_of_step(self.linearized)
+
+
+class _DearError(Exception):
+    """Settings take more work than others that are known."""
 
 
 _Ask = Callable[[float, Choice | None], Choice | None]
-"""The choice for a friction, compared with a choice known for another."""
+"""The choice for a value, compared with a choice known for another; raises `_DearError`."""
+
+
+def _work_of_step(linearized: LinearizedChain) -> float:
+    size = linearized.inputs.batch_size or linearized.inputs.rows
+    return OVERHEAD + len(linearized.at_mode.mode) + WORK[linearized.noise] * size
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
@@ -98,12 +113,16 @@ def choose(
     share: float,
     steep: float,
     say: Callable[[str], None] = unsaid,
+    *,
+    sizes: bool = False,
+    below: float = math.inf,
 ) -> Choice:
     """Return the settings of least work per effective draw.
 
     For each friction gamma the largest eps at which no posterior sd is off by more than the share, well inside the
-    stable region; gamma moves by factors of two. Any D and Q sample the same law (Ma, Chen, Fox 2015, Theorem 1), so
-    what is chosen is speed.
+    stable region; gamma moves by factors of two, and so does the size of a batch where none is stated. Any D and Q
+    sample the same law (Ma, Chen, Fox 2015, Theorem 1), so what is chosen is speed: work is steps, times the gradients
+    of data in one and what else it does.
 
     Args:
         candidates: of the build at arbitrary values, one for each way to treat the noise of a minibatch.
@@ -112,6 +131,8 @@ def choose(
         share: by what part of it a posterior sd may be off.
         steep: the largest curvature that chains meet, over that at the mode.
         say: called with a line that describes the work that starts.
+        sizes: whether the size of a batch is to be chosen, too.
+        below: the work of another choice; larger batches are not tried where one step takes more.
 
     Raises:
         RunError: no step size does; says why.
@@ -124,19 +145,41 @@ def choose(
     why: list[str] = []
     asked_of = count(1)
 
-    def at(linearized: LinearizedChain) -> _Ask:
+    def of_friction(linearized: LinearizedChain, most: float) -> _Ask:
         def ask(gamma: float, near: Choice | None) -> Choice | None:
-            say(f"planning: candidate {next(asked_of)}, the gradient {linearized.noise}, friction {gamma:g}")
+            size = f", {linearized.inputs.batch_size} data a step" if linearized.has_batches else ""
+            say(f"planning: candidate {next(asked_of)}, the gradient {linearized.noise}, friction {gamma:g}{size}")
             asked = linearized.with_values(matched(open_ones, K, gamma))
             try:
-                return _longest(asked, gamma, unit, share, longest, near)
+                return _longest(asked, gamma, unit, share, longest, near, most)
             except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
                 why.append(str(error))
                 return None
 
         return ask
 
-    found = [_least(at(linearized), first) for linearized in candidates]
+    def of_size(linearized: LinearizedChain, most: float) -> _Ask:
+        def ask(size: float, near: Choice | None) -> Choice | None:
+            if not 1.0 <= size <= linearized.inputs.rows:
+                return None
+            asked = linearized.with_batch(int(size))
+            if _work_of_step(asked) > most:
+                raise _DearError
+            return _least(of_friction(asked, most), first if near is None or first is None else near.gamma, FRICTIONS)
+
+        return ask
+
+    found: list[Choice | None] = []
+    for linearized in candidates:
+        most = min([below, *(choice.work for choice in found if choice is not None)])
+        try:
+            found.append(
+                _least(of_size(linearized, most), float(linearized.inputs.batch_size or 1), SIZES)
+                if sizes
+                else _least(of_friction(linearized, most), first, FRICTIONS)
+            )
+        except _DearError:
+            continue
     choices = [choice for choice in found if choice is not None]
     if not choices:
         said = f": {why[-1]}" if why else ""
@@ -144,33 +187,40 @@ def choose(
     return min(choices, key=lambda choice: choice.work)
 
 
-def _least(ask: _Ask, first: float | None) -> Choice | None:
-    """Return the choice of least work as friction moves by factors of two; the only one where there is none to move."""
-    best = ask(1.0 if first is None else first, None)
-    if first is None:
-        return best
-    for factor in (2.0, 0.5):
-        gamma = first if best is None else best.gamma
-        for _ in range(FRICTIONS):
-            gamma *= factor
-            found = ask(gamma, best)
+def _least(ask: _Ask, first: float | None, most: int) -> Choice | None:
+    """Return the choice of least work as a value moves by at most so many factors of two; the only one of None.
+
+    Raises _DearError where the first is too dear.
+    """
+    best, at = ask(1.0 if first is None else first, None), first or 1.0
+    for factor in (2.0, 0.5) if first is not None else ():
+        value = at
+        for _ in range(most):
+            value *= factor
+            try:
+                found = ask(value, best)
+            except _DearError:
+                break
             if found is None and best is None:
                 continue
             if found is None or (best is not None and found.work >= best.work):
                 break
-            best = found
+            best, at = found, value
     return best
 
 
 def _longest(
-    linearized: LinearizedChain, gamma: float, unit: float, share: float, longest: float, near: Choice | None
-) -> Choice | None:
+    linearized: LinearizedChain, gamma: float, unit: float, share: float, longest: float, near: Choice | None,
+    most: float,
+) -> Choice | None:  # fmt: skip
     """Return the choice with the longest step that keeps to the share; None where it would be too short.
 
-    Beside a known friction, `near`, no step is tried that is longer than `LONGER` times that one's.
+    Beside a known friction, `near`, no step is tried that is longer than `LONGER` times that one's. The error of a
+    variance is at most as eps^2, and the steps for a draw at least as 1/eps: both together bound the work from below.
 
     Raises:
         ValueError, LinAlgError: nothing is known of the shortest that was looked at; says why.
+        _DearError: it takes more work than `most`.
     """
     at_unit, stable = linearized.with_step(unit), None
     for _ in range(LOOKS):
@@ -190,9 +240,11 @@ def _longest(
         except (ValueError, np.linalg.LinAlgError) as error:
             eps, why = eps / 2.0, error
             continue
-        why = None
+        why, found = None, Choice(asked, gamma, width, stable)
         if width.off <= 1.0 + share:
-            return Choice(asked, gamma, width, stable)
+            return found
+        if found.work > most * math.sqrt((2.0 * share + share**2) / (width.off**2 - 1.0)):
+            raise _DearError
         eps *= min(0.9, max(0.3, 0.95 * share / (width.off - 1.0)))
     if why is not None:
         raise why

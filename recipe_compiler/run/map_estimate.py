@@ -165,7 +165,7 @@ def find_mode_of_all(slope: Slope, of_few: Slope | None, starts: Sequence[Start]
 def refined(slope: Slope, near: Mode, of_few: Slope, most: float = np.inf) -> Mode:
     """Return the mode of all data near that of a sample, by theta - inv(K) grad U(theta), K the Hessian of the sample.
 
-    The distance shrinks by the relative error of K in each iteration; where it does not, K is that of all data.
+    The distance shrinks by the relative error of K in each iteration; where it does not to a half, K is that of all.
 
     Args:
         slope: theta to grad U of all data.
@@ -176,22 +176,25 @@ def refined(slope: Slope, near: Mode, of_few: Slope, most: float = np.inf) -> Mo
     Raises:
         RunError: it does not converge, or the mode is farther away.
     """
-    theta, K, last = near.theta, curvature(of_few, near.theta), np.inf
+    theta, K, is_of_all = near.theta, curvature(of_few, near.theta), False
     with np.errstate(all="ignore"):
+        gradient = slope(theta)
         for _ in range(TURNS):
             if not is_definite(K):
                 break
-            gradient = slope(theta)
             move = np.linalg.solve(K, gradient)
             decrement = float(gradient @ move)
             if decrement <= SLACK:
                 return Mode(theta - move, near.says)
             if not decrement < most:
                 break
-            if decrement > last / 2.0:
-                K, last = curvature(slope, theta), np.inf
+            ahead = slope(theta - move)
+            if float(ahead @ np.linalg.solve(K, ahead)) <= decrement / 4.0:
+                theta, gradient, is_of_all = theta - move, ahead, False
+            elif is_of_all:
+                break
             else:
-                theta, last = theta - move, decrement
+                K, is_of_all = curvature(slope, theta), True
     raise RunError("the mode: state `init` closer to it: none of all data was found near that of a random sample")
 
 

@@ -267,8 +267,9 @@ def test_a_plan_from_some_of_the_data_samples_the_posterior_of_all(
     """A mode of 1,000 data alone would be sqrt(N/1,000) = 4.5 sds away."""
     model = stated(LOGISTIC, tmp_path, variant="minibatch", sizes={"d": d}, batch_size=200, draws=1000)
     monkeypatch.setattr(gradients, "LEAST_ROWS", FEW // 2)
-    for room in (planner, forecast, estimates):
-        monkeypatch.setattr(room, "ENTRIES", FEW * (d + 1))  # a row is x and y
+    monkeypatch.setattr(planner, "SEARCHED", FEW * (d + 1) / 2.0)  # a row is x and y
+    for room in (forecast, estimates):
+        monkeypatch.setattr(room, "ENTRIES", FEW * (d + 1))
     mode, K = laplace()
     start, M = (
         np.array([[float(x) for x in row] for row in dict(model.plan(MANY).document.values)[name].numbers])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.map_estimate import Start, find_mode, find_mode_of_all
 
 Slope = Callable[[np.ndarray], np.ndarray]
 ZERO = [Start("zero", np.zeros(2))]
@@ -132,3 +132,45 @@ def test_three_searches_that_run_into_a_narrow_valley_end_all() -> None:
     with pytest.raises(RunError, match=r"a narrow valley of U, .*; 2 more searches found none"):
         find_mode(slope, starts)
     assert set(asked) == {1.0, 2.0, 3.0}
+
+
+RNG = np.random.default_rng(3)
+X = RNG.standard_normal((4000, 3)) @ np.array([[1.0, 0.8, 0.0], [0.0, 0.5, -0.3], [0.0, 0.0, 1.0]])
+X[:, 2] *= RNG.random(4000) < 0.02  # few rows know of it
+Y = (RNG.random(4000) < 1.0 / (1.0 + np.exp(-X @ [1.0, -2.0, 2.0]))).astype(float)
+
+
+def logistic(rows: slice) -> Slope:
+    """Return the gradient of a logistic regression with prior N(0, 10 I), by some rows that stand for all."""
+
+    def slope(theta: np.ndarray) -> np.ndarray:
+        p = 1.0 / (1.0 + np.exp(-X[rows] @ theta))
+        return theta / 10.0 + len(X) / len(X[rows]) * X[rows].T @ (p - Y[rows])
+
+    return slope
+
+
+@pytest.mark.parametrize("few", [slice(0, 400), slice(0, 30)], ids=["a sample", "one that hardly knows a column"])
+@pytest.mark.parametrize("begun", [np.zeros(3), np.array([1.0, -2.0, 2.0])], ids=["far", "near"])
+def test_the_mode_of_all_data_is_found_from_that_of_some(few: slice, begun: np.ndarray) -> None:
+    slope = logistic(slice(None))
+    expected = find_mode(slope, [Start("zero", np.zeros(3))]).theta
+    found = find_mode_of_all(slope, logistic(few), [Start("begun", begun)])
+    assert found.says == "begun"
+    p = 1.0 / (1.0 + np.exp(-X @ expected))
+    root = np.linalg.cholesky(np.eye(3) / 10.0 + (X * (p * (1 - p))[:, None]).T @ X)
+    assert np.abs((found.theta - expected) @ root).max() < 1e-3
+    assert np.abs((find_mode(logistic(few), [Start("zero", begun)]).theta - expected) @ root).max() > 1.0
+
+
+def test_no_search_begins_where_the_mode_is_near() -> None:
+    """One Hessian of few rows, and a gradient of all in each turn."""
+    calls: list[int] = []
+
+    def counted(theta: np.ndarray) -> np.ndarray:
+        calls.append(1)
+        return logistic(slice(None))(theta)
+
+    near = find_mode(logistic(slice(None)), [Start("zero", np.zeros(3))]).theta + 0.01
+    find_mode_of_all(counted, logistic(slice(0, 400)), [Start("near", near)])
+    assert len(calls) < 10
