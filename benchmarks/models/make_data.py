@@ -258,16 +258,16 @@ def large(rows: int) -> tuple[np.ndarray, np.ndarray]:
     return x, (rng.random(rows) < _sigmoid(x @ theta)).astype(float)
 
 
-def large_moments(prior_variance: float = 10.0) -> dict[str, dict[str, float]]:
+def large_moments(prior_variance: float = 10.0, rows: int = LARGE_ROWS) -> dict[str, dict[str, float]]:
     """Return mode and sds by the Hessian there: moments up to a share of 1/sqrt(rows)."""
-    (x, y), theta = large(LARGE_ROWS), np.zeros(LARGE_D)
+    (x, y), theta = large(rows), np.zeros(LARGE_D)
     for _ in range(30):
         p = _sigmoid(x @ theta)
         K = (x * (p * (1.0 - p))[:, None]).T @ x + np.eye(theta.size) / prior_variance
         theta = theta - np.linalg.solve(K, x.T @ (p - y) + theta / prior_variance)
     sds = np.sqrt(np.diag(np.linalg.inv(K)))
     pairs = enumerate(zip(theta.tolist(), sds.tolist(), strict=True))
-    return {f"theta[{k}]": {"mean": mean, "sd": sd, "mcse_mean": sd / LARGE_ROWS**0.5} for k, (mean, sd) in pairs}
+    return {f"theta[{k}]": {"mean": mean, "sd": sd, "mcse_mean": sd / rows**0.5} for k, (mean, sd) in pairs}
 
 
 def main(folder: Path) -> None:

@@ -89,6 +89,8 @@ class LinearizedChain:
     """Rows that represent the data, drawn at random; None: all."""
     steps: dict[tuple[object, ...], StepAtMode] = field(default_factory=dict)
     """The steps around this mode that are known, by step size and parameters."""
+    stable: dict[tuple[bytes, ...], float | None] = field(default_factory=dict)
+    """The largest stable step sizes that are known, by parameters."""
 
     @property
     def inputs(self) -> Inputs:
@@ -162,12 +164,12 @@ class LinearizedChain:
     def around(self, mode: Array) -> "LinearizedChain":
         """Return the chain with its target around a mode. Raises ValueError where U does not curve upwards there."""
         estimated = self.sampler.gradients if self.has_batches else None
-        return replace(self, target=target_at_mode(self.slope_of_few, mode, estimated), steps={})
+        return replace(self, target=target_at_mode(self.slope_of_few, mode, estimated), steps={}, stable={})
 
     @property
     def step(self) -> StepAtMode:
         """The step at these settings, the same for all batches."""
-        key = (self.inputs.eps, *(np.asarray(value).tobytes() for value in self.inputs.parameters.values()))
+        key = self.inputs.eps, self._key()
         if key not in self.steps:
             self.steps[key] = StepAtMode.of(self.quadratic, self.inputs, self.at_mode)
         return self.steps[key]
@@ -244,11 +246,20 @@ class LinearizedChain:
         def F_at(eps: float) -> Array:
             return self.with_step(eps).step.matrix_at(found.z)
 
-        try:
-            with np.errstate(all="ignore"):
-                return largest_stable(F_at, self.inputs.eps, 2.0, 0.02)
-        except (ValueError, np.linalg.LinAlgError):  # a step size for which there is no noise to draw
-            return None
+        key = self._key(*filter(None, [self.sampler.build.estimated]))
+        if key not in self.stable:
+            try:
+                with np.errstate(all="ignore"):
+                    self.stable[key] = largest_stable(F_at, self.inputs.eps, 2.0, 0.02)
+            except (ValueError, np.linalg.LinAlgError):  # a step size for which there is no noise to draw
+                self.stable[key] = None
+        return self.stable[key]
+
+    def _key(self, *others: str) -> tuple[bytes, ...]:
+        """Return the values of all parameters but some, as a key."""
+        names = parameter_names(self.sampler.module, self.sampler.build)
+        left = {names[name] for name in others if name in names}
+        return tuple(np.asarray(x).tobytes() for name, x in self.inputs.parameters.items() if name not in left)
 
     def with_step(self, eps: float) -> "LinearizedChain":
         """Return the chain with another step size."""

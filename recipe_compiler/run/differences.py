@@ -13,6 +13,10 @@ AGREE = 0.1
 """How far Hessians by differences of several widths may be apart, in units in which one is the identity."""
 
 
+STILL = 1e-3
+"""How many widths of a difference a state may be from one that does not change to have the same derivatives."""
+
+
 def jacobian(function: Callable[[Array], Array], at: Array, widths: Array) -> Array:
     """Return d function/d at by central differences over widths."""
     columns = [(function(at + w) - function(at - w)) / (2.0 * w.max()) for w in np.diag(widths)]
@@ -66,11 +70,21 @@ def is_definite(S: Array) -> bool:
 
 
 def standstill(change: Callable[[Array], Array], z: Array, widths: Array) -> tuple[Array, Array]:
-    """Return the state that does not change, and the matrix of the change there, by Powell's hybrid method (SciPy).
+    """Return the state that does not change, and the matrix of the change there.
+
+    By one Newton step where that is all but none, else by Powell's hybrid method (SciPy).
 
     Raises:
         ValueError: it finds none; says what it met.
     """
+    with np.errstate(all="ignore"):
+        slopes = jacobian(change, z, widths)
+    try:
+        move = np.linalg.solve(slopes, change(z))
+        if (np.abs(move) <= STILL * widths).all():
+            return z - move, slopes
+    except np.linalg.LinAlgError:  # a direction that a step leaves alone, of which the search says more
+        pass
     from scipy import optimize
 
     def scaled(y: Array) -> Array:
