@@ -1,6 +1,7 @@
 """Derivatives by central differences, and the state where a step stands still."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,11 @@ def standstill(change: Callable[[Array], Array], z: Array, widths: Array) -> tup
     Raises:
         ValueError: it finds none; says what it met.
     """
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):  # of what is singular the search says more
         slopes = jacobian(change, z, widths)
-    try:
         move = np.linalg.solve(slopes, change(z))
         if (np.abs(move) <= STILL * widths).all():
             return z - move, slopes
-    except np.linalg.LinAlgError:  # a direction that a step leaves alone, of which the search says more
-        pass
     from scipy import optimize
 
     def scaled(y: Array) -> Array:
