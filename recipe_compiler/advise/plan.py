@@ -184,7 +184,7 @@ def plan(
     for some in (candidates, subtracted):
         if some and (not bends or len(candidates) + len(subtracted) > 1):
             try:
-                below = min((choice.work for choice in choices), default=math.inf)
+                below = math.inf if bends else min((choice.work for choice in choices), default=math.inf)
                 choices.append(
                     choose(
                         tuple(some), open_ones, K, stated.share, around.steepest, budget.say, sizes=sizes, below=below

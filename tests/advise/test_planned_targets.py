@@ -202,7 +202,7 @@ CASES = {
         partial(stated, "linear_regression", variant="minibatch"), UNCENTRED, "control variates", DATA
     ),
     "V of the mode subtracted": Case(
-        partial(stated, LOGISTIC, variant="minibatch", parameters={"prior_variance": 4}, batch_size=5, draws=2000),
+        partial(stated, LOGISTIC, variant="minibatch", parameters={"prior_variance": 4}, batch_size=16, draws=2000),
         lambda: grid(U_few, *(np.linspace(at - far, at + far, 121) for at, far in ((0.8, 3), (1.1, 4), (-1.5, 4)))),
         "its noise at the mode subtracted", {"x": X_FEW, "y": Y_FEW},
     ),
