@@ -166,7 +166,10 @@ def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) ->
         every = (*small_sizes(build), more_than_two(build))
         heads = [size for size, _ in program.heads]
         named = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
-        small = [dict(one) for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads) for sizes in named)]
+        small = [
+            dict(one)
+            for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads if size in sizes) for sizes in named)
+        ]
         shapes = (module,) if plain == module.kernel else (emitted(plain), module)
         pinned = pinned_sizes(build, step)
         texts = [([with_heads(shape, sizes) for shape in shapes], pinned) for sizes in small]
@@ -200,9 +203,10 @@ def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> 
             yield modules, pinned_sizes(build, declared)
 
     def to_read() -> "Iterable[Reading]":
-        from recipe_compiler.readback.readback import readings_of_build
+        from recipe_compiler.readback.readback import readings_of_build, with_heads
 
-        return readings_of_build(tuple(small()), module, derivation, names, sizes)
+        few = [([with_heads(shape, {}) for shape in shapes], pinned) for shapes, pinned in small()]
+        return readings_of_build(few, with_heads(module, {}), derivation, names, sizes)
 
     return Made(module, names, step, to_read)
 

@@ -28,6 +28,7 @@ from recipe_compiler.program.step_stats import (
 from recipe_compiler.spec.found_q import has_found_q
 from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
+from recipe_compiler.spec.recursion import says_of_equations
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.gradient_noise import LOST, OtherFormError, find_subtraction, format_given_up
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
@@ -309,11 +310,12 @@ def _target(build: Build) -> Iterator[str]:
         yield f"log_likelihood of {what} = {written}"
     elif target.log_prior is not None:
         yield f"{potential} = -log_prior{det}"
-    for state in target.recursion:
+    for state in (state for state in target.recursion if not state.solves):
         yield f"{state.block.name} before the first row = {text(state.start)}"
         yield f"{state.block.name} after a row = {text(state.next)}"
     if target.log_prior is not None:
         yield f"log_prior = {_as_written(target.source, 'log_prior') or text(target.log_prior)}"
+    yield from says_of_equations(target)
     let = json.loads(target.source.document).get("let") or {}
     yield from (f"{name} = {formula}" for name, formula in let.items())
     if det:

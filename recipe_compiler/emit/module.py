@@ -32,7 +32,7 @@ from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_energies import lower_energies, lower_full_gradient
-from recipe_compiler.program.program import REST, ROWS, Program, symbolic_sizes
+from recipe_compiler.program.program import REST, ROWS, Program, steps_at_head, symbolic_sizes
 from recipe_compiler.program.step_stats import TOLD
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
@@ -46,7 +46,7 @@ _WORDS = """
     step_lanes run_lanes lanes lanes_noise lanes_told lanes_draws lane turn draw FORMAT SPEC_DIGEST VARIANT
     REPLACEMENT BLOCKS SIZES PARAMETERS CONSTANTS DATA COLUMN_MAJOR ARGUMENTS LANES_ARGUMENTS FIRST_ARGUMENTS CODE
     POTENTIAL_BLOCK ENERGY_CONSTANTS prepare_full_gradient full_gradient full_potential log_likelihood auxiliary_energy
-    prepare_energies
+    prepare_energies at_step at_stage
 """
 OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws"))))
 """Names that every emitted module has for itself."""
@@ -236,7 +236,9 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
 def _constants(program: Program) -> Iterator[str]:
     """Yield the lines that functions need above them."""
     if program.heads:
-        yield "# sizes of the target's blocks: what stands below is the same for all of them"
+        solved = program.heads == steps_at_head(program.gradient)
+        what = "steps of the solver from row to row" if solved else "sizes of the target's blocks"
+        yield f"# {what}: what stands below is the same for all of them"
         yield from (f"{size} = {number}" for size, number in program.heads)
         yield ""
     yield '_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums'

@@ -73,12 +73,14 @@ class Kind(StrEnum):
     DIAGONAL = "diagonal"
     INTEGER = "integer"
     """Of data alone."""
+    INCREASING = "increasing"
+    """Of data alone: a number is at least that of the row before, an entry of a row above the one before it."""
 
 
-OF_PARAMETERS = tuple(kind for kind in Kind if kind is not Kind.INTEGER)
+OF_PARAMETERS = tuple(kind for kind in Kind if kind not in (Kind.INTEGER, Kind.INCREASING))
 SIGNS = (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)
 """What is declared of every entry, of a diagonal matrix of those on its diagonal."""
-OF_DATA = (Kind.REAL, *SIGNS, Kind.INTEGER)
+OF_DATA = (Kind.REAL, *SIGNS, Kind.INTEGER, Kind.INCREASING)
 """The kinds that a field of the data may be of: each is about every number in it."""
 OF_ROW_STATES = (Kind.REAL, Kind.POSITIVE)
 """The kinds that a state of a recursion may be of: what is claimed of every entry of it before every row."""

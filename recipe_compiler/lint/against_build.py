@@ -30,6 +30,7 @@ from recipe_compiler.spec.known_potential import express_blocks
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Claims, Data, Document, Dynamics, Target
 from recipe_compiler.spec.positions import declared_formulas, equation_formulas, smallest_sizes, stated_formulas
+from recipe_compiler.spec.recursion import weights_of_stages
 from recipe_compiler.trace.operations import Trace
 from recipe_compiler.verify.core.build_values import bind_values, find_known_sizes, fix_sizes
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
@@ -330,9 +331,13 @@ def _write_row_likelihoods(
     """Yield the log likelihood of one row after the other; the states of a recursion pass from each to the next."""
     states = {state.block.name: substitute(state.start, places) for state in target.recursion}
     for k in range(rows):
-        here = {**places, **{f.name: _take_row(f.name, f.shape, rows, k) for f in target.declarations.data}, **states}
+        here = {**places, **{f.name: _take_row(f.name, f.shape, rows, k) for f in target.declarations.data}}
+        for weights in weights_of_stages(target):
+            inside = {**here, **states, **weights}
+            states |= {s.block.name: substitute(s.next, inside) for s in target.recursion if s.solves}
+        here |= states
         yield substitute(log_likelihood, here)
-        states = {state.block.name: substitute(state.next, here) for state in target.recursion}
+        states |= {s.block.name: substitute(s.next, here) for s in target.recursion if not s.solves}
 
 
 def _take_row(name: str, shape: Shape, rows: int, k: int) -> Formula:

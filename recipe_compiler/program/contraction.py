@@ -36,6 +36,7 @@ from recipe_compiler.program.lower_inverse import (
     log_determinant,
     structure,
 )
+from recipe_compiler.program.program import STAGE
 from recipe_compiler.tensor.atoms import ONE, Factor, moved, slots
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -254,6 +255,16 @@ def _ahead(defined: Definitions, atom: Applied, variables: Variables, words: str
     return Ref(name, at)
 
 
+def _at_stage(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> Ref:
+    """Return where a function of numbers at a stage of a step is kept: one number, for all that pass on there."""
+    name = defined.name_of(atom)
+    if name is None:
+        value = _call(defined, atom, scope, variables)
+        name = defined.naming(f"{_head(atom.fn)}_of_stage")
+        defined.having(Array(name), (Assign(Ref(name), value),), meant=atom)
+    return Ref(name)
+
+
 def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> Call:
     return Call(atom.fn, tuple(scalar(defined, arg, scope, variables) for arg in atom.args))
 
@@ -275,6 +286,8 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
             return _ahead(defined, atom, variables, "of_state", constant=defined.is_constant(atom))
         case Applied() if defined.ahead and scope and not indices(atom):
             return _ahead(defined, atom, variables, "of_state", constant=False)
+        case Applied() if any(index.label == STAGE for index in indices(atom)) and all(map(of_row, indices(atom))):
+            return _at_stage(defined, atom, scope, variables)
         case Applied():
             return _call(defined, atom, scope, variables)
         case Base(arg):

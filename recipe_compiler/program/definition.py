@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import Loops, first_free
 from recipe_compiler.program.loops import Array, Assign, Call, For, Ref, Statement
+from recipe_compiler.program.program import STAGE, STEP
 from recipe_compiler.program.traverse import compared, refs
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import (
@@ -28,6 +29,9 @@ DATUM = "n"
 ROW = "row"
 """The loop variable that is the number of a row of the data."""
 
+OF_ROW = {DATUM: ROW, STEP: STEP, STAGE: STAGE}
+"""Labels of indices that the row fixes, or its step and stage there, to their variables."""
+
 POSITION = f"[{DATUM}]"
 """How the label of a position ends that an index field of the datum says: `g[n]`."""
 
@@ -46,8 +50,8 @@ class Definition:
 
 
 def of_row(index: Index) -> bool:
-    """Whether an index is fixed by the row of the data: the row's number, or a position given by an index field."""
-    return index.label == DATUM or index.label.endswith(POSITION)
+    """Whether an index is fixed inside a row of the data: its number, a step in it, a position by an index field."""
+    return index.label in OF_ROW or index.label.endswith(POSITION)
 
 
 def reads_position(statement: Statement) -> bool:
@@ -162,7 +166,9 @@ class Definitions:
         letters = [letter for letter in LETTERS if letter not in self.taken]
         nested = [index for index in indices if not of_row(index)]
         places = {} if self.rows is None else {index: variable for index, variable, _ in self.rows.places}
-        return dict(zip(nested, letters, strict=False)) | {i: places.get(i, ROW) for i in indices if of_row(i)}
+        return dict(zip(nested, letters, strict=False)) | {
+            i: places.get(i, OF_ROW.get(i.label, ROW)) for i in indices if of_row(i)
+        }
 
     def loops(self, sizes: tuple[Size, ...]) -> Loops:
         """Return the loop over the entries of a block: its free index `i`, or none for a scalar."""

@@ -80,8 +80,41 @@ class RowState:
     """Of the array that holds the adjoint after every row, 0 after the last."""
     first: str
     """Of dU/ds before the row that is read, in the end before the first."""
+    slope: Tensor | None
+    """dU/ds_n[i] given the adjoints after row n, with the free indices of `next`; None if no block moves it.
+
+    Of a solution what row n alone adds to it, after its stages.
+    """
+    at: str = ""
+    """Of the array that holds a solution before every stage of a row, with indices of step and stage in `next`."""
+    of_stage: Tensor | None = None
+    """dU/ds before a stage given the adjoints after it."""
+
+
+STEP, STAGE = "at_step", "at_stage"
+"""The labels of the indices of steps, and of stages in them, and their variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """What all stages of all rows add to dU/db of a block b: the sum of `slope` over them, with its free indices."""
+
+    name: str
+    shape: Shape
     slope: Tensor
-    """dU/ds_n[i] given the adjoints after row n, with the free indices of `next`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """How solutions pass on before their row is read: in steps, each of the same stages (`spec/solve.py`)."""
+
+    count: Size
+    """The steps, by their name at the head of the text, or a number."""
+    steps: int
+    """Their number."""
+    weights: tuple[tuple[str, tuple[Fraction, ...]], ...]
+    """Name to its number at each stage."""
+    sums: tuple[Summed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +126,16 @@ class Recursion:
     """-log prior, without a free index."""
     term: Tensor
     """-log likelihood of row n, the free index, given the rows before it."""
+    stages: Stages | None = None
 
     @property
     def names(self) -> frozenset[str]:
         """All names that it introduces."""
-        return frozenset(name for s in self.states for name in (s.name, s.passed, s.adjoint, s.first))
+        names = {name for s in self.states for name in (s.name, s.passed, s.adjoint, s.first, s.at)} - {""}
+        if self.stages is None:
+            return frozenset(names)
+        own = (*(name for name, _ in self.stages.weights), *(one.name for one in self.stages.sums))
+        return frozenset({*names, *own, STEP, STAGE, *filter(None, [str(self.stages.count)])})
 
 
 REST, ROWS = "data", "rows"
@@ -143,6 +181,12 @@ class Gradient:
     def stacked(self) -> bool:
         """Whether the potential's block is cut into blocks of the target."""
         return any(part.block != self.block for part in self.parts)
+
+
+def steps_at_head(gradient: Gradient | None) -> tuple[tuple[str, int], ...]:
+    """Return the name of the steps from row to row of a gradient's recursion, and their number, if any."""
+    own = gradient.recursion.stages if gradient is not None and gradient.recursion is not None else None
+    return ((own.count, own.steps),) if own is not None and isinstance(own.count, str) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from recipe_compiler.program.program import (
     Refresh,
     RowState,
     Shift,
+    Stages,
     Trajectory,
 )
 from recipe_compiler.program.rebuild import with_fields, with_items
@@ -39,7 +40,7 @@ Item = TypeVar("Item")
 NAMED: Mapping[type, tuple[str, ...]] = {
     Block: ("name",), Parameter: ("name",), Datum: ("name", "size"), Shape: ("rows", "cols"),
     Gradient: ("given", "count", "others"), Part: ("start",), Potential: ("places", "count", "others"),
-    RowState: ("name", "passed", "adjoint", "first"),
+    RowState: ("name", "passed", "adjoint", "first"), Stages: ("count",),
     Evaluate: ("at",), Heat: ("before", "after"), Shift: ("old",),
     Refresh: ("old",), Draw: ("old", "places", "count"), Image: ("old",), Involution: ("start",),
     Along: ("name", "start"), Trajectory: ("flip", "given"), Handed: ("old",), CodeMove: ("given",),
@@ -71,7 +72,7 @@ def renamed(item: Item, names: Names) -> Item:
     def part(one: object, *, named: bool) -> object:
         match one:
             case str():
-                return resized(one, names) if named else one
+                return resized(one, names) if named and one else one
             case tuple():
                 return with_items(one, lambda own: part(own, named=named))
             case Tensor() | Term():

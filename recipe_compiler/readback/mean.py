@@ -12,7 +12,7 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.symbols import positions
 from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.program.program import Evaluate, Heat, Noise, Shift
+from recipe_compiler.program.program import STAGE, STEP, Evaluate, Heat, Noise, Shift
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.names import (
     Names,
@@ -105,8 +105,14 @@ def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
 def stated_value(
     tensor: Tensor, names: Names, at: tuple[int, ...] = (), row: int = 0, sums: Sums | None = None
 ) -> Scalar:
-    """Return an entry of a tensor with free indices `i`, `j`; of one row of the data where it has the index `n`."""
-    places = {index: row if index.label == "n" else at["ij".index(index.label)] for index in tensor.free}
+    """Return an entry of a tensor with free indices `i`, `j`; of one row of the data where it has the index `n`.
+
+    Of steps and stages inside of a row it is that of which the names know the values.
+    """
+    inside = {"n": row, STEP: 0, STAGE: 0}
+    places = {
+        index: inside[index.label] if index.label in inside else at["ij".index(index.label)] for index in tensor.free
+    }
     return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point, sums=sums)
 
 

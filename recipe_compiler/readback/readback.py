@@ -20,8 +20,12 @@ from recipe_compiler.emit.print_lanes import has_lanes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
+<<<<<<< HEAD
 from recipe_compiler.program.program import Program
 from recipe_compiler.readback.arguments import check_arguments
+=======
+from recipe_compiler.program.program import Program, steps_at_head
+>>>>>>> 4f4535a8 (Solve ordinary differential equations in fixed steps by states of a recursion)
 from recipe_compiler.readback.calls import rows_read
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import check_sweep
@@ -38,6 +42,8 @@ from recipe_compiler.readback.text import check_names
 
 ROWS = (1, 2, 3)
 """Numbers of rows at which the loops of a recursion are read."""
+STEPS = 2
+"""The most steps from row to row in which solutions are read."""
 BLOCKS = "the gradient of a whole block of rows"
 Check = Callable[[Module, Names, Engine], Any]
 
@@ -174,21 +180,26 @@ def sizes_to_read(program: Program) -> Iterator[Sizes]:
     least = smallest_sizes(program)
     ranges = [range(least.get(name, 1), max(3, least.get(name, 1) + 1) + 1) for name in names]
     counts = rows_read(program)
-    rows = [dict.fromkeys(counts.keys() - {"batch_size"}, n) for n in ROWS] if _has_recursion(program) else [{}]
+    numbers_of_rows = ROWS if _has_recursion(program) else ()
+    if steps_at_head(program.gradient):  # its stages are as many: three rows are read of the shipped text alone
+        numbers_of_rows = ROWS[:-1]
+    rows = [dict.fromkeys(counts.keys() - {"batch_size"}, n) for n in numbers_of_rows] or [{}]
     for numbers in product(*ranges):
         yield from (fixed | dict(zip(names, numbers, strict=True)) | counts | few for few in rows)
 
 
 def with_heads(module: Module, sizes: Sizes) -> Module:
-    """Return a module with other sizes at the head of its text: the same text, at other sizes.
+    """Return a module with other sizes at the head of its text: the same text, at other sizes, and in few steps.
 
     Raises:
         CompilerError: the text has no such head.
     """
+    if not module.program.heads:
+        return module
     head = "\n".join(f"{size} = {number}" for size, number in module.program.heads)
     if module.text.count(f"\n{head}\n") != 1:
         raise CompilerError("the emitted text does not have the sizes of the target's blocks at its head")
-    heads = tuple((size, sizes[size]) for size, _ in module.program.heads)
+    heads = tuple((size, sizes.get(size, min(number, STEPS))) for size, number in module.program.heads)
     text = module.text.replace(f"\n{head}\n", "\n" + "\n".join(f"{size} = {number}" for size, number in heads) + "\n")
     return replace(module, text=text, program=replace(module.program, heads=heads))
 
@@ -196,7 +207,7 @@ def with_heads(module: Module, sizes: Sizes) -> Module:
 def _fixed(program: Program) -> dict[str, int]:
     """Return the sizes at the head of a text, and that of the potential's block, which they give."""
     gradient, sizes = program.gradient, dict(program.heads)
-    if not sizes or gradient is None:
+    if not sizes or gradient is None or program.heads == steps_at_head(gradient):
         return sizes
     last = gradient.parts[-1]
     total = valued(last.start, sizes) + valued(extent(last.block.shape), sizes)

@@ -4,7 +4,11 @@ Differentiated at a point, by a central difference in so many digits that it is 
 written out, U of few rows of a filter is an expression of which SymPy makes no derivative in good time.
 """
 
+<<<<<<< HEAD
 from collections.abc import Sequence
+=======
+from collections.abc import Callable, Iterable, Iterator, Mapping
+>>>>>>> 4f4535a8 (Solve ordinary differential equations in fixed steps by states of a recursion)
 from dataclasses import replace
 
 import sympy as sp
@@ -25,17 +29,46 @@ DIGITS, STEP = 240, 80
 
 
 def unrolled(recursion: Recursion, count: Size, here: Names) -> tuple[Scalar, list[Scalar]]:
-    """Return -log prior and -log likelihood of every row of a recursion: s_0 = start, s_(n+1) = next(s_n, row n)."""
+    """Return -log prior and -log likelihood of every row of a recursion: s_0 = start, s_(n+1) = next(s_n, row n).
+
+    Solutions pass on stage by stage before their row is read.
+    """
     states, terms = {state: _entries(state, state.start, here, 0) for state in recursion.states}, list[Scalar]()
+    solved = [state for state in recursion.states if state.at]
+    others = [state for state in recursion.states if not state.at]
     for row in range(length(count, here.sizes)):
-        known = {state.name: lambda at, own=own: own[at[1:]] for state, own in states.items()}
-        now = replace(here, known={**here.known, **known})
+        for weights in _weights(recursion, here):
+            inside = {state.at: lambda at, own=states[state]: own[at[3:]] for state in solved}
+            now = _knowing(here, others, states, {**inside, **weights})
+            states |= {state: _entries(state, state.next, now, row) for state in solved}
+        now = _knowing(here, recursion.states, states)
         terms.append(stated_value(recursion.term, now, (), row, {}))
-        states = {state: _entries(state, state.next, now, row) for state in states}
+        states |= {state: _entries(state, state.next, now, row) for state in others}
     return stated_value(recursion.prior, here, (), 0, {}), terms
 
 
-def _entries(state: RowState, tensor: Tensor, here: Names, row: int) -> dict[tuple[int, ...], Scalar]:
+Entries = dict[tuple[int, ...], Scalar]
+Known = Mapping[str, Callable[[tuple[int, ...]], Scalar]]
+
+
+def _weights(recursion: Recursion, here: Names) -> Iterator[Known]:
+    """Yield the weights of every stage of every step inside of a row."""
+    own = recursion.stages
+    if own is not None:
+        stages = zip(*(numbers for _, numbers in own.weights), strict=True)
+        each = [dict(zip((name for name, _ in own.weights), numbers, strict=True)) for numbers in stages]
+        for weights in each * length(own.count, here.sizes):
+            yield {name: lambda _, x=x: sp.Rational(x) for name, x in weights.items()}
+
+
+def _knowing(
+    here: Names, own: Iterable[RowState], states: Mapping[RowState, Entries], more: Known | None = None
+) -> Names:
+    known = {state.name: lambda at, entries=states[state]: entries[at[1:]] for state in own}
+    return replace(here, known={**here.known, **known, **(more or {})})
+
+
+def _entries(state: RowState, tensor: Tensor, here: Names, row: int) -> Entries:
     return {at: stated_value(tensor, here, at, row, {}) for at in positions(state.shape, here.sizes)}
 
 

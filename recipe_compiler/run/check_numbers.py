@@ -136,6 +136,9 @@ def _are_allowed(datum: Datum, array: NDArray[Any]) -> NDArray[np.bool_]:
             allowed &= SIGNED[kind](array, 0)
         elif kind is Kind.INTEGER:
             allowed &= array == np.floor(array)
+        elif kind is Kind.INCREASING:
+            after = np.diff(array, axis=-1)
+            allowed &= np.insert(after > 0 if array.ndim > 1 else after >= 0, 0, values=True, axis=-1)
     return allowed
 
 

@@ -16,7 +16,7 @@ from recipe_compiler.formula.operators import INVERTING
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import with_arrays
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Energies, Gradient, Part, Program
+from recipe_compiler.program.program import Energies, Gradient, Part, Program, steps_at_head
 from recipe_compiler.program.rebuild import with_tensors
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
@@ -127,11 +127,14 @@ def discretise(
             energies=_energies(derivation, sampled),
             narrow=build.data is not None and build.data.dtype == "float32",
             mapped=build.data is not None and bool(build.data.arrays),
-            heads=tuple(
-                (name, stated[name]) for name in stacked_sizes(build.target.declarations) if name not in one_name
-            )
-            if for_every_size
-            else (),
+            heads=(
+                *(
+                    (name, stated[name])
+                    for name in (stacked_sizes(build.target.declarations) if for_every_size else ())
+                    if name not in one_name
+                ),
+                *steps_at_head(program.gradient),
+            ),
         ),
         one_name,
     )

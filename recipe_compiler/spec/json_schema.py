@@ -58,10 +58,11 @@ def _schema(hint: Any) -> Schema:
             return {"type": "array", "items": _schema(item)}
         case _ if isinstance(hint, type) and issubclass(hint, Part):
             fields = fields_of(hint)
+            _, others = fields.pop("others", ("", None))
             return {
                 "type": "object",
                 "description": hint.__doc__,
-                "additionalProperties": fields.pop("others", None) is not None,
+                "additionalProperties": False if others is None else _schema(get_args(others)[1]) or True,
                 "properties": {key: _schema(own) for key, (_, own) in fields.items()},
                 "required": [key for key, (name, _) in fields.items() if not hasattr(hint, name)],
             }

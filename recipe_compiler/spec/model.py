@@ -461,7 +461,20 @@ class RowState:
     start: Formula
     """Without data."""
     next: Formula
-    """Of ONE datum, in which all states are those before it."""
+    """Of ONE datum, in which all states are those before it; of a solution after one stage of a step."""
+    solves: str = ""
+    """The entry of `solve` that it belongs to: it passes on at every stage of every step, before its row is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """How states of solutions pass from row to row: in so many steps, each of the same stages."""
+
+    steps: int
+    weights: tuple[tuple[str, tuple[Fraction, ...]], ...]
+    """Names in `next` to their numbers by stage; they are blocks there, as states are."""
+    says: str
+    """The method and its steps, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,6 +506,8 @@ class Target:
     """Whether its author states that exp(-U) has a finite integral: it is then given, never proved."""
     recursion: tuple[RowState, ...] = ()
     """The states that pass from row to row. With any, U is no sum of independent rows (`spec/recursion.py`)."""
+    stages: Stages | None = None
+    """Those of the method by which some of the states solve differential equations (`spec/solve.py`)."""
 
     @property
     def is_open(self) -> bool:

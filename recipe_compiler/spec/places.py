@@ -14,7 +14,7 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Build, Document, Source
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
-ORDERED = frozenset({"state", "parameters", "functions", "data", "recursion"})
+ORDERED = frozenset({"state", "parameters", "functions", "data", "recursion", "solve"})
 """Sections whose order is meant: that of z, of arguments, of fields."""
 
 

@@ -31,6 +31,7 @@ from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import placed, source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
+from recipe_compiler.spec.solve import read_solve
 from recipe_compiler.spec.target_densities import demand_increasing, demand_sets, read_stated, with_data_of
 from recipe_compiler.spec.transform import unbounded
 from recipe_compiler.spec.validate import validate
@@ -65,14 +66,16 @@ def read_target(root: Mapping, file: str) -> Target:
         page["gradient"].fault(problem, "only blocks with a proved law are drawn")
     transforms = {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     check_recursion(page, document, declarations)
-    states = state_blocks(page, document.recursion, declarations)
+    states = state_blocks(page, document, declarations)
     of_row = of_one_datum(with_states(declarations, states))
     page = with_let(page, tuple(document.let), of_row)
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, of_row, "log_likelihood", with_data=True)
     check_rows(page, declarations, (("potential", potential), ("log_prior", log_prior)))
-    recursion = read_recursion(page, states, declarations)
+    recursion = read_recursion(page, document.recursion, states, declarations)
+    declarations, solved, stages = read_solve(page, document.solve, states, declarations)
+    recursion = (*recursion, *solved)
     demand_read(page, recursion, log_likelihood)
     stated = read_stated(page, of_row, tuple(document.recursion)) if not faults.found else Stated()
     demand_sets(page, declarations, stated)
@@ -87,7 +90,7 @@ def read_target(root: Mapping, file: str) -> Target:
     source = source_of(root, file)
     formulas = potential, log_prior, log_likelihood
     target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
-    target = replace(target, assumes_integral=assumes_integral(page), recursion=recursion)
+    target = replace(target, assumes_integral=assumes_integral(page), recursion=recursion, stages=stages)
     with placed(source, "state"):
         return unbounded(target, transforms)
 
@@ -136,9 +139,9 @@ def _check_parts(page: Page, document: TargetDocument) -> None:
     likelihood, data = document.log_likelihood is not None, bool(document.data)
     alone = "gradient" if document.gradient is not None else "potential"
     others = (
-        ("potential", "recursion", "log_prior", "log_likelihood")
+        ("potential", "recursion", "solve", "log_prior", "log_likelihood")
         if alone == "gradient"
-        else ("recursion", "log_prior", "log_likelihood", "data")
+        else ("recursion", "solve", "log_prior", "log_likelihood", "data")
     )
     if document.gradient is not None or document.potential is not None:
         for name in others:

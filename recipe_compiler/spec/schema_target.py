@@ -11,6 +11,7 @@ from recipe_compiler.spec.fields import (
     RowStateKinds,
     ShapeField,
     SizeField,
+    StepsNumber,
     Text,
     WholeNumber,
     left_out,
@@ -65,6 +66,25 @@ Recursion = Annotated[
 ]
 
 
+class SolvedEntry(Part):
+    """A solution z of dz/dt = slope, from z = start on."""
+
+    shape: ShapeField = SCALAR
+    start: Annotated[FormulaText, "the solution at `from`"]
+    slope: Annotated[FormulaText, "dz/dt: of the solutions, of the state, of the data of the row, and of the time"]
+
+
+class SolveEntry(Part):
+    """Ordinary differential equations, solved from row to row in fixed steps; every other key is a solution."""
+
+    others: dict[Name, SolvedEntry] = {}
+    """Every other key."""
+    times: Annotated[Name, "the field of the data that is the time of a row; in a slope, the time there"]
+    from_: Annotated[FormulaText, "the time of the start: a number, or a formula of parameters"]
+    steps: Annotated[StepsNumber, "steps from the time of a row to that of the next"]
+    method: Annotated[Literal["euler", "midpoint", "heun", "ralston", "rk4"], "of fixed steps"] = "rk4"
+
+
 class TargetDocument(Document):
     """A statistical model: log_prior and log_likelihood of one datum, log_prior alone, or a potential alone."""
 
@@ -75,6 +95,7 @@ class TargetDocument(Document):
     potential: FormulaText | None = None
     let: Annotated[dict[Name, FormulaText], "names for parts of the formulas below"] = {}
     recursion: Recursion = {}
+    solve: SolveEntry | None = None
     log_prior: FormulaText | None = None
     log_likelihood: FormulaText | None = None
     gradient: Annotated[Text | None, "my_gradient.py:grad_U, code that is not proved"] = None

@@ -36,7 +36,7 @@ from recipe_compiler.spec import formulas
 from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Guards, Stated, StatedDensity
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.recursion import SECTION, entry_of
+from recipe_compiler.spec.recursion import SECTION
 from recipe_compiler.spec.values import kind_problem
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
@@ -66,7 +66,7 @@ def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = 
         if rest:
             others.append((name, text.elaborated(_sum(rest), scope, SCALAR)))
     for state, formula in ((state, formula) for state in states for formula in ("start", "next")):
-        entry = entry_of(state, formula)
+        entry = f"{SECTION}.{state}.{formula}"
         if (text := page[SECTION, state, formula].entry) is not None:
             calls = list(_calls(text.tree(), declarations))
             densities += (_stated(call, text, scope, entry, is_term=False) for call in calls)

@@ -128,8 +128,8 @@ class _Reader:
 
     def _part(self, model: type[Part], raw: dict[str, Raw], at: Page) -> Part:
         fields, stated = fields_of(model), dict[str, Any]()
-        takes_others = fields.pop("others", None) is not None
-        for key in (key for key in raw if key not in fields and not takes_others):
+        of_others = fields.pop("others", None)
+        for key in (key for key in raw if key not in fields and of_others is None):
             at.faults.malformed_at(at[key].where, at[key].label, *_unknown_key(key, tuple(fields), model.hint))
         for key, (name, hint) in fields.items():
             made = self.read(hint, raw[key], at[key]) if key in raw else _FAULTY
@@ -144,8 +144,9 @@ class _Reader:
                 stated[name] = _STAND_INS[at[key].label]
             else:
                 self.is_whole = self.is_whole and not is_needed
-        others = {key: value for key, value in raw.items() if key not in fields}
-        return model(**stated, **({"others": others} if takes_others else {}))
+        if of_others is not None:
+            stated["others"] = self.read(of_others[1], {key: own for key, own in raw.items() if key not in fields}, at)
+        return model(**stated)
 
 
 def fields_of(model: type[Part]) -> dict[str, tuple[str, Any]]:

@@ -73,5 +73,5 @@ def _list_formulas(target: Target) -> Iterator[tuple[str, Formula, bool]]:
     if target.log_likelihood is not None:
         yield "log_likelihood", target.log_likelihood, True
     for state in target.recursion:
-        yield entry_of(state.block.name, "start"), state.start, False
-        yield entry_of(state.block.name, "next"), state.next, True
+        yield entry_of(state, "start"), state.start, False
+        yield entry_of(state, "next"), state.next, True

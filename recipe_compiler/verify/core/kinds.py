@@ -46,7 +46,7 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
             return is_skew(plain(formula, declarations), declarations)
         case Kind.DIAGONAL:
             return is_diagonal(plain(formula, declarations), declarations)
-        case Kind.INTEGER:  # of data alone, whose numbers are looked at
+        case Kind.INTEGER | Kind.INCREASING:  # of data alone, whose numbers are looked at
             return False
 
 
