@@ -84,7 +84,7 @@ def applicable(d: Documents) -> list[tuple[str, str]]:
     facts |= {"auxiliary": d.own and {*d.blocks} - {*d.own} and not other, "formula": not facts["code"]}
     domains, theirs = ({x["domain"] for x in formulas.declared(y, "state").values()} for y in (d.dynamics, d.target))
     facts |= {"circle": "circle" in domains, "circles": "circle" in theirs}
-    facts |= {key: d.target.get(key) for key in ("laws", "recursion")}
+    facts |= {"laws": d.target.get("laws"), "recursion": d.target.get("recursion") or d.target.get("solve")}
     sets = [str(entry.get("constraint", "")) for entry in formulas.declared(d.target, "state").values()]
     facts["sets"] = [one for one in sets if one and one != "positive" and not one.startswith("interval")]
     facts |= {"f": d.Q or claims.get("drift"), "estimate": "grad_tilde" in d.names(claims.get("update"))}

@@ -182,8 +182,10 @@ def _entry(array: Array) -> Entry:
 
 
 def free_name(name: str, build: Build) -> str:
-    """Return a name that no parameter of a build has."""
+    """Return a name that nothing in a build has."""
+    documents = (build.dynamics, build.target, build.target.declared or build.target)
     taken = {parameter.name for parameter in declared_parameters(build)}
+    taken = taken.union(*(one.declarations.names for one in documents))
     while name in taken:
         name += "_"
     return name

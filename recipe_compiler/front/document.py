@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.latex import latex_name
 from recipe_compiler.formula.show import latex
 from recipe_compiler.spec import model
 from recipe_compiler.spec.model import Dynamics, Target
@@ -44,8 +45,14 @@ def _potential(target: Target) -> Iterator[str]:
         yield rf"\log p_n &= {_as_stated(target, 'log_likelihood', target.log_likelihood)}"
     elif target.log_prior is not None:
         yield f"U &= -({_as_stated(target, 'log_prior', target.log_prior)})"
+    slopes = {} if target.stages is None else dict(target.stages.slopes)
     for state in target.recursion:
         name = latex(Symbol(state.block.name, state.block.shape, Role.BLOCK))
+        if target.stages is not None and state.block.name in slopes:
+            of_time, slope = rf"\frac{{d {name}}}{{d {latex_name(target.stages.time)}}}", slopes[state.block.name]
+            yield rf"{of_time} &= {latex(slope)}, \quad \text{{first }} {latex(state.start)}"
+        if state.solves:
+            continue
         yield rf"{name} &\leftarrow {latex(state.next)}, \quad \text{{first }} {latex(state.start)}"
 
 

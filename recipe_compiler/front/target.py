@@ -31,6 +31,10 @@ class Target(Document):
     recursion : mapping, optional
         State that passes from row to row to its formulas: `{e: {"start": 0, "next": y - mu - theta*e}}`. The log
         likelihood of a row, and `next`, read the states as they are before it.
+    solve : mapping, optional
+        Solution of an ordinary differential equation to its formulas, and how it is solved from row to row:
+        `{z: {"start": 1, "slope": -k*z}, "times": t, "from": 0, "steps": 10, "method": "rk4"}`. The log likelihood of a
+        row reads the solutions at the time of the row.
     data : sequence of Expression
         Fields of the data, made by `recipe_compiler.data`.
     gradient : str, optional
@@ -78,6 +82,7 @@ class Target(Document):
         laws: Mapping[Any, str] | None = None,
         derived: Mapping[Any, object] | None = None,
         recursion: Mapping[Any, Mapping[str, object]] | None = None,
+        solve: Mapping[Any, object] | None = None,
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
@@ -86,11 +91,17 @@ class Target(Document):
         blocks, fields = s.state(state), s.declared(*data)
         stated_laws = s.keys("laws", laws, 'laws={tau: "Gamma(a, b)"}')
         formulas = s.keys("derived", derived, 'derived={"theta": mu + tau*eta}')
-        passed = s.keys("recursion", recursion, 'recursion={s: {"start": 1, "next": s/2 + y}}')
-        states = dict(_row_states(s, passed))
-        rows = [formula for _, entry in states.values() for formula in entry.values()]
+        passed = s.keys("recursion", recursion, f"recursion={_STATE}")
+        equations = s.keys("solve", solve, f"solve={_SOLUTION}")
+        method = {key: equations[key] for key in ("times", "from", "steps", "method") if key in equations}
+        solved = {key: entry for key, entry in equations.items() if not (isinstance(key, str) and key in method)}
+        states = dict(_row_states(s, "recursion", passed, _STATE))
+        solutions = dict(_row_states(s, "solve", solved, _SOLUTION))
+        rows = [formula for _, entry in (*states.values(), *solutions.values()) for formula in entry.values()]
+        rows += [method["from"]] if "from" in method else []
         used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume, *formulas.values(), *rows)
         taken = {**dict.fromkeys(states, "a state of the recursion"), **{item.name: "a block" for item in blocks}}
+        taken |= dict.fromkeys(solutions, "a solution")
         taken |= {item.name: "a field of the data" for item in fields}
         lengths = sizes_of(*blocks, *fields, *used)
         root = s.document(
@@ -103,6 +114,7 @@ class Target(Document):
             assume=list(assume) or None,
             potential=potential,
             recursion={name: s.row_state(item, entry) for name, (item, entry) in states.items()} or None,
+            solve=_equations(s, solutions, method) if equations else None,
             log_prior=log_prior,
             log_likelihood=log_likelihood,
             gradient=gradient,
@@ -120,18 +132,31 @@ class Target(Document):
     _repr_latex_ = to_latex
 
 
+_STATE = '{s: {"start": 1, "next": s/2 + y}}'
+_SOLUTION = '{z: {"start": 1, "slope": -k*z}, "times": t, "from": 0, "steps": 10}'
+
+
+def _equations(
+    s: Statement, solutions: Mapping[str, tuple[Declared, Mapping[str, object]]], method: Mapping[str, object]
+) -> Node:
+    """Return what a document states of differential equations."""
+    fields = {key: s.declared(own)[0].name for key, own in method.items() if key == "times" and s.declared(own)}
+    entries = {name: s.row_state(item, entry) for name, (item, entry) in solutions.items()}
+    return s.mapping(**entries, **{**method, **fields})
+
+
 def _row_states(
-    s: Statement, given: Mapping[str, object]
+    s: Statement, section: str, given: Mapping[str, object], example: str
 ) -> Iterator[tuple[str, tuple[Declared, Mapping[str, object]]]]:
-    """Yield the states of a recursion by their names, each as declared, with its formulas."""
+    """Yield the states of a recursion, or solutions, by their names, each as declared, with its formulas."""
     for key, entry in given.items():
         named = s.declared(key)
         if len(named) != 1 or named[0].of is not None:
             problem = f"found `{shown(key)}`, expected a name with its shape"
-            s.fault("recursion", problem, 'write `s = scalar("s")` and `recursion={s: {...}}`')
+            s.fault(section, problem, f'write `s = scalar("s")` and `{section}={{s: {{...}}}}`')
             continue
         name = named[0].name
-        yield name, (named[0], s.keys(f"recursion.{name}", entry, '{"start": 1, "next": s/2 + y}'))
+        yield name, (named[0], s.keys(f"{section}.{name}", entry, example))
 
 
 def _field(s: Statement, field: Declared) -> Node:

@@ -156,7 +156,7 @@ def require_claimed_law(claim: Json, d: Documents, block: str, points: list[Poin
     require(law, f"{block} is drawn, but no law of it is claimed")
     fields, domains = declared(target, "data"), {x["domain"] for x in declared(target, "state").values()}
     plain = domains <= {*FREE, "positive", "interval"} and not any("in" in x or not x["shape"] for x in fields.values())
-    require(plain and not target.get("recursion"), "draws by row and of counts", TrustedError)
+    require(plain and not (target.get("recursion") or target.get("solve")), "draws by row and of counts", TrustedError)
     own = {
         **target,
         "H": "0",

@@ -334,10 +334,10 @@ def _write_row_likelihoods(
         here = {**places, **{f.name: _take_row(f.name, f.shape, rows, k) for f in target.declarations.data}}
         for weights in weights_of_stages(target):
             inside = {**here, **states, **weights}
-            states |= {s.block.name: substitute(s.next, inside) for s in target.recursion if s.solves}
+            states |= {s.block.name: substitute(s.next, inside) for s in target.recursion if s.staged}
         here |= states
         yield substitute(log_likelihood, here)
-        states |= {s.block.name: substitute(s.next, here) for s in target.recursion if not s.solves}
+        states |= {s.block.name: substitute(s.next, here) for s in target.recursion if not s.staged}
 
 
 def _take_row(name: str, shape: Shape, rows: int, k: int) -> Formula:

@@ -64,7 +64,8 @@ def lower_scans(
     says = tuple(Comment(line) for state in recursion.states for line in _says(state))
     loop = For(ROW, count, (*keep, *stages.body, *read, *follow.of_row))
     forward = (*inside.weights, *says, *begin.before, *begin.of_row, *stages.before, *follow.before, loop)
-    arrays = (*_arrays((*seen, *others), count, "name", "passed"), *begin.arrays, *stages.arrays, *follow.arrays)
+    kept = tuple(state for state in recursion.states if state in seen or not state.at)
+    arrays = (*_arrays(kept, count, "name", recursion.states, "passed"), *begin.arrays, *stages.arrays, *follow.arrays)
     arrays = (*arrays, *inside.arrays(solved, count))
     if not every:
         return Scans(forward, arrays)
@@ -85,7 +86,7 @@ def lower_scans(
     )
     loop = For(ROW, count, (*keep, *gain.of_row, *back.body, *pull.of_row), backwards=True)
     backward = (*map(Comment, lines), *last, *inside.zeros, *pull.before, *gain.before, *back.before, loop)
-    over_rows = (*_arrays(others, count, "adjoint", "first"), *inside.running(solved))
+    over_rows = (*_arrays(others, count, "adjoint", others, "first"), *inside.running(solved))
     return Scans((*forward, *backward), (*arrays, *over_rows, *pull.arrays, *gain.arrays, *back.arrays))
 
 
@@ -179,11 +180,13 @@ def _each(
     return tuple(one for own, loops in every for one in nested(loops, (store(own, tuple(v for _, v in loops)),)))
 
 
-def _arrays(states: Sequence[RowState], count: Size, over_rows: str, running: str) -> tuple[Array, ...]:
+def _arrays(
+    kept: Sequence[RowState], count: Size, over_rows: str, passed: Sequence[RowState], running: str
+) -> tuple[Array, ...]:
     """Return the arrays over the rows, and those of columns that pass from row to row; numbers are scalars."""
-    kept = (Array(getattr(state, over_rows), (count, *state.shape.sizes)) for state in states)
-    passed = (Array(getattr(state, running), state.shape.sizes) for state in states if state.shape.sizes)
-    return (*kept, *passed)
+    arrays = (Array(getattr(state, over_rows), (count, *state.shape.sizes)) for state in kept)
+    columns = (Array(getattr(state, running), state.shape.sizes) for state in passed if state.shape.sizes)
+    return (*arrays, *columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +226,7 @@ def _computed(
         )
     before: tuple[Statement, ...] = ()
     of_row: tuple[Statement, ...] = ()
-    waiting: set[str] = set()
+    waiting = {own.adjoint for _, own, _ in values if isinstance(own, RowState)}
     within = set(defined.variables(row).values())
     for definition in defined.changing[kept:]:
         read = list(refs(definition.body))

@@ -20,12 +20,8 @@ from recipe_compiler.emit.print_lanes import has_lanes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
-<<<<<<< HEAD
-from recipe_compiler.program.program import Program
-from recipe_compiler.readback.arguments import check_arguments
-=======
 from recipe_compiler.program.program import Program, steps_at_head
->>>>>>> 4f4535a8 (Solve ordinary differential equations in fixed steps by states of a recursion)
+from recipe_compiler.readback.arguments import check_arguments
 from recipe_compiler.readback.calls import rows_read
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import check_sweep

@@ -4,11 +4,7 @@ Differentiated at a point, by a central difference in so many digits that it is 
 written out, U of few rows of a filter is an expression of which SymPy makes no derivative in good time.
 """
 
-<<<<<<< HEAD
-from collections.abc import Sequence
-=======
-from collections.abc import Callable, Iterable, Iterator, Mapping
->>>>>>> 4f4535a8 (Solve ordinary differential equations in fixed steps by states of a recursion)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -75,18 +71,20 @@ def _entries(state: RowState, tensor: Tensor, here: Names, row: int) -> Entries:
 def slope_along(gradient: Gradient, recursion: Recursion, here: Names, along: Sequence[Scalar]) -> Scalar:
     """Return v . dU/dz of the sampled variables by a central difference over all rows, (U(z + h v) - U(z - h v))/(2 h).
 
-    With 240 digits and h = 1e-80 the error, h**2 times third derivatives, is far below the digits that are compared.
+    With 240 digits behind the point and h = 1e-80 the error, h**2 times third derivatives, is far below the digits that
+    are compared.
     """
-    wide = replace(here, digits=DIGITS)
     places = tuple((part.block, part.start) for part in gradient.parts)
-    z, h = wide.block(gradient.block), sp.Float(10, DIGITS) ** -STEP
 
-    def U(step: Scalar) -> Scalar:
-        at = wide.given({gradient.block.name: [x + step * v for x, v in zip(z, along, strict=True)]})
+    def U(at: Names, step: Scalar) -> Scalar:
+        z = zip(at.block(gradient.block), along, strict=True)
+        at = at.given({gradient.block.name: [x + step * v for x, v in z]})
         prior, terms = unrolled(recursion, gradient.count or 0, at)
         return sp.Add(prior, *terms) - sp.Add(*log_jacobians(gradient.block, places, at))
 
-    return (U(h) - U(-h)) / (2 * h)
+    many = DIGITS + max(0, int(sp.log(abs(U(here, sp.Integer(0))) + 1, 10)))  # as many as U has before its point, too
+    wide, h = replace(here, digits=many), sp.Float(10, many) ** -STEP
+    return (U(wide, h) - U(wide, -h)) / (2 * h)
 
 
 def log_jacobians(whole: Block, places: tuple[tuple[Block, Size], ...], here: Names) -> list[Scalar]:

@@ -73,7 +73,7 @@ class Adjoints:
 
     def _named(self, *, solved: bool) -> dict[str, str]:
         pairs = zip(self.target.recursion, self.names, strict=True)
-        return {own.block.name: name for own, (name, *_) in pairs if bool(own.solves) is solved}
+        return {own.block.name: name for own, (name, *_) in pairs if own.staged is solved}
 
     def _on_stages(self, tensor: Tensor) -> Tensor:
         """Return what is stated of a stage of a step of row n: solutions and weights have indices of these, too."""
@@ -105,7 +105,7 @@ class Adjoints:
     ) -> Iterator[Tensor]:
         """Yield (dg/db)^T a_0 of all states, or (df/db)^T a of those that solve, or of those that do not."""
         for own, (_, _, adjoint, first) in zip(self.target.recursion, self.names, strict=True):
-            if not adjoint or (part == "next" and bool(own.solves) is not solved):
+            if not adjoint or (part == "next" and own.staged is not solved):
                 continue
             array, row = (first, ()) if part == "start" else (adjoint, () if solved else (self.n,))
             slots, value = _slots(own.block), self._converted(own, part, stated=stated)
@@ -204,7 +204,7 @@ def adjoints(target: Target, taken: Set[str]) -> Adjoints | None:
     n, stages = Index(of_rows(target).data[0].size, "n"), target.stages
     if stages is None:
         return Adjoints(target, n, tuple(found))
-    at = tuple(new(f"{name}_at") if own.solves else "" for own, (name, *_) in zip(target.recursion, found, strict=True))
+    at = tuple(new(f"{name}_at") if own.staged else "" for own, (name, *_) in zip(target.recursion, found, strict=True))
     sums = {block.name: new(f"slope_{block.name}") for block in target.declarations.blocks}
     weights = tuple(new(name) for name, _ in stages.weights)
     return Adjoints(target, n, tuple(found), Inside(new("steps_per_row"), weights, at, sums))

@@ -12,7 +12,7 @@ from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.model import Dynamics, Metropolis, Rows, Scheme, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.positions import smallest_sizes
-from recipe_compiler.spec.recursion import OPEN
+from recipe_compiler.spec.recursion import OPEN, stated_names
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 
 MAX_DRAW_BYTES = 8 * 2**30
@@ -242,7 +242,7 @@ def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
     """Add a fault where rows of a recursion would be left out, or put in another order."""
     if not target.recursion:
         return
-    names = ", ".join(state.block.name for state in target.recursion)
+    names = ", ".join(stated_names(target))
     if document.variant == "minibatch":
         problem = f"found minibatch for a target with the recursion of {names}, expected full: {OPEN}"
         page["variant"].fault(problem, "a minibatch estimates only a sum of independent rows")

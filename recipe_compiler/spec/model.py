@@ -463,7 +463,9 @@ class RowState:
     next: Formula
     """Of ONE datum, in which all states are those before it; of a solution after one stage of a step."""
     solves: str = ""
-    """The entry of `solve` that it belongs to: it passes on at every stage of every step, before its row is read."""
+    """The entry of `solve` that it belongs to."""
+    staged: bool = False
+    """Whether it passes on at every stage of every step, before its row is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,6 +477,9 @@ class Stages:
     """Names in `next` to their numbers by stage; they are blocks there, as states are."""
     says: str
     """The method and its steps, in words."""
+    time: str
+    slopes: Formulas
+    """Solution z to dz/dt, as it is stated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,13 @@ def with_states(declarations: Declarations, states: Iterable[Block]) -> Declarat
     return replace(declarations, blocks=(*declarations.blocks, *states))
 
 
+def stated_names(target: Target) -> Iterator[str]:
+    """Yield the states and solutions that a target names, without what solutions are computed by."""
+    for state in target.recursion:
+        if state.solves in ("", solved_entry(state.block.name)):
+            yield state.block.name
+
+
 def of_rows(target: Target) -> Declarations:
     """Return the names of what a target states of a row, those of the weights of a stage among them."""
     weights = () if target.stages is None else target.stages.weights
@@ -104,28 +111,28 @@ def check_recursion(page: Page, document: "TargetDocument", declarations: Declar
     """Add a fault for what no recursion stands beside."""
     if not (document.recursion or document.solve):
         return
-    at = page[SECTION if document.recursion else SOLVE]
+    section = SECTION if document.recursion else SOLVE
+    at = page[section]
     if document.log_likelihood is None and document.potential is None and document.gradient is None:
         hint = "write the log likelihood of a row, in the states before it"
-        at.fault("found states that pass from row to row without `log_likelihood`, expected one", hint)
+        at.fault(f"found `{section}` without `log_likelihood`, expected one", hint)
     if document.laws:
         hint = "move the blocks by a word"
-        page["laws"].fault(f"found laws beside states that pass from row to row, expected none: {OPEN}", hint)
+        page["laws"].fault(f"found laws beside `{section}`, expected none: {OPEN}", hint)
     for datum in declarations.data:
         if datum.is_index:
-            beside = "beside states that pass from row to row"
-            problem = f"found the index field {datum.name} {beside}, expected fields of numbers"
+            problem = f"found the index field {datum.name} beside `{section}`, expected fields of numbers"
             hint = f"declare {datum.name}: {{shape: [{datum.size}, {datum.shape.cols}], in: [0, 1]}}, an indicator"
             page["data", datum.name].fault(problem, hint)
 
 
 def demand_read(page: Page, recursion: tuple[RowState, ...], log_likelihood: Formula | None) -> None:
     """Add a fault for each state that neither the log likelihood nor another state reads."""
-    for state in recursion:
+    for state in (state for state in recursion if not state.solves):
         others = (*(other.next for other in recursion if other is not state), log_likelihood)
         if not any(state.block.name in dependence(formula).blocks for formula in others if formula is not None):
             problem = f"found the state {state.block.name}, which nothing reads; expected it in log_likelihood"
-            page[SOLVE if state.solves else SECTION, state.block.name].fault(problem, "leave it out")
+            page[SECTION, state.block.name].fault(problem, "leave it out")
 
 
 def says_of_equations(target: Target) -> Iterator[str]:
@@ -164,6 +171,6 @@ def demand_apart(target: Target) -> None:
         ModelError: a recursion.
     """
     if target.recursion:
-        names = ", ".join(state.block.name for state in target.recursion)
+        names = ", ".join(stated_names(target))
         problem = f"found the recursion of {names}, expected independent rows: {OPEN}"
         raise ModelError([Fault(target.source.place(SECTION), SECTION, problem, "")])

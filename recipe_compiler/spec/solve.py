@@ -55,8 +55,9 @@ def read_solve(
     at, blocks = page["solve"], tuple(block for block in states if block.name in entry.others)
     time = declarations.find(entry.times)
     begin = at["from"].formula(Scope(declarations), SCALAR)
-    if not blocks and not entry.others:
+    if not entry.others:
         at.fault("found no solution, expected one", "write `solve: {z: {start: 1, slope: -k*z}, times: t, ...}`")
+        return declarations, (), None
     if not isinstance(time, Datum) or time.shape != SCALAR or time.is_index:
         fields = ", ".join(one.name for one in declarations.data if one.shape == SCALAR and not one.is_index)
         problem = f"found `{entry.times}`, expected a field of numbers ({fields or 'there are none'})"
@@ -68,8 +69,8 @@ def read_solve(
     read = {block: pair for block in blocks if (pair := _read_equation(page, block, blocks, declarations)) is not None}
     if begin is None or len(read) < len(blocks):
         return declarations, (), None
-    made = _Made(entry, time, declarations.names | {block.name for block in blocks})
-    solved = tuple(made.states(begin, read))
+    made = _Made(entry, time, read, declarations.names)
+    solved = tuple(made.states(begin))
     fields = tuple(of_kind(one, Kind.INCREASING) if one == time else one for one in declarations.data)
     after = Compare(">=", made.time, begin, SCALAR)
     return replace(declarations, data=fields, assume=(*declarations.assume, after)), solved, made.stages
@@ -96,8 +97,10 @@ def _read_equation(
 class _Made:
     """The names and states that equations become."""
 
-    def __init__(self, entry: SolveEntry, time: Datum, taken: frozenset[str]) -> None:
-        self._taken = set(taken)
+    def __init__(
+        self, entry: SolveEntry, time: Datum, read: dict[Block, tuple[Formula, Formula]], taken: frozenset[str]
+    ) -> None:
+        self._taken = set(taken).union(block.name for block in read)
         a, b = METHODS[entry.method]
         nodes = (F(0), *a, F(1))
         last = tuple(F(k == len(a)) for k in range(len(b)))
@@ -105,18 +108,19 @@ class _Made:
         weights = tuple((self._name(f"{entry.method}_{name}"), column) for name, column in columns.items())
         steps = f"{entry.steps} step{'s' * (entry.steps > 1)}"
         says = f"{entry.method}, {steps} from the {time.name} of a row to that of the next"
-        self.stages = Stages(entry.steps, weights, says)
-        self.time = Symbol(time.name, SCALAR, Role.DATUM)
+        slopes = tuple((block.name, slope) for block, (_, slope) in read.items())
+        self.stages = Stages(entry.steps, weights, says, time.name, slopes)
+        self.time, self._read = Symbol(time.name, SCALAR, Role.DATUM), read
         self._a, self._b, self._last, self._node = (Symbol(name, SCALAR, Role.BLOCK) for name, _ in weights)
 
-    def states(self, begin: Formula, read: dict[Block, tuple[Formula, Formula]]) -> Iterator[RowState]:
+    def states(self, begin: Formula) -> Iterator[RowState]:
         """Yield the states of solutions, the time of the row before, and that of a stage."""
         before, now = (Block(self._name(f"{self.time.name}_{word}"), SCALAR) for word in ("before", "stage"))
         passed = add((self.time, negate(_symbol(before))), SCALAR)
         h = multiply(Number(F(1, self.stages.steps)), passed, SCALAR)
-        stage = {block: replace(block, name=self._name(f"{block.name}_stage")) for block in read}
+        stage = {block: replace(block, name=self._name(f"{block.name}_stage")) for block in self._read}
         places = {block.name: _symbol(own) for block, own in stage.items()} | {self.time.name: _symbol(now)}
-        for block, (start, slope) in read.items():
+        for block, (start, slope) in self._read.items():
             shape, z = block.shape, _symbol(block)
             total = replace(block, name=self._name(f"{block.name}_sum"))
             k = multiply(h, substitute(slope, places), shape)
@@ -124,13 +128,15 @@ class _Made:
             rest = add((_symbol(total), negate(z)), shape)
             entry = solved_entry(block.name)
             w = add((z, multiply(self._last, rest, shape), multiply(self._a, k, shape)), shape)
-            yield RowState(block, start, add((z, multiply(self._last, add((rest, bk), shape), shape)), shape), entry)
-            yield RowState(stage[block], start, w, entry)
-            yield RowState(total, start, add((_symbol(total), bk), shape), entry)
-        yield RowState(before, begin, self.time)
-        if any(self.time.name in dependence(slope).data for _, slope in read.values()):
+            yield RowState(
+                block, start, add((z, multiply(self._last, add((rest, bk), shape), shape)), shape), entry, staged=True
+            )
+            yield RowState(stage[block], start, w, entry, staged=True)
+            yield RowState(total, start, add((_symbol(total), bk), shape), entry, staged=True)
+        yield RowState(before, begin, self.time, "solve.times")
+        if any(self.time.name in dependence(slope).data for _, slope in self._read.values()):
             later = add((_symbol(now), multiply(self._node, h, SCALAR)), SCALAR)
-            yield RowState(now, begin, later, "solve.times")
+            yield RowState(now, begin, later, "solve.times", staged=True)
 
     def _name(self, wanted: str) -> str:
         while wanted in self._taken:

@@ -84,7 +84,8 @@ class Emitted:
         if procedure == "gradient":
             given |= {array.name: out for array in found.outputs}
         for array in found.work:
-            given[array.name] = np.full(tuple(count if size == "N" else int(size) for size in array.sizes), np.nan)
+            sizes = {"N": count, **dict(self.module.program.heads)}
+            given[array.name] = np.full(tuple(int(sizes.get(str(size), size)) for size in array.sizes), np.nan)
         if loaded.prepare_energies is not None:
             constants = loaded.prepare_energies(*self.parameters.values())
             given |= dict(zip(loaded.energy_constants, constants, strict=True))
@@ -221,7 +222,8 @@ def test_data_that_are_shifted_and_scaled_lose_no_digits(name: str, shift: float
 def test_a_text_is_read_back(name: str, shaped: bool) -> None:
     own = emitted(name, 2, shaped=shaped)
     read = own.read()
-    assert {sizes["N"] for sizes in read} == {1, 2, 3} if own.build.target.recursion else read
+    rows = {1, 2} if own.build.target.stages else {1, 2, 3}  # of the shipped text three, which has as many stages
+    assert {sizes["N"] for sizes in read} == rows if own.build.target.recursion else read
 
 
 PLANTED = [

@@ -42,7 +42,9 @@ def recursion(target: Target) -> Answer:
     if not isinstance(alike.decision, Proved):
         return replace(alike, where=where)
     given = drop_state_domains((*shown.given, *alike.decision.given), target)
-    return replace(alike, decision=Proved(f"{METHOD}; {alike.decision.by}", given), where=where)
+    solved = target.stages
+    remarks = () if solved is None else (f"U, and so the posterior, is that of discretised equations: {solved.says}",)
+    return replace(alike, decision=Proved(f"{METHOD}; {alike.decision.by}", given, remarks=remarks), where=where)
 
 
 def decide_same_reading(target: Target) -> Answer:
