@@ -469,6 +469,9 @@ def _check_numbers(name, array, kinds):
                 right = array >= 0.0
             case "nonzero":
                 right = array != 0.0
+            case "increasing":
+                after = np.diff(array, axis=-1)
+                right = np.insert(after > 0.0 if array.ndim > 1 else after >= 0.0, 0, True, axis=-1)
             case _:
                 right = array == np.floor(array)
         bad = np.argwhere(~right)
