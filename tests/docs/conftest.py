@@ -162,7 +162,7 @@ class House:
     def run(self, line: str) -> str:
         """Return what a command prints, errors too."""
         name, *arguments = shlex.split(line)
-        commands = {"recipe": ["-m", "recipe_compiler"], "recheck": ["recipe_compiler/recheck.py"]}
+        commands = {"recipe": ["-m", "recipe_compiler"], "recheck": ["recipe_compiler/recheck.py"], "python": []}
         own = {"PYTHONPATH": str(self.at), "XDG_CACHE_HOME": str(self.at / "cache"), "COLUMNS": "200"}
         return started([*commands.get(name, ["-m", name]), *arguments], self.at, os.environ | own)
 
