@@ -124,3 +124,19 @@ def test_an_empty_file_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "sgld_gaussian.py").touch()
     assert recipe("compile", BUILD, "-o", tmp_path).code == 0
     assert (tmp_path / "sgld_gaussian.py").stat().st_size > 0
+
+
+OF_DYNAMICS = {
+    "sgld": ("sgld", "sample(grad_U, D=D, step_size=0.01)"),
+    "hmc --set M=I --set name=trajectories": ("trajectories", "sample(U, grad_U, d=3, step_size=0.01)"),
+    "sghmc --set scheme=baoab --set variant=minibatch": ("sghmc", "sample(grad_U, rows=1000, M=M, C=C, step_size=0.01"),
+    "sgld banana": ("sgld_banana", "sample(D=D, step_size=0.01)"),  # a pair is one build
+}
+
+
+@pytest.mark.parametrize(("line", "name", "call"), [(line, *made) for line, made in OF_DYNAMICS.items()])
+def test_dynamics_alone_make_a_module_for_any_log_density(line: str, name: str, call: str, tmp_path: Path) -> None:
+    outcome = recipe("compile", *line.split(), "-o", tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert [path.name for path in tmp_path.iterdir()] == [f"{name}.py"]
+    assert f"draws = {name}.{call}" in (tmp_path / f"{name}.py").read_text()

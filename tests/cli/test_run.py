@@ -174,7 +174,7 @@ def test_a_cycle_within_one_draw_is_refused(tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         (("none.yaml",), "found no"),
-        (("sgld",), "expected a build"),
+        (("sgld",), "found no target, expected one"),
         ((BUILD, "--batch-size", "3"), "found --batch-size"),
         ((BUILD, "--draws", "1000000000", "--chains", "10000"), "must fit into"),
     ],
