@@ -87,7 +87,7 @@ def drawn(folder: Path, told: str, spent: float) -> tuple[np.ndarray, np.ndarray
     import xarray
 
     found = json.loads(told)
-    theta = xarray.open_datatree(found["file"], engine="h5netcdf")["posterior"]["theta"].to_numpy()
+    theta = xarray.open_datatree(folder / found["file"], engine="h5netcdf")["posterior"]["theta"].to_numpy()
     after = np.linspace(0.0, 1.0, theta.shape[1] + 1)[1:]
     return theta, spent - found["processor_seconds"] * (1.0 - after)
 
