@@ -98,6 +98,7 @@ from recipe_compiler.formula.functions import uniform as uniform
 from recipe_compiler.formula.functions import weibull as weibull
 from recipe_compiler.formula.functions import where as where
 from recipe_compiler.formula.functions import zero_inflated_binomial as zero_inflated_binomial
+from recipe_compiler.formula.functions import zero_inflated_neg_binomial_2 as zero_inflated_neg_binomial_2
 from recipe_compiler.formula.functions import zero_inflated_poisson as zero_inflated_poisson
 from recipe_compiler.front.build import Build as Build
 from recipe_compiler.front.derivation import Derivation as Derivation

@@ -378,6 +378,15 @@ _ROWS = (
         draw=lambda rng, size, w, mu: rng.poisson(mu, size) * rng.binomial(1, 1 - w, size),
     ),
     _row(
+        "zero_inflated_neg_binomial_2(y, w, mu, phi)",
+        "0 with probability w, else neg_binomial_2(mu, phi)",
+        "where(y == 0, log(w + (1 - w)*exp(-phi*log1p(mu/phi))), log1p(-w) + loggamma(y + phi) - loggamma(phi)"
+        " - loggamma(y + 1) - phi*log1p(mu/phi) - y*log1p(phi/mu))",
+        support="y >= 0", needs="w > 0, w < 1, mu > 0, phi > 0", discrete=True,
+        draw=lambda rng, size, w, mu, phi: rng.negative_binomial(phi, 1 / (1 + mu / phi), size)
+        * rng.binomial(1, 1 - w, size),
+    ),
+    _row(
         "zero_inflated_binomial(y, w, n, p)",
         "0 with probability w, else binomial(n, p)",
         "where(y == 0, log(w + (1 - w)*exp(n*log1p(-p))), log1p(-w) + y*log(p) + (n - y)*log1p(-p)"

@@ -77,6 +77,10 @@ LAWS: dict[str, tuple[Callable[..., Any], tuple[tuple[float, float], ...]]] = {
     "neg_binomial_2": (lambda mu, phi: stats.nbinom(phi, phi / (phi + mu)), (COUNT, PLUS, PLUS)),
     "beta_binomial": (lambda n, a, b: stats.betabinom(n, a, b), (COUNT, TRIALS, PLUS, PLUS)),
     "zero_inflated_poisson": (lambda w, mu: Inflated(w, stats.poisson(mu)), (COUNT, UNIT, PLUS)),
+    "zero_inflated_neg_binomial_2": (
+        lambda w, mu, phi: Inflated(w, stats.nbinom(phi, phi / (phi + mu))),
+        (COUNT, UNIT, PLUS, PLUS),
+    ),
     "zero_inflated_binomial": (lambda w, n, p: Inflated(w, stats.binom(n, p)), (COUNT, UNIT, TRIALS, UNIT)),
     "bernoulli_logit": (lambda eta: stats.bernoulli(expit(eta)), ((0, 1), REAL)),
     "binomial_logit": (lambda n, eta: stats.binom(n, expit(eta)), (COUNT, TRIALS, REAL)),
