@@ -4,7 +4,6 @@ What was chosen is in the document of its build, from which a plan is made again
 """
 
 import json
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,13 +67,13 @@ class Pace:
     """Effective draws per gradient, of the coordinate that has fewest."""
     gradients: float
     """Gradients of one step, or of one cycle of moves, on average."""
-    seconds: float
-    """Processor time of one gradient; no number where no chain was timed."""
+    seconds: float | None = None
+    """Processor time of one gradient; None where no chain was timed."""
 
     def says(self, settings: RunSettings) -> str:
         """Return in a line what a run is expected to take."""
         gradients = settings.chains * (settings.draws + settings.warmup) * settings.thin * self.gradients
-        seconds = f", about {self.seconds * gradients:.2g} processor seconds" if math.isfinite(self.seconds) else ""
+        seconds = f", about {self.seconds * gradients:.2g} processor seconds" if self.seconds is not None else ""
         kept = self.effective * settings.chains * settings.draws * settings.thin * self.gradients
         return (
             f"predicted: ESS per gradient {self.effective:.2g}; {gradients:,.0f} gradients{seconds}, for an ESS of "

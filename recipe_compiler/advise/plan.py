@@ -270,9 +270,7 @@ def _by_pilots(stated: Build, bent: Bent, walker: Pilots) -> Plan:
         subtracts=build.estimated is not None and stated.estimated is None,
     )  # fmt: skip
     says = tuple(_says_measured(bent, bulk, found, choice, names, walker.damping))
-    return Plan(
-        restated(stated, choice.changes), says, found.measured, pace=Pace(1.0 / found.measured.steps, 1.0, math.nan)
-    )
+    return Plan(restated(stated, choice.changes), says, found.measured, pace=Pace(1.0 / found.measured.steps, 1.0))
 
 
 def _too_slow(steps: float, open_ones: tuple[Open, ...]) -> str:
@@ -315,7 +313,7 @@ def _around_mode(
         subtracts=linearized.sampler.build.estimated is not None,
     )  # fmt: skip
     says = tuple(_says_audited(entries, choice, mode, K))
-    pace = Pace(1.0 / width.steps, 1.0, math.nan)
+    pace = Pace(1.0 / width.steps, 1.0)
     return Plan(restated(stated, entries.changes), says, damping=choice.gamma / slowest(open_ones, K), pace=pace)
 
 

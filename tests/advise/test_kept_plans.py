@@ -10,7 +10,7 @@ from loaders import load_build
 import recipe_compiler as rc
 from recipe_compiler import pipeline
 from recipe_compiler.advise import make_plan
-from recipe_compiler.advise.chosen import PilotFigures, Plan, plan_of_text, plan_text
+from recipe_compiler.advise.chosen import Pace, PilotFigures, Plan, plan_of_text, plan_text
 from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import NOTHING, Cache
 from recipe_compiler.spec.model import Build
@@ -71,7 +71,16 @@ def plan_of(build: Build, cache: Cache) -> tuple[Plan, Report]:
 
 def parts(plan: Plan) -> tuple[object, ...]:
     """Return all that a plan says; two of them are not compared as they are."""
-    return plan.build, to_yaml(plan.build), plan.says, plan.measured, plan.doubts, plan.damping, plan.by_limit
+    return (
+        plan.build,
+        to_yaml(plan.build),
+        plan.says,
+        plan.measured,
+        plan.doubts,
+        plan.damping,
+        plan.pace,
+        plan.by_limit,
+    )
 
 
 def test_what_was_planned_is_found_again(tmp_path: Path, cache: Cache, planned: list[str]) -> None:
@@ -124,6 +133,7 @@ def test_what_took_too_long_is_tried_again(
 def test_what_pilot_chains_measured_is_kept_to_the_bit(tmp_path: Path, cache: Cache) -> None:
     build = regression(tmp_path)
     found = replace(plan_of(build, cache)[0], measured=FIGURES, doubts=("chains are stuck",), damping=0.1 + 0.2)
+    found = replace(found, pace=Pace(0.1 / 3.0, 10.5, 1e-300))
     assert parts(plan_of_text(plan_text(found), build)) == parts(found)
 
 

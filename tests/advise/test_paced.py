@@ -1,6 +1,5 @@
 """How far apart draws lie is what pilot chains tell, and a run makes of gradients what is expected of it."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,7 +62,7 @@ def test_a_line_says_what_a_run_takes() -> None:
     pace = Pace(0.025, 10.0, 2e-6)
     predicted = "predicted: ESS per gradient 0.025; 84,000 gradients"
     assert pace.says(settings) == f"{predicted}, about 0.17 processor seconds, for an ESS of 2e+03 at least"
-    assert replace(pace, seconds=math.nan).says(settings) == f"{predicted}, for an ESS of 2e+03 at least"
+    assert replace(pace, seconds=None).says(settings) == f"{predicted}, for an ESS of 2e+03 at least"
 
 
 @pytest.mark.slow
