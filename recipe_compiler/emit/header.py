@@ -36,7 +36,7 @@ from recipe_compiler.splitting.show import write_cycle_lines
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.splitting.words import find_order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
-from recipe_compiler.verdict import Proved, Report
+from recipe_compiler.verdict import Proved, Refuted, Report
 from recipe_compiler.version import __version__
 
 WIDTH = 116
@@ -456,8 +456,8 @@ def _claims(report: Report, *, advisory: bool, allow_undecided: bool) -> Iterato
 
 def _of_any(report: Report) -> Iterator[str]:
     """Yield what is not proved of every U, and all that proofs suppose, which nothing here decides."""
-    yield _section(
-        "Not proved of every U", (one.says for one in report.findings if not isinstance(one.decision, Proved))
-    )
+    others = [one for one in report.findings if not isinstance(one.decision, Proved)]
+    why = {one.id: f" ({one.decision.by})" for one in others if isinstance(one.decision, Refuted)}
+    yield _section("Not proved of every U", (f"{one.says}{why.get(one.id, '')}" for one in others))
     given = (fact for one in report.findings if isinstance(one.decision, Proved) for fact in one.decision.given)
     yield _section("Assumed, of U and of the arguments", dict.fromkeys(given))

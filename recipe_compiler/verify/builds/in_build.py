@@ -193,6 +193,8 @@ class Numbers:
     values: Mapping[str, frozenset[str]]
     """By name, what it is as text: of what says which part of the target is moved, one for each part."""
     declared: frozenset[str]
+    free: bool = False
+    """Whether values that are not stated are any, as arguments of a module are: then any of them refutes."""
 
     def find_named(self, witness: Witness) -> frozenset[str]:
         """Return the sizes and parameters that a witness names."""
@@ -208,6 +210,8 @@ class Numbers:
 
     def find_unvalued(self, witness: Witness) -> list[str]:
         """Return the names in a witness of parameters and data that have no value before the build runs."""
+        if self.free:
+            return []
         return sorted(_list_unvalued_names(self.document) & {_strip_position(entry) for entry, _ in witness})
 
 
@@ -223,7 +227,7 @@ def numbers_of(build: Build, bound: Dynamics | Target, valued: Dynamics | Target
                 exact = tuple(tuple(rational(x) for x in row) for row in value.numbers)
                 values.setdefault(name, set()).add(written(exact, shapes[name]))
     frozen = {name: frozenset(texts) for name, texts in values.items()}
-    return Numbers(valued, sizes, frozen, frozenset({*own.sizes, *shapes}))
+    return Numbers(valued, sizes, frozen, frozenset({*own.sizes, *shapes}), free=build.target.is_open)
 
 
 def list_parts(build: Build) -> tuple[Build, ...]:
