@@ -11,18 +11,20 @@ Worked example, `1 - v` with v in (0, 1): [1, 1] + (-1, 0) = (0, 1), the lower e
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from math import inf
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Signs
 from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.facts.fold import Domain
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import add, negate
+from recipe_compiler.formula.build import add, negate, nodes
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
 from recipe_compiler.formula.show import text
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.verdict import declared_of
 
 Given = frozenset[str]
@@ -317,6 +319,10 @@ class Ranges(Domain[Range]):
                 c == -1 and a == b
             ):
                 return _range_of_difference(a, i, j, declarations)
+            case ex.Add() if (item := _find_choice(formula, declarations)):
+                puts = ({item.name: ex.Number(Fraction(value))} for value in item.values)
+                cases = reduce(self.join, (ask(substitute(formula, put)) for put in puts))
+                return cases.known_by(known(item.name, item.says_values))
             case _:
                 return UNKNOWN
 
@@ -324,6 +330,13 @@ class Ranges(Domain[Range]):
         """Return [0, oo) if the matrix is semidefinite, (0, oo) if it is definite, else the unknown range."""
         found = self.form(matrix, declarations)
         return UNKNOWN if found is None else Range(Bound(Fraction(0), *found))
+
+
+def _find_choice(formula: Formula, declarations: Declarations) -> Datum | None:
+    """Return the only number of the data with few values in a formula; None where there is none, or another."""
+    names = {node.name for node in nodes(formula) if isinstance(node, ex.Symbol) and node.role is ex.Role.DATUM}
+    found = [item for item in declarations.data if item.name in names and item.is_choice]
+    return found[0] if len(found) == 1 else None
 
 
 def _positive_range(says: str) -> Range:

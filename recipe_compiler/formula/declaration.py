@@ -106,6 +106,16 @@ class Datum:
         return (*self.kinds, *shown) if self.values else self.kinds
 
     @property
+    def is_choice(self) -> bool:
+        """Whether it is one number of a few."""
+        return bool(self.values) and self.shape == SCALAR and not self.is_index
+
+    @property
+    def says_values(self) -> str:
+        """What is declared of its values."""
+        return f"is one of {', '.join(map(str, self.values))}"
+
+    @property
     def axes(self) -> tuple[Size, ...]:
         """The sizes of the array that holds all data of the field."""
         return (self.size,) if self.is_index else (self.size, *self.shape.sizes)

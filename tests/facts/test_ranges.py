@@ -13,7 +13,7 @@ from recipe_compiler.facts.ranges import Range
 from recipe_compiler.facts.semidefinite import sign_by_rules
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 
 
@@ -32,16 +32,19 @@ BLOCKS = (
 DECLARED = Declarations(
     BLOCKS,
     (Parameter("a", SCALAR, (Kind.NONNEGATIVE,)), Parameter("b", SCALAR, (Kind.NONZERO,))),
+    data=(Datum("z", "N", values=(0, 1, 3)),),
     assume=(ex.Compare(">=", ex.Symbol("c", SCALAR, ex.Role.PARAMETER), number(2), SCALAR),),
 )
 VALUES = {
     "p": (Fraction(1, 100), Fraction(1, 2), Fraction(9, 10)), "q": (Fraction(-29, 10), Fraction(0), Fraction(19, 10)),
     "x": (Fraction(-7), Fraction(0), Fraction(3, 2)), "y": (Fraction(1, 50), Fraction(1), Fraction(40)),
     "a": (Fraction(0), Fraction(1, 3), Fraction(5)), "b": (Fraction(-2), Fraction(1, 9), Fraction(1)),
+    "z": (Fraction(0), Fraction(1), Fraction(3)),
 }  # fmt: skip
 LEAVES = st.one_of(
     st.sampled_from([ex.Symbol(block.name, SCALAR, ex.Role.BLOCK) for block in BLOCKS]),
     st.sampled_from([ex.Symbol(name, SCALAR, ex.Role.PARAMETER) for name in "ab"]),
+    st.just(ex.Symbol("z", SCALAR, ex.Role.DATUM)),
     st.sampled_from([number(Fraction(n, 2)) for n in range(-4, 5)]),
 )
 FUNCTIONS = ("exp", "log", "sqrt", "abs", "tanh", "sin", "cos", "sigmoid", "log1p", "expm1", "sign", "softplus")

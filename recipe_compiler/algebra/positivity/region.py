@@ -225,7 +225,7 @@ def facts_of_data(item: Datum, value: Expr) -> Iterator[Fact]:
     """Yield the facts about every number of a data field: its kinds, and the least and largest allowed value."""
     yield from facts_of_kinds(item.name, value, item.kinds)
     if item.values:
-        says = f"{item.name} is one of {', '.join(map(str, item.values))}"
+        says = f"{item.name} {item.says_values}"
         yield Fact(value - min(item.values), ">=", says)
         yield Fact(max(item.values) - value, ">=", says)
 

@@ -183,7 +183,7 @@ def _find_field_of_few_values(term: Formula, declarations: Declarations) -> str 
     match term:
         case Multiply(left, right) if depends_on_state(left) != depends_on_state(right):
             known = right if depends_on_state(left) else left
-            fields = {d.name for d in declarations.data if d.values and d.shape == SCALAR and not d.is_index}
+            fields = {d.name for d in declarations.data if d.is_choice}
             return next((name for name in dependence(known).data if name in fields), None)
         case _:
             return None
