@@ -319,7 +319,7 @@ class Ranges(Domain[Range]):
                 c == -1 and a == b
             ):
                 return _range_of_difference(a, i, j, declarations)
-            case ex.Add() if (item := _find_choice(formula, declarations)):
+            case ex.Add() if item := _find_choice(formula, declarations):
                 puts = ({item.name: ex.Number(Fraction(value))} for value in item.values)
                 cases = reduce(self.join, (ask(substitute(formula, put)) for put in puts))
                 return cases.known_by(known(item.name, item.says_values))

@@ -10,8 +10,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.known_potential import state_potential
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.builds.in_build import Stages, decided_in
-from recipe_compiler.verify.core.build_values import sharpen_kinds
+from recipe_compiler.verify.builds.in_build import decided_by_kinds
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
@@ -41,7 +40,7 @@ def _decide_without_reflection(subject: Subject) -> Answer:
 
 
 def _decide_flux(build: Build, bound: Dynamics) -> Answer:
-    return decided_in(_decide_without_reflection, Stages(build, sharpen_kinds(build, bound)))
+    return decided_by_kinds(_decide_without_reflection, build, bound)
 
 
 def bind_potential(build: Build, bound: Dynamics) -> Build | None:

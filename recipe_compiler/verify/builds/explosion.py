@@ -9,7 +9,7 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
-from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build
+from recipe_compiler.verify.builds.in_build import Stages, decided_by_kinds, once_in_build
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.builds.target_integral import decide_agreement, list_target_parts
 from recipe_compiler.verify.core.build_values import bind_target_values, sharpen_kinds
@@ -47,7 +47,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
 
 
 def _decide_explosion(build: Build, bound: Dynamics) -> Answer:
-    return decided_in(explosion, Stages(build, sharpen_kinds(build, bound)))
+    return decided_by_kinds(explosion, build, bound)
 
 
 def _assumes_nothing(found: Answer) -> bool:

@@ -26,6 +26,7 @@ from recipe_compiler.verify.core.build_values import (
     bind_values,
     evaluate_bound_formulas,
     find_known_sizes,
+    sharpen_kinds,
 )
 from recipe_compiler.verify.core.generalise_size import decide_target
 from recipe_compiler.verify.core.sizes import Sizes
@@ -108,6 +109,20 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
     if valued is None:
         return decided_at_values(decide_claim(claim, declared), None, stages.numbers)
     return decided_at_values(decide_claim(claim, declared.widest), partial(decide_claim, claim, valued), stages.numbers)
+
+
+def decided_by_kinds(claim: Claim, build: Build, bound: Dynamics) -> Answer:
+    """Return the answer of a claim about the dynamics of a build, whose values tell of which kinds they are.
+
+    What is proved of these kinds, and not of those that are declared, is proved at the values of the build.
+    """
+    sharper = sharpen_kinds(build, bound)
+    found = decided_in(claim, Stages(build, sharper))
+    if not isinstance(found.decision, Proved) or AT_VALUES in found.decision.by or sharper == bound:
+        return found
+    of_all = decide_claim(claim, Stages(build, bound).declared.widest)
+    at = "" if isinstance(of_all.decision, Proved) else AT_VALUES
+    return replace(found, decision=replace(found.decision, by=f"{found.decision.by}{at}"))
 
 
 def step_decided_in(claim: Claim, stages: Stages) -> Answer:

@@ -16,7 +16,7 @@ from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Component
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
+from recipe_compiler.verify.builds.in_build import Stages, decided_by_kinds, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.proper_prior import ALMOST
 from recipe_compiler.verify.builds.summed import sum_all_counts
 from recipe_compiler.verify.builds.target_integral import normalisable_target
@@ -24,7 +24,6 @@ from recipe_compiler.verify.core.build_values import (
     evaluate_bound_formulas,
     find_known_sizes,
     list_rounded_builds,
-    sharpen_kinds,
 )
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.normalisable import normalisable
@@ -102,7 +101,7 @@ def _find_free_sizes(build: Build, bound: Dynamics) -> dict[str, int]:
 
 
 def _decide_build(build: Build, bound: Dynamics) -> Answer:
-    of_dynamics = decided_in(normalisable, Stages(build, sharpen_kinds(build, bound)))
+    of_dynamics = decided_by_kinds(normalisable, build, bound)
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
     rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
@@ -123,7 +122,8 @@ def _decide_build(build: Build, bound: Dynamics) -> Answer:
             return _leave_posterior(build, bound, posterior)
         proofs.append(posterior.decision)
     both = {fact for fact in own.given if fact not in rests_on}.union(*(proof.given for proof in proofs))
-    by = proofs[0].by + (AT_VALUES if other and AT_VALUES not in proofs[0].by else "")
+    at_values = other or AT_VALUES in own.by
+    by = proofs[0].by + (AT_VALUES if at_values and AT_VALUES not in proofs[0].by else "")
     data = dict.fromkeys((f"target: {k}", v) for proof in proofs for k, v in proof.data)
     proof = Proved(by, tuple(sorted(both)), (*own.data, *data))
     return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
