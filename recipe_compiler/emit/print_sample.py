@@ -254,7 +254,7 @@ def _chains(own: Sampler) -> Iterator[str]:
         block = own.program.gradient.block.name if own.program.gradient else ""
         counts = ("batch_size", ROWS) if own.program.variant == "minibatch" else ("0", "0")
         at = f'[start["{block}"] for start in starts]'
-        yield from call("_try_given", (GRADIENT, POTENTIAL, REST, at, *counts, "check"), 0)
+        yield from call("try_draws = _try_given", (GRADIENT, POTENTIAL, REST, at, *counts, "check"), 0)
     for name, _ in told_by(own.kernel):
         yield f'drawn["{name}"] = np.empty((chains, warmup + draws, 1))'
     batches = "batches" if "batch_state" in arguments else "_"
@@ -283,7 +283,9 @@ def _chains(own: Sampler) -> Iterator[str]:
         yield f'_tell_clipped([state["{CLIPPED}"] for state in states])'
     yield "drawn = _after_warmup(drawn, done, warmup)"
     if own.program.gradient is not None:
-        yield f'_tell_still("{own.program.gradient.block.name}", drawn["{own.program.gradient.block.name}"])'
+        said = f'"{own.program.gradient.block.name}", drawn["{own.program.gradient.block.name}"]'
+        yield f"_tell_still({said})"
+        yield from [f"try_draws({said})"] if own.program.rest else []
 
 
 def _begun(own: Sampler) -> Iterator[str]:

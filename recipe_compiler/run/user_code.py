@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.emit.support.trial import _shown_point, _try_slopes
+from recipe_compiler.emit.support.trial import _points_near, _shown_point, _try_slopes
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.load_module import Emitted, load_function
 from recipe_compiler.spec.model import Build, Code, CodeMove, Target
@@ -177,7 +177,7 @@ def try_gradient(gradient: CodeGradient, starts: Sequence[Array]) -> None:
             _finite(call, *_of_gradient(gradient, start, f"where chain {k + 1} starts, at"))
         of_batch = None if gradient.batch_size is None else gradient.of_batch
         try:
-            _try_slopes(call, starts, gradient.full, of_batch, gradient.rows)
+            _try_slopes(call, _points_near(starts), gradient.full, of_batch, gradient.rows)
         except ValueError as error:
             raise RunError(str(error)) from None
 

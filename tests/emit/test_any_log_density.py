@@ -1,6 +1,8 @@
 """Modules whose U is an argument: the draws of the same target in formulas, states that go on, gradients refused."""
 
 import inspect
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -237,3 +239,30 @@ def test_an_imported_model_is_the_file_that_it_writes(tmp_path: Path, monkeypatc
     assert hasattr(loaded.run, "signatures")
     with pytest.raises(TypeError, match=r"grad_U\(theta, \*data\) cannot be compiled by numba: .*Unknown attribute"):
         drawn(loaded, lambda theta, *_: theta.missing)
+
+
+def far(theta: np.ndarray, *given: np.ndarray) -> np.ndarray:
+    return grad_U(theta, *given) * np.array([0.2 if abs(theta[0] - MU[0]) > 3.0 else 1.0, 1.0, 1.0])
+
+
+LEFT: Mapping[str, tuple[tuple[Callable[..., object], ...], dict[str, Any], str]] = {
+    "wrong far out": ((far,), {}, r"Jacobian is not symmetric at theta = .* Chains went there"),
+    "wrong far out, with U": ((far, U), {}, r"not grad U at theta = .*grad_U\[0\] = .* Chains went there"),
+    "the other sign": ((lambda *at: -grad_U(*at),), {}, "ever farther .* U falls and falls: .* sign and all"),
+    "both": ((lambda *at: -grad_U(*at), lambda *at: -U(*at)), {}, "ever farther .* U falls and falls"),
+    "until it overflows": ((lambda *at: -grad_U(*at),), {"step_size": 0.7, "draws": 400}, "U falls and falls"),
+    "a large step": ((grad_U,), {"step_size": 1.3, "draws": 160}, "ever farther .*take a smaller step_size"),
+    "nothing": ((grad_U, U), {}, ""),
+}
+
+
+@pytest.mark.parametrize(("functions", "settings", "says"), LEFT.values(), ids=LEFT)
+def test_gradients_are_tried_where_chains_went(
+    gaussian: ModuleType, functions: Any, settings: dict[str, Any], says: str
+) -> None:
+    own = {"draws": 1000, "warmup": 0, "thin": 1, "init": {"theta": MU}, **settings}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        drawn(gaussian, functions[0], **dict(zip(["U"], functions[1:], strict=False)), **own)
+    said = " ".join(str(one.message) for one in told if "overflow" not in str(one.message))
+    assert re.search(says, said) if says else not said, said

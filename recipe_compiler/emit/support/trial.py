@@ -1,4 +1,4 @@
-"""What a user's function computes, tried near where chains start: is it the gradient of one U, and of the one given?
+"""What a user's function computes, tried where chains start and went: is it the gradient of one U, and of that given?
 
 A gradient has a symmetric Jacobian J, the Hessian of U: W^T J W = (W^T J W)^T for all directions W, with
 
@@ -13,11 +13,16 @@ symmetric error goes unnoticed: a term left out, such as the prior, or the Jacob
 
 import functools
 import time
+import warnings
 
 import numpy as np
 from numba import njit
 
-_POINTS = 3  # states at which a gradient is tried
+_POINTS = 3  # states near starts at which a gradient is tried
+_VISITED = 6  # of those that chains went to
+_SEEN = 400  # draws of a chain that are looked at for the farthest
+_SEGMENTS = 8  # of a chain, in each of which it is farther away than in the one before where it never settles
+_FEWEST = 10  # draws of a segment
 _DIRECTIONS = 20  # random directions W at each, where theta has more coordinates than _MOST_NAMED; else those of them
 _MOST_NAMED = 60
 _MOST_BENT = 200  # coordinates, of which the second derivative of U is looked at
@@ -52,8 +57,28 @@ def _units_of(slope, theta):
     return np.minimum(units, _LONGEST * np.maximum(np.abs(theta), 1.0))
 
 
-def _try_slopes(call, starts, full, of_batch=None, rows=0, energy=None):
-    """Check that a function is a gradient near where chains start. Raises ValueError, with numbers.
+def _points_near(starts):
+    """Return points near starts: where a start is as simple as zero much is symmetric by luck."""
+    rng = np.random.default_rng(0)
+    chosen = [starts[k % len(starts)] for k in range(_POINTS)]
+    return [start + 0.1 * (0.1 + np.abs(start)) * rng.standard_normal(start.size) for start in chosen]
+
+
+def _points_visited(array):
+    """Return draws to try a gradient at, of (chain, draw, size): last ones, and where coordinates are farthest out."""
+    seen = array[:, :: -(-array.shape[1] // _SEEN)].reshape(-1, array.shape[2])
+    every = np.concatenate([array[:, -1], seen])
+    finite = every[np.isfinite(every).all(axis=1)]
+    if not len(finite):
+        return []
+    spread = finite.std(axis=0)
+    far = np.abs(finite - finite.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    farthest = np.argsort(-far.max(axis=0))[: _VISITED - 2]
+    return [finite[k] for k in dict.fromkeys([*far[:, farthest].argmax(axis=0).tolist(), 0, min(1, len(finite) - 1)])]
+
+
+def _try_slopes(call, points, full, of_batch=None, rows=0, energy=None):
+    """Check that a function is a gradient at points, a slow one at the first alone. Raises ValueError, with numbers.
 
     call: what it is called, for messages. full(theta): of all data. of_batch(theta, batch): its estimate by some rows.
     energy(theta): U, where it is known.
@@ -66,11 +91,9 @@ def _try_slopes(call, starts, full, of_batch=None, rows=0, energy=None):
             return of_batch(theta, few)
 
     begin = time.perf_counter()
-    slope(starts[0])
+    slope(points[0])
     slow = time.perf_counter() - begin > _SLOW
-    for k in range(1 if slow else _POINTS):
-        start = starts[k % len(starts)]  # moved a little: where it is as simple as zero much is symmetric by luck
-        theta = start + 0.1 * (0.1 + np.abs(start)) * rng.standard_normal(start.size)
+    for theta in points[: 1 if slow else len(points)]:
         if not np.isfinite(full(theta)).all():
             continue
         units = np.maximum(np.abs(theta), 1.0) if slow else _units_of(slope, theta)
@@ -176,9 +199,33 @@ def _checked_data(data):
     return tuple(np.ascontiguousarray(one) if np.ndim(one) else one for one in data)
 
 
+def _find_departure(name, array, full):
+    """Return in words how draws (chain, draw, size) leave where they began, in every chain ever farther; else None."""
+    length = (
+        int(np.isfinite(array).all(axis=2).sum(axis=1).min()) // _SEGMENTS
+    )  # a chain that ended is NaN from there on
+    if length < _FEWEST:
+        return None
+    places = np.arange(_SEGMENTS * length).reshape(_SEGMENTS, length)[:, -_FEWEST:]
+    moved = array[:, places] - array[:, :1, None]
+    far = np.abs(moved).max(axis=3).mean(axis=2)
+    if not (np.diff(far, axis=1) > 0.0).all():
+        return None
+    slopes = [
+        np.sign([full(chain[-1, -k]) @ own[-1, -k] for k in range(1, _FEWEST)]).mean()
+        for chain, own in zip(array[:, places], moved, strict=True)
+    ]
+    found = f"{name} goes ever farther from where it began in all chains, by {far[:, -1].max():.4g} at the end"
+    if max(slopes) < 0.0:
+        asked = "is grad_U the gradient of U = -log density, sign and all? Else chains need a longer warmup"
+        return f"{found}, and U falls and falls: {asked}"
+    return f"{found}: take a smaller step_size" if (far[:, -1] > _LONGEST * far[:, 0]).all() else None
+
+
 def _try_given(grad_U, U, data, starts, batch_size, rows, check):
     """Check that grad_U, and U if it is given, return what a chain needs where it starts. Raises TypeError, ValueError.
 
+    Returns what is called with the name and draws of theta, and warns where they went away or it is no gradient there.
     batch_size, rows: 0 where grad_U takes all data. check: whether to try that it is a gradient, by differences.
     """
     from numba.core.errors import NumbaError
@@ -221,6 +268,21 @@ def _try_given(grad_U, U, data, starts, batch_size, rows, check):
                 raise ValueError(
                     f"{name} gives {np.atleast_1d(found)[k]}{place and f' at {place}'} {at}: start elsewhere (init)"
                 )
-    if check:
+
+    def try_at(points):
         with np.errstate(all="ignore"):
-            _try_slopes(call, starts, full, of_batch if rows else None, rows, None if U is None else energy)
+            if check and points:
+                _try_slopes(call, points, full, of_batch if rows else None, rows, None if U is None else energy)
+
+    def try_draws(name, array):
+        try:
+            with np.errstate(all="ignore"):
+                said = _find_departure(name, array, full)
+            try_at([] if said else _points_visited(array))
+        except ValueError as error:
+            said = f"{error}. Chains went there: draws are not of exp(-U)"
+        if said:
+            warnings.warn(said, RuntimeWarning, stacklevel=3)
+
+    try_at(_points_near(starts))
+    return try_draws
