@@ -27,6 +27,7 @@ _NAMES = {
     "front.lint": "Lint lint",
     "front.load": "load",
     "front.model": "DoubtWarning Model SampleWarning compile rerun",
+    "front.pymc": "PyMCModel from_pymc",
     "front.scheme": "Scheme",
     "front.target": "Target",
     "verdict": "Report Verdict",

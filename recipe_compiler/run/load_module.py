@@ -31,6 +31,9 @@ from recipe_compiler.spec.model import Code
 FORMATS = (2, 3)
 """Numbers of the emission format this version can run."""
 
+GIVEN = ("gradient", "potential")
+"""What jitted functions of a module call the functions that they are given."""
+
 
 def users_name(emitted: str, declared: Collection[str]) -> str:
     """Return the declared name that an emitted module calls `emitted`.
@@ -122,9 +125,24 @@ def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
 
 
 def load_file(name: str, text: str) -> ModuleType:
-    """Import the text of an emitted file, as its user would from a folder of his own."""
+    """Import the text of an emitted file, as its user would from a folder of his own.
+
+    Nothing is kept of what is compiled for a function that is given to it: no other process has that function.
+    """
+    from numba.core.dispatcher import Dispatcher
+
     path, module = _place_of(name, text)
-    return _run_file(module, path)
+    loaded = _run_file(module, path)
+    for jitted in vars(loaded).values():
+        if isinstance(jitted, Dispatcher) and {*GIVEN} & {*jitted.py_func.__code__.co_varnames}:
+            _keep_nothing(jitted)
+    return loaded
+
+
+def _keep_nothing(jitted: object) -> None:
+    from numba.core.caching import NullCache
+
+    cast("Any", jitted)._cache = NullCache()
 
 
 def _place_of(name: str, text: str, codes: Iterable[Code] = ()) -> tuple[Path, str]:
@@ -156,7 +174,6 @@ def load_function(code: Code) -> Callable[..., object]:
     Raises RunError where the file has no such function, or cannot be run.
     """
     from numba import njit
-    from numba.core.caching import NullCache
     from numba.core.dispatcher import Dispatcher
 
     name = _module_name(code)
@@ -170,7 +187,7 @@ def load_function(code: Code) -> Callable[..., object]:
     others = [sys.modules[other] for other in own_modules(code.file) if other in sys.modules]
     for jitted in (value for one in (module, *others) if others for value in vars(one).values()):
         if isinstance(jitted, Dispatcher):
-            cast("Any", jitted)._cache = NullCache()
+            _keep_nothing(jitted)
     return function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
 
 
