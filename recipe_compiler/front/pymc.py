@@ -17,8 +17,9 @@ from recipe_compiler.advise.roles import open_parameters
 from recipe_compiler.advise.search import matched
 from recipe_compiler.advise.stein import departed
 from recipe_compiler.errors import DataError, RunError
+from recipe_compiler.front import model as models
 from recipe_compiler.front.fit import Fit
-from recipe_compiler.front.model import DoubtWarning, Model, compile
+from recipe_compiler.front.model import DoubtWarning, Model
 from recipe_compiler.run.posterior_numbers import MAX_R_HAT, posterior_numbers
 from recipe_compiler.run.progress import Stages
 from recipe_compiler.run.sizes import potential_block
@@ -121,7 +122,7 @@ class PyMCModel:
         DoubtWarning
             The draws are not to be believed: chains disagree, or Stein's identity does not hold for them.
         """
-        own = compile("hmc", scheme=HMC) if sampler is None else sampler
+        own = models.compile("hmc", scheme=HMC) if sampler is None else sampler
         build = own.build.document
         if build.is_complete or not build.target.is_open:
             raise RunError(f"{own.name}: found a target, expected dynamics alone, as `rc.compile('sghmc')` makes them")
@@ -139,7 +140,7 @@ class PyMCModel:
             say("compiling")
             drawn = self._sampling(own)
             if open_ones or step_size is None:
-                tuner = own if build.has_acceptance else compile("hmc", scheme=HMC)
+                tuner = own if build.has_acceptance else models.compile("hmc", scheme=HMC)
                 given, left = (parameters, open_ones) if tuner is own else ({}, open_parameters(tuner.build.document))
                 moving = self._sampling(tuner) if tuner is not own else drawn
                 pilots = _Chains(partial(moving, seed=seed, check=check, **given), potential_block(build), theta)
@@ -186,22 +187,24 @@ class PyMCModel:
         """Return the arrays of each group of a tree of draws by their names; theta is chain x draw x d."""
         (chains, draws, d), model = theta.shape, self.model
         point = model.initial_point()
-        own = {value.name: np.shape(point[value.name]) for value in model.value_vars}
-        parts = np.split(theta, np.cumsum([*map(math.prod, own.values())])[:-1], axis=2)
+        shapes = {value.name: np.shape(point[value.name]) for value in model.value_vars}
+        parts = np.split(theta, np.cumsum([*map(math.prod, shapes.values())])[:-1], axis=2)
         data = {one.name: one.get_value() for one in model.data_vars if hasattr(one, "get_value")}
+        observed = {one.name: model.rvs_to_values[one] for one in model.observed_RVs}
+        values = import_module("pytensor").function([], [*observed.values()], mode="FAST_COMPILE")()
         groups = {
             "posterior": {
-                name: values.reshape(chains, draws, *values.shape[1:])
-                for name, values in _expanded(model, theta.reshape(-1, d)).items()
+                name: own.reshape(chains, draws, *own.shape[1:])
+                for name, own in _expanded(model, theta.reshape(-1, d)).items()
             },
             "unconstrained_posterior": {
                 name: part.reshape(chains, draws, *shape)
-                for (name, shape), part in zip(own.items(), parts, strict=True)
+                for (name, shape), part in zip(shapes.items(), parts, strict=True)
             },
             "sample_stats": {"lp": np.array([[-self.U(at, *self.data) for at in one] for one in theta])}
             | ({"acceptance_rate": found["acceptance"]} if "acceptance" in found else {}),
             "constant_data": data,
-            "observed_data": {one.name: model.rvs_to_values[one].eval() for one in model.observed_RVs},
+            "observed_data": dict(zip(observed, values, strict=True)),
         }
         return {group: own for group, own in groups.items() if own}
 
