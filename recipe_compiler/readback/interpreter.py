@@ -104,11 +104,22 @@ RELATIONS: dict[type[ast.cmpop], tuple[str, Callable[[Value, Value], bool]]] = {
     ast.Eq: ("==", operator.eq),
 }
 """Comparisons that a kernel may choose a piece by, of expressions and of integers."""
+
+
+def _divide(left: Value, right: Value) -> Value:
+    try:
+        return left / (sp.Integer(right) if isinstance(right, int) else right)
+    except ZeroDivisionError:
+        raise ReadBackError(
+            "the emitted kernel divides by zero where it is read, as where a matrix is singular"
+        ) from None
+
+
 OPERATORS: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: lambda left, right: left / (sp.Integer(right) if isinstance(right, int) else right),
+    ast.Div: _divide,
     ast.Pow: operator.pow,
     ast.Mod: lambda left, right: operator.index(left) % operator.index(right),
     ast.BitAnd: lambda left, right: operator.index(left) & operator.index(right),

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 from processor_time import ends
 
+import recipe_compiler as rc
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback import point
@@ -106,3 +107,12 @@ def test_numbers_for_names_hide_no_factor() -> None:
     values = {rational_of(f"{block}[{k}]") for block in ("theta", "r", "z", "xi") for k in range(64)}
     assert len(values) > 80
     assert sp.Integer(1) not in values
+
+
+@pytest.mark.slow
+def test_a_division_by_zero_is_no_internal_error(tmp_path: Path) -> None:
+    text = "name: singular\nstate: {x: {shape: 2}}\nlog_prior: -norm2(x)/2 - norm2(cholesky(outer(x, x)) @ x)/2\n"
+    (tmp_path / "singular.yaml").write_text(text)
+    stated = {"bind": {"D": "I"}, "step_size": 0.1, "allow_undecided": True, "cache": False}
+    with pytest.raises(ReadBackError, match="the emitted kernel divides by zero where it is read"):
+        rc.compile("sgld", target=rc.load(tmp_path / "singular.yaml"), **stated)
