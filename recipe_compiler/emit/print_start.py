@@ -10,9 +10,10 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import OwnLaw, own_laws
 from recipe_compiler.emit.print_body import WIDTH, call
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy, shape_numbers
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
-from recipe_compiler.formula.expression import Add, Formula, FunctionAt
+from recipe_compiler.formula.expression import Add, Apply, Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.spec.model import Build, Transform
@@ -225,10 +226,20 @@ def _law(derivation: Derivation, block: Block, name: str, by: Spelling) -> Itera
         terms = tuple(term for term in energy.terms if not isinstance(term, FunctionAt))
         energy = Add(terms, energy.shape) if len(terms) != 1 else terms[0]
     own = replace(by, values={**others, **by.values, block.name: name})
+    value = bare(print_numpy(energy, own))
     yield ""
+    for node in dict.fromkeys(nodes(energy)):
+        match node:
+            case Apply("inv", (Symbol(matrix, _, Role.PARAMETER),)):
+                inverse = print_numpy(node, own)
+                value = value.replace(inverse, f"_inv_{matrix}")
+                yield f"    _inv_{matrix} = {inverse}"
+                yield ""
+            case _:
+                pass
     yield f"    def energy({name}):"
     yield f"        {name} = {name}.reshape({shape_numbers(block.shape, by)})"
-    yield unbroken(f"        return float({bare(print_numpy(energy, own))})")
+    yield unbroken(f"        return float({value})")
     yield ""
     yield f"    {name} = _draw_law(rng, {_length(block, by)}, energy)"
 
