@@ -63,7 +63,8 @@ def _agree(read: Scalar, stated: Scalar, *, at_point: bool) -> bool | None:
     if at_point:
         if difference == 0 or vanishes(difference):
             return True
-        size = abs(sp.N(stated, DIGITS)) if stated.has(sp.Float) else 0  # digits are counted from the first one on
+        rounded = isinstance(stated, sp.Expr) and stated.has(sp.Float)
+        size = abs(sp.N(stated, DIGITS)) if rounded else 0  # digits are counted from the first one on
         return bool(size > 1) and vanishes(difference / size)
     try:
         if difference == 0 or is_zero(difference):
