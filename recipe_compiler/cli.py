@@ -175,7 +175,7 @@ FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 def _given(
     data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str]
 ) -> BuildArguments | None:
-    """Return what is said of a build of dynamics and a target, or of dynamics alone; None where nothing is."""
+    """Return what the options state about a build of dynamics and a target, or of dynamics alone; None without any."""
     given = BuildArguments(data, tuple(settings or ()), save)
     if given.is_empty:
         return None

@@ -51,7 +51,7 @@ class LinearStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepMatrices:
-    """A step made linear before anything is said of its batches, z' - z* = F (z - z*) + G e + W w.
+    """A step made linear, for any size of batch, z' - z* = F (z - z*) + G e + W w.
 
     e is the error of the gradient, evaluated at E z, and w are the normals; z has n numbers, theta d.
     """

@@ -133,7 +133,7 @@ def plan(
         stated: with `step_size: auto`.
         sampler: of the same with arbitrary values.
         subtracting: the same chain at the mode with the gradient's noise given up; None where that is no choice.
-        may_subtract: says whether it is proved, which is asked only where it is chosen.
+        may_subtract: whether it is proved; called only where it is chosen.
         budget: the processor time that chains may take, and what reports progress.
 
     Raises:

@@ -84,7 +84,7 @@ def _squares(z: Formula) -> Formula:
 
 
 def is_lower_triangular(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a square matrix, no product, is seen to be lower triangular."""
+    """Whether the form of a square matrix, no product, shows that it is lower triangular."""
     match formula:
         case ex.Symbol(name, _, Role.BLOCK):
             block = declarations.find(name)

@@ -41,7 +41,7 @@ def structure(defined: Definitions, grid: Grid) -> Structure | None:
 
 
 def is_upper_triangle(defined: Definitions, grid: Grid) -> bool:
-    """Whether a matrix that depends on the state is seen to be zero below its diagonal, and not above it."""
+    """Whether a matrix that depends on the state has a form that is zero below its diagonal, and not above it."""
     turned = Grid(grid.col, grid.row, grid.entry)
     return not _is_lower_triangle(defined, grid) and _is_lower_triangle(defined, turned)
 

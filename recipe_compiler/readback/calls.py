@@ -273,7 +273,7 @@ class Calls:
     def _in_place(self, name: str, what: str, state: Sequence[str], arguments: list[Value]) -> None:
         """Take a step that works in place: chunk by chunk, its normals drawn within, or of chains side by side.
 
-        What is told of moves is added to what it is given for that.
+        It adds to the counts of moves that are among its arguments.
         """
         kernel = self.module.kernel
         names = arguments_of(self.reader.functions[name])

@@ -107,7 +107,7 @@ def stated_value(
 ) -> Scalar:
     """Return an entry of a tensor with free indices `i`, `j`; of one row of the data where it has the index `n`.
 
-    Of steps and stages inside of a row it is that of which the names know the values.
+    Inside of a row the entry is that at the step and stage whose values the names know.
     """
     inside = {"n": row, STEP: 0, STAGE: 0}
     places = {
