@@ -13,9 +13,10 @@ from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_nu
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
-from recipe_compiler.formula.expression import Add, Apply, Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.expression import Add, Apply, Formula, FunctionAt
 from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.spec.discrete import is_counts
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Transform
 
 
@@ -228,15 +229,13 @@ def _law(derivation: Derivation, block: Block, name: str, by: Spelling) -> Itera
     own = replace(by, values={**others, **by.values, block.name: name})
     value = bare(print_numpy(energy, own))
     yield ""
-    for node in dict.fromkeys(nodes(energy)):
-        match node:
-            case Apply("inv", (Symbol(matrix, _, Role.PARAMETER),)):
-                inverse = print_numpy(node, own)
-                value = value.replace(inverse, f"_inv_{matrix}")
-                yield f"    _inv_{matrix} = {inverse}"
-                yield ""
-            case _:
-                pass
+    inverses = [one for one in nodes(energy) if isinstance(one, Apply) and one.fn == "inv"]
+    for k, one in enumerate(dict.fromkeys(inverses), 1):
+        text = print_numpy(one, own)
+        if block.name not in dependence(one).blocks and text in value:
+            value = value.replace(text, f"_inverse_{k}")
+            yield f"    _inverse_{k} = {text}"
+            yield ""
     yield f"    def energy({name}):"
     yield f"        {name} = {name}.reshape({shape_numbers(block.shape, by)})"
     yield unbroken(f"        return float({value})")
