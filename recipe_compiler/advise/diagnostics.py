@@ -14,6 +14,7 @@ import numpy as np
 
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.missed_modes import LEAST, MISSED
+from recipe_compiler.advise.solver_error import SolverError
 from recipe_compiler.advise.stein import BLOWN_UP, SMALL, Departures
 from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.advise.suggestions import WIDE
@@ -83,6 +84,8 @@ class Diagnostics:
     found."""
     missed: str = ""
     """The doubt that the draws miss a mode of U; empty where they do not."""
+    solver: SolverError | None = None
+    """What the steps of `solve` do to the posterior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +163,7 @@ class Summary:
             *_notes(draws),
             *ahead,
             *(() if known.departures is None else (known.departures.says,)),
+            *(() if known.solver is None or known.solver.doubt else (known.solver.says,)),
         )
 
 
@@ -419,6 +423,10 @@ def _missed(found: Summary) -> Iterator[str]:
     yield from filter(None, (found.known.missed,))
 
 
+def _coarse(found: Summary) -> Iterator[str]:
+    yield from filter(None, () if found.known.solver is None else (found.known.solver.doubt,))
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One thing that is looked at after every run."""
@@ -467,6 +475,11 @@ DOUBTS = (
     Diagnostic(
         "missed_mode", f"a mode of U that a search finds holds {100 * LEAST:g} % of exp(-U) or more, and less than "
         f"{100 * MISSED:g} % of that of the draws is around it", "U at the draws and around the mode", _missed,
+    ),
+    Diagnostic(
+        "solver", f"the error of the steps of `solve` changes U by more than {SMALL} (its sd over the draws, which "
+        "bounds the errors of means in posterior sds), or U is not finite at twice the steps",
+        "U at draws, by the steps taken and twice as many", _coarse,
     ),
 )  # fmt: skip
 """Why a summary is not to be believed."""

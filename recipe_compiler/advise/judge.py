@@ -12,6 +12,7 @@ from recipe_compiler.advise.missed_modes import missed_mode_of_run
 from recipe_compiler.advise.moments import least_share
 from recipe_compiler.advise.one_thread import one_blas_thread
 from recipe_compiler.advise.sampler import Sampler
+from recipe_compiler.advise.solver_error import solver_error_of
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.tails import powers
 from recipe_compiler.run.sample import Draws
@@ -58,6 +59,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         on_trust(sampler.build, _given(report)),
         _pace(plan, sampler, draws),
         missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
+        solver_error_of(sampler, draws),
     )
     summary = summarise(tree, draws, diagnostics)
     _add_forecast(tree, ahead)

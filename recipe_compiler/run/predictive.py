@@ -22,6 +22,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data, field_rows, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
+from recipe_compiler.run.row_states import fields_of_states, states_before_rows
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
@@ -54,16 +55,16 @@ def predictive_of(target: Target) -> Predictive:
     """Return what data of a target can be drawn from: y~_n by the density stated of y_n, blocks by their priors.
 
     Raises:
-        RunError: it states no density of a field of the data, with what it would have to state; or it has a recursion
-            or discrete blocks.
+        RunError: it states no density of a field of the data, with what it would have to state; or it has discrete
+            blocks, or a recursion that reads what would be drawn.
     """
-    if target.recursion:
-        found, expected = f"a recursion: {OPEN}", "a density of independent rows"
-        raise RunError(f"data of {target.name}: found {found}, expected {expected}")
     if discrete := discrete_blocks(target.declarations):
         found = f"the discrete block {discrete[0].name}, which belongs to the observed data"
         raise RunError(f"data of {target.name}: found {found}; expected none: it has no rows for new data")
     fields, above = _fields(target)
+    if drawn := sorted({one.of for one in fields} & fields_of_states(target)):
+        found, expected = f"a recursion that reads {drawn[0]}: {OPEN}", "a density of rows that are independent"
+        raise RunError(f"data of {target.name}: found {found}, expected {expected}")
     whole = [one for one in fields if not _by_rows(DENSITIES[one.name])]
     if whole:
         found = "it cannot be drawn row by row"
@@ -199,10 +200,10 @@ def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSett
     if not why:
         try:
             prior = drawer.prior(found.blocks, _stream(settings.seed, 0, PRIOR))
+            predicted = drawer.data_at(prior, found, [_stream(settings.seed, 1, PRIOR)])
         except (RunError, DataError, ValueError) as error:
             why = str(error)
         else:
-            predicted = drawer.data_at(prior, found, [_stream(settings.seed, 1, PRIOR)])
             groups |= {"prior": prior, "prior_predictive": predicted}
     constant = cast("Any", tree["constant_data"]).to_dataset() if "constant_data" in tree.children else xarray.Dataset()
     dims = {name: constant[name].dims for name in constant.data_vars}
@@ -250,11 +251,12 @@ class _Drawer:
         observed = self.data.arrays
         made = {one.of: np.full((chains, length, *observed[one.of].shape), np.nan) for one in fields}
         rows = rows_of(self.data, self.declared, self.sizes)
+        passed = self._passed(states, rows)
         for chain, draw in np.ndindex(chains, length):
             at = self._point({name: values[chain, draw] for name, values in states.items()})
             if not all(np.isfinite(at.names[block.name]).all() for block in self.declared.blocks):
                 continue
-            given = dict(rows)
+            given = {**rows, **{name: values[chain * length + draw] for name, values in passed.items()}}
             for one in fields:
                 drawn = self._of_rows(one, at, given, observed[one.of].shape, streams[chain])
                 if of.above is not None:
@@ -264,6 +266,15 @@ class _Drawer:
                 made[one.of][chain, draw] = drawn
                 given[one.of] = field_rows(self.declared, one.of, drawn, self.sizes)
         return made
+
+    def _passed(self, states: Mapping[str, Array], rows: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Return the states of a recursion before every row, at draws of the blocks; none without one."""
+        target = self.build.target.declared or self.build.target
+        if not target.recursion:
+            return {}
+        shapes = {block.name: extents(block.shape, self.sizes) or (1, 1) for block in self.declared.blocks}
+        blocks = {name: states[name].reshape(-1, *shape) for name, shape in shapes.items()}
+        return states_before_rows(target, Point({**self.known, **blocks}, self.sizes), rows)
 
     def _demand_allowed(self, one: StatedDensity, drawn: Array) -> None:
         """Raise RunError where a draw is none of the values that its field is allowed."""

@@ -27,6 +27,7 @@ from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
+from recipe_compiler.run.row_states import MOST, formulas_of_states
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names, to_datatree
@@ -181,6 +182,9 @@ def _predicted(run: Run, draws: Draws, tree: "DataTree") -> tuple[str, ...]:
     taken = bytes_of(run.settings, run.data)
     if taken > LARGEST and not run.predictive:
         return (f"posterior_predictive is left out: it takes {taken / 1e6:.0f} MB; --predictive draws it.",)
+    if formulas_of_states(run.build.target, run.data.rows) > MOST and not run.predictive:
+        why = "the states of all rows at all draws take minutes"
+        return (f"posterior_predictive is left out: {why}; --predictive draws it.",)
     try:
         why = add_predictive(tree, run.build, run.data, run.settings, dict(draws.sizes))
     except (RunError, DataError) as error:

@@ -475,6 +475,7 @@ class Stages:
     steps: int
     weights: tuple[tuple[str, tuple[Fraction, ...]], ...]
     """Names in `next` to their numbers by stage; they are blocks there, as states are."""
+    order: int
     says: str
     """The method and its steps, in words."""
     time: str

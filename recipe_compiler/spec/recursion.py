@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # what reads targets alone brings them
     from recipe_compiler.spec.schema_target import TargetDocument
 
 SECTION, SOLVE = "recursion", "solve"
+TIMES = f"{SOLVE}.times"
+"""The entry that the time of the row before, and that of a stage, belong to."""
 POSITIVE = Domain(DomainName.POSITIVE)
 
 OPEN = "the log likelihood of a row depends on the rows before it"

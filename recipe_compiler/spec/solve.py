@@ -24,19 +24,19 @@ from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import RowState, Stages
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.recursion import solved_entry, with_states
+from recipe_compiler.spec.recursion import TIMES, solved_entry, with_states
 from recipe_compiler.spec.schema_target import SolveEntry
 from recipe_compiler.spec.target_densities import of_kind
 
 F = Fraction
-METHODS: dict[str, tuple[tuple[Fraction, ...], tuple[Fraction, ...]]] = {
-    "euler": ((), (F(1),)),
-    "midpoint": ((F(1, 2),), (F(0), F(1))),
-    "heun": ((F(1),), (F(1, 2), F(1, 2))),
-    "ralston": ((F(2, 3),), (F(1, 4), F(3, 4))),
-    "rk4": ((F(1, 2), F(1, 2), F(1)), (F(1, 6), F(1, 3), F(1, 3), F(1, 6))),
+METHODS: dict[str, tuple[int, tuple[Fraction, ...], tuple[Fraction, ...]]] = {
+    "euler": (1, (), (F(1),)),
+    "midpoint": (2, (F(1, 2),), (F(0), F(1))),
+    "heun": (2, (F(1),), (F(1, 2), F(1, 2))),
+    "ralston": (2, (F(2, 3),), (F(1, 4), F(3, 4))),
+    "rk4": (4, (F(1, 2), F(1, 2), F(1)), (F(1, 6), F(1, 3), F(1, 3), F(1, 6))),
 }
-"""Method to its tableau: a_2, a_3, ..., which are the nodes, too, and the weights b."""
+"""Method to its order and tableau: a_2, a_3, ..., which are the nodes, too, and the weights b."""
 
 
 def read_solve(
@@ -101,7 +101,7 @@ class _Made:
         self, entry: SolveEntry, time: Datum, read: dict[Block, tuple[Formula, Formula]], taken: frozenset[str]
     ) -> None:
         self._taken = set(taken).union(block.name for block in read)
-        a, b = METHODS[entry.method]
+        order, a, b = METHODS[entry.method]
         nodes = (F(0), *a, F(1))
         last = tuple(F(k == len(a)) for k in range(len(b)))
         columns = {"a": (*a, b[-1]), "b": b, "last": last, "node": tuple(y - x for x, y in pairwise(nodes))}
@@ -109,7 +109,7 @@ class _Made:
         steps = f"{entry.steps} step{'s' * (entry.steps > 1)}"
         says = f"{entry.method}, {steps} from the {time.name} of a row to that of the next"
         slopes = tuple((block.name, slope) for block, (_, slope) in read.items())
-        self.stages = Stages(entry.steps, weights, says, time.name, slopes)
+        self.stages = Stages(entry.steps, weights, order, says, time.name, slopes)
         self.time, self._read = Symbol(time.name, SCALAR, Role.DATUM), read
         self._a, self._b, self._last, self._node = (Symbol(name, SCALAR, Role.BLOCK) for name, _ in weights)
 
@@ -133,10 +133,10 @@ class _Made:
             )
             yield RowState(stage[block], start, w, entry, staged=True)
             yield RowState(total, start, add((_symbol(total), bk), shape), entry, staged=True)
-        yield RowState(before, begin, self.time, "solve.times")
+        yield RowState(before, begin, self.time, TIMES)
         if any(self.time.name in dependence(slope).data for _, slope in self._read.values()):
             later = add((_symbol(now), multiply(self._node, h, SCALAR)), SCALAR)
-            yield RowState(now, begin, later, "solve.times", staged=True)
+            yield RowState(now, begin, later, TIMES, staged=True)
 
     def _name(self, wanted: str) -> str:
         while wanted in self._taken:

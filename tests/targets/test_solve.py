@@ -1,14 +1,18 @@
 """Differential equations in a target: the order of every method, by its tableau and by the error it makes."""
 
 from itertools import product
-from math import exp, log2
+from math import exp, log, log2
 
 import numpy as np
 import pytest
 from answers import document
 
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate
-from recipe_compiler.spec.model import Target
+from recipe_compiler.run.predictive import _Drawer, predictive_of
+from recipe_compiler.run.row_states import formulas_of_states
+from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.spec.recursion import weights_of_stages
 from recipe_compiler.spec.solve import METHODS
 
@@ -59,7 +63,7 @@ def at_end(method: str, steps: int, rate: float, times: list[float]) -> dict[str
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_has_its_order(method: str) -> None:
     order = ORDERS[method]
-    assert of_order(*METHODS[method]) == order
+    assert METHODS[method][0] == of_order(*METHODS[method][1:]) == order
     times, rate, last = [0.8, 1.7], 1.5, 1.7
     exact = {"z": 1 / (1 + 2 * exp(-rate * (last - 0.5))), "q": exp((0.25 - last**2) / 2)}
     found = {steps: at_end(method, steps, rate, times) for steps in (8, 16)}
@@ -76,3 +80,71 @@ def test_the_formulas_are_as_many_and_as_long_whatever_the_steps(method: str, st
     assert {state.block.name for state in own.recursion if not state.staged} == {"t_before"}
     assert own.stages.steps == steps
     assert len(str(own.recursion)) < 20_000
+
+
+OSCILLATOR = """
+state: {{k: {{constraint: positive}}, w: {{}}}}
+data: {{t: {{shape: N}}, m: {{shape: N}}, y: {{shape: [N, 2]}}, n: {{shape: N}}}}
+solve:
+  z: {{shape: 2, start: "[1, k]", slope: "[-k*z[0] - w*z[1], w*z[0] - k*z[1]]"}}
+  times: t
+  from: 0
+  steps: 3
+  method: rk4
+{recursion}
+log_prior: exponential(k, 1) + normal(w, 0, 1)
+log_likelihood: {likelihood}
+"""
+BUILD = """
+dynamics: sgld
+target: target.yaml
+bind: {D: I}
+scheme: {name: euler}
+variant: full
+data: {file: data.csv, t: t, m: m, y: [a, b], n: n}
+run: {step_size: 0.01}
+"""
+ROWS = "t,m,a,b,n\n0.25,9,0,0,0\n0.75,40,0,0,0\n0.75,25,0,0,0\n1.5,30,0,0,0\n"
+LIKELIHOOD = "normal(y, z, 1/10) + beta_binomial(n, m, exp(z[0]), 2)"
+
+
+def oscillator(likelihood: str = LIKELIHOOD, recursion: str = "") -> Build:
+    target = OSCILLATOR.format(likelihood=likelihood, recursion=recursion)
+    return document(BUILD, target=target, **{"data.csv": ROWS})
+
+
+def test_data_are_drawn_around_the_solutions() -> None:
+    """At every row and draw z is exp((-k + iw) t)(1 + ik); a beta-binomial beside it has its closed mean, variance."""
+    build = oscillator()
+    drawer = _Drawer(build, load_data(build.data, build.target), {"N": 4}, {})
+    rng = np.random.default_rng(5)
+    states = {"k": np.repeat([[0.4], [0.9]], 4000, axis=1), "w": np.repeat([[1.5], [-0.5]], 4000, axis=1)}
+    made = drawer.data_at(states, predictive_of(build.target), [rng, rng])
+    t, m = np.array([0.25, 0.75, 0.75, 1.5]), np.array([9, 40, 25, 30])
+    for chain, (k, w) in enumerate([(0.4, 1.5), (0.9, -0.5)]):
+        z = np.exp((-k + 1j * w) * t) * (1 + 1j * k)
+        apart = (made["y"][chain] - np.stack([z.real, z.imag], axis=-1)) * 10
+        assert abs(apart.mean(axis=0)).max() < 5 / np.sqrt(4000) + 1e-3
+        assert abs(apart.std(axis=0) - 1).max() < 0.06
+        a, n = np.exp(z.real), made["n"][chain]
+        p, variance = a / (a + 2), m * a * 2 * (a + 2 + m) / ((a + 2) ** 2 * (a + 3))
+        assert (abs(n.mean(axis=0) - m * p) < 5 * np.sqrt(variance / 4000)).all()
+        assert np.allclose(n.var(axis=0), variance, rtol=0.1)
+
+
+def test_states_that_read_what_would_be_drawn_are_not_drawn_from() -> None:
+    """A recursion of fields that are given, m here, is; one of y is not."""
+    given = oscillator("normal(n, e + z[0], 1)", "recursion: {e: {start: 0, next: e/2 + log(1 + m**2)}}")
+    drawer = _Drawer(given, load_data(given.data, given.target), {"N": 4}, {})
+    states = {"k": np.full((1, 2), 0.4), "w": np.full((1, 2), 1.5)}
+    made = drawer.data_at(states, predictive_of(given.target), [np.random.default_rng(5)])["n"][0]
+    passed, e = list[float](), 0.0
+    for m in (9, 40, 25, 30):
+        passed.append(e)
+        e = e / 2 + log(1 + m**2)
+    assert abs(made - passed).max() < 7
+    assert np.ptp(passed) > 8
+    assert formulas_of_states(given.target, 4) == 4 * (12 * 3 + 2)
+    read = oscillator("normal(n, e + z[0], 1)", "recursion: {e: {start: 0, next: e/2 + n}}")
+    with pytest.raises(RunError, match="found a recursion that reads n: the log likelihood of a row depends"):
+        predictive_of(read.target)
