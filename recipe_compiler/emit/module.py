@@ -198,7 +198,8 @@ def _imports(code: str) -> str:
         return own + "import numpy as np\nfrom numba import njit"
     tools = "from numba.core import cgutils\n" if "cgutils" in used else ""
     intrinsics = "from numba.extending import intrinsic"  # which comes with numba, as llvmlite does
-    return f"{own}import numpy as np\n{builder}from numba import njit, types\n{tools}{intrinsics}"
+    named = "njit, typeof, types" if "typeof(" in code else "njit, types"
+    return f"{own}import numpy as np\n{builder}from numba import {named}\n{tools}{intrinsics}"
 
 
 def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:

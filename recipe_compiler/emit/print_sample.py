@@ -115,6 +115,8 @@ def _checks(own: Sampler) -> Iterator[str]:
 
 def _functions(own: Sampler) -> Iterator[str]:
     """Yield lines that look at the functions of a user, and make of those of any U what a chain calls."""
+    if own.program.rest:
+        yield f"{REST} = _checked_data({REST})"
     for function in own.program.functions:
         name = own.argument(function)
         if name == function:
@@ -122,11 +124,10 @@ def _functions(own: Sampler) -> Iterator[str]:
             continue
         role = f"{name} of a batch" if name == GRADIENT and own.program.variant == "minibatch" else name
         yield f'{name} = _jitted("{name}", {name})'
-        yield f'{function} = _adapted("{role}", {name})'
+        yield f'{function} = _adapted("{role}", {name}, typeof({REST}))'
     if own.program.rest:
         if "potential" not in own.program.functions:
             yield f'{POTENTIAL} = None if {POTENTIAL} is None else _jitted("{POTENTIAL}", {POTENTIAL})'
-        yield f"{REST} = _checked_data({REST})"
         if own.program.variant == "minibatch":
             yield _number(ROWS, ROWS, "whole=True", "least=1")
 
@@ -202,7 +203,7 @@ def _prepared(own: Sampler) -> Iterator[str]:
         "thin",
     )
     constants = own.kernel.prepare.outputs
-    yield from _dict("given = ", {name: name for name in names})
+    yield from _dict("given = ", {name: f"_addresses_of({name})" if name == REST else name for name in names})
     sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(own.program))
     prepare = (*(array.name for array in own.kernel.prepare.inputs), *sizes)
     if own.build.run.schedule.name != "constant":
@@ -275,6 +276,7 @@ def _chains(own: Sampler) -> Iterator[str]:
     lanes = own.build.run.lanes
     function, order = ("run_lanes", "LANES_ARGUMENTS") if lanes else ("run", "ARGUMENTS")
     head = f"done = _{'run_lanes' if lanes else 'run_chains'}"
+    function = f"_by_address({function})" if own.program.rest else function
     passed = tuple(one.name for one in (*own.program.blocks, *carried(own.program)))
     beside = (dumps(list(passed)),) if lanes else ()
     settings = ("given", "states", "drawn", "threads", "tell", *falling)
@@ -294,7 +296,8 @@ def _begun(own: Sampler) -> Iterator[str]:
         yield "if not _goes_on(states, init):"
         yield "    for state in states:"
         yield "        own = {**given, **state}"
-        yield "        first_values(*[own[name] for name in FIRST_ARGUMENTS])"
+        function = "_by_address(first_values)" if own.program.rest else "first_values"
+        yield f"        {function}(*[own[name] for name in FIRST_ARGUMENTS])"
     else:
         yield "_goes_on(states, init)"
     if own.build.run.schedule.name != "constant":

@@ -31,9 +31,6 @@ from recipe_compiler.spec.model import Code
 FORMATS = (2, 3)
 """Numbers of the emission format this version can run."""
 
-GIVEN = ("gradient", "potential")
-"""What jitted functions of a module call the functions that they are given."""
-
 
 def users_name(emitted: str, declared: Collection[str]) -> str:
     """Return the declared name that an emitted module calls `emitted`.
@@ -125,18 +122,9 @@ def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
 
 
 def load_file(name: str, text: str) -> ModuleType:
-    """Import the text of an emitted file, as its user would from a folder of his own.
-
-    Nothing is kept of what is compiled for a function that is given to it: no other process has that function.
-    """
-    from numba.core.dispatcher import Dispatcher
-
+    """Import the text of an emitted file, as its user would from a folder of his own."""
     path, module = _place_of(name, text)
-    loaded = _run_file(module, path)
-    for jitted in vars(loaded).values():
-        if isinstance(jitted, Dispatcher) and {*GIVEN} & {*jitted.py_func.__code__.co_varnames}:
-            _keep_nothing(jitted)
-    return loaded
+    return _run_file(module, path)
 
 
 def _keep_nothing(jitted: object) -> None:

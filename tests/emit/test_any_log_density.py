@@ -61,7 +61,7 @@ def drawn(module: ModuleType, *functions: object, **settings: Any) -> Any:
     """Return what `sample` draws of the Gaussian; `d` is said where no parameter tells it."""
     needed = (U, grad_U) if "potential" in module.ARGUMENTS else (grad_U,)
     size = {"d": 3} if "d" in inspect.signature(module.sample).parameters else {}
-    return module.sample(*(functions or needed), data=(P, MU), **size, **{**SETTINGS, **settings})
+    return module.sample(*(functions or needed), **{"data": (P, MU), **size, **SETTINGS, **settings})
 
 
 @pytest.fixture
@@ -239,6 +239,32 @@ def test_an_imported_model_is_the_file_that_it_writes(tmp_path: Path, monkeypatc
     assert hasattr(loaded.run, "signatures")
     with pytest.raises(TypeError, match=r"grad_U\(theta, \*data\) cannot be compiled by numba: .*Unknown attribute"):
         drawn(loaded, lambda theta, *_: theta.missing)
+
+
+@pytest.mark.slow
+def test_chains_are_compiled_once_for_all_functions_and_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = rc.compile("sghmc", **LANGEVIN)
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    loaded = model.load()
+
+    def own_slope(theta: np.ndarray, scales: np.ndarray, power: float) -> np.ndarray:
+        if theta[0] > 1e3:
+            raise ValueError("too far")
+        return theta ** int(power) / scales
+
+    wanted = drawn(loaded)["theta"]
+    other = loaded.sample(own_slope, data=(np.array([1.0, 2.0, 4.0]), 1), init={"theta": MU}, **SETTINGS)["theta"]
+    np.testing.assert_array_equal(drawn(loaded, data=(P + 0.0, MU[:, None][:, 0]))["theta"], wanted)
+    assert abs(other - wanted).max() > 0.1
+    assert len(loaded.run.signatures) == 1
+    with pytest.raises(ValueError, match="too far"):
+        loaded.sample(own_slope, data=(np.ones(3), 1.0), init={"theta": MU + 1e4}, check=False, **SETTINGS)
+
+
+def test_data_are_arrays_and_numbers(gaussian: ModuleType) -> None:
+    for wrong, says in (([P], "found list"), ((P, "mu"), "found str at 1"), ((None, MU), "found NoneType at 0")):
+        with pytest.raises(TypeError, match=f"data: {says}, expected a"):
+            drawn(gaussian, data=wrong)
 
 
 def far(theta: np.ndarray, *given: np.ndarray) -> np.ndarray:

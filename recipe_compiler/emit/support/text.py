@@ -13,7 +13,7 @@ _MODULES = (
     "flags", "special", "transforms", "gammas", "normal_law", "vectors", "bits", "normals", "variates",
     "variates_gamma", "variates_count", "variates_mixed", "variates_normal", "box_muller", "lanes",
     "indices", "blocks_of_rows", "read_ahead", "noise", "moves", "propagator", "newton", "roots",
-    "triangles", "seeds", "checks", "constraints", "starts", "chains", "trial",
+    "triangles", "seeds", "checks", "constraints", "starts", "chains", "user_functions", "trial",
 )  # fmt: skip
 """Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
 

@@ -11,12 +11,10 @@ symmetric error goes unnoticed: a term left out, such as the prior, or the Jacob
 
 # Emitted files carry this code without annotations, and call it.
 
-import functools
 import time
 import warnings
 
 import numpy as np
-from numba import njit
 
 _POINTS = 3  # states near starts at which a gradient is tried
 _VISITED = 6  # of those that chains went to
@@ -160,43 +158,6 @@ def _check_slope(call, full, energy, theta, units, W, named):
 def _shown_point(theta):
     """Return the first coordinates of a point, for messages."""
     return f"[{', '.join(f'{x:.4g}' for x in theta[:4])}{', ...' if theta.size > 4 else ''}]"
-
-
-@functools.lru_cache(maxsize=32)
-def _jitted(name, function):
-    """Return a function as jitted code calls it; one that is not jitted yet is. Raises TypeError."""
-    if hasattr(function, "py_func"):  # which jitted functions keep
-        return function
-    if not hasattr(function, "__code__"):
-        found, expected = type(function).__name__, "expected a Python function, jitted by numba.njit or one that can be"
-        raise TypeError(f"{name}: found {found}, {expected}")
-    return njit(error_model="numpy")(function)
-
-
-@functools.lru_cache(maxsize=32)
-def _adapted(role, function):
-    """Return a user's function as a chain calls it: the same for the same, so that chains are compiled for it once."""
-
-    @njit(error_model="numpy")
-    def potential(theta, data):
-        return float(function(theta, *data))
-
-    @njit(error_model="numpy")
-    def gradient(out, theta, data):
-        out[:] = function(theta, *data)
-
-    @njit(error_model="numpy")
-    def gradient_of_batch(out, theta, batch, data):
-        out[:] = function(theta, batch, *data)
-
-    return {"U": potential, "grad_U": gradient, "grad_U of a batch": gradient_of_batch}[role]
-
-
-def _checked_data(data):
-    """Return what a user's functions are given beside the state, as jitted code takes it. Raises TypeError."""
-    if not isinstance(data, tuple):
-        raise TypeError(f"data: found {type(data).__name__}, expected a tuple of arrays and numbers: data=(x, y)")
-    return tuple(np.ascontiguousarray(one) if np.ndim(one) else one for one in data)
 
 
 def _find_departure(name, array, full):
