@@ -20,6 +20,7 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,6 @@ from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.readback.text import check_names
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import with_estimates, without_estimates
@@ -96,7 +96,10 @@ def compile_build(
     with placed(build.source, "dynamics"):
         say("reading the emitted text back")
         _read_once(made, build, cache)
-        module = _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
+        module = made.module
+        if with_file:
+            module = _filed(made, build, derivation, report, allow_undecided=allow_undecided)
+            _read_file_once(module, made, build, derivation, report, cache, allow_undecided=allow_undecided)
         return with_starts(module, build, derivation, made.names)
 
 
@@ -120,9 +123,7 @@ def _filed(made: "Made", build: Build, derivation: Derivation, report: Report, *
     held = _held_values(report, build, allow_undecided=allow_undecided)
     sampler = sampler_of(build, derivation, program, module.kernel, names, fixed, held)
     top = header(sampler, derivation, report, identity, names, allow_undecided=allow_undecided)
-    module = emit_file(module, sampler, top)
-    check_names(module.file)
-    return module
+    return emit_file(module, sampler, top)
 
 
 def _held_values(report: Report, build: Build, *, allow_undecided: bool) -> frozenset[str]:
@@ -288,16 +289,45 @@ def _read_once(made: Made, build: Build, cache: Cache) -> None:
 
     The same up to the digest that a text names, and the values of parameters.
     """
-    key: tuple[str, ...] = ()
-    if cache.keeps:
+
+    def key() -> tuple[str, ...]:
         left = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
         said = made.module.text.replace(compiled_digest(build), "")
-        key = (compiler(), step_digest(build), left, str(build.sizes), repr(made.step), said)
-    if cache.read(READ_BACK, key) is None:
+        return (compiler(), step_digest(build), left, str(build.sizes), repr(made.step), said)
+
+    _read_unless_known(build.name, made.to_read, key, cache)
+
+
+def _read_file_once(
+    module: Module, made: Made, build: Build, derivation: Derivation, report: Report, cache: Cache, *,
+    allow_undecided: bool,
+) -> None:  # fmt: skip
+    """Read a file back, whose text was, unless the very same one was found to be what the same documents mean."""
+
+    def to_read() -> "Iterable[Reading]":
+        from recipe_compiler.readback.child_process import Reading
+        from recipe_compiler.run.read_file import check_file
+
+        given = (module, build, derivation, made.names, report)
+        return (Reading("the written file", partial(check_file, *given, allow_undecided=allow_undecided)),)
+
+    def key() -> tuple[str, ...]:
+        known = str([(one.says, one.required, one.verdict.value) for one in report.findings])
+        return (compiler(), compiled_digest(build), str(build.sizes), known, module.file)
+
+    _read_unless_known(build.name, to_read, key, cache)
+
+
+def _read_unless_known(
+    name: str, to_read: "Callable[[], Iterable[Reading]]", key: Callable[[], tuple[str, ...]], cache: Cache
+) -> None:  # fmt: skip
+    """Read what there is to read, unless there is an entry of a key, which holds all that it depends on."""
+    found = key() if cache.keeps else ()
+    if cache.read(READ_BACK, found) is None:
         from recipe_compiler.readback.child_process import read_all  # brings SymPy, with all that reads
 
-        read_all(build.name, tuple(made.to_read()))
-        cache.write(READ_BACK, key, "")
+        read_all(name, tuple(to_read()))
+        cache.write(READ_BACK, found, "")
 
 
 def _demand(report: Report, *, allow_undecided: bool) -> None:

@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from uuid import uuid4
@@ -31,11 +31,11 @@ from recipe_compiler.advise import make_plan, plan_run
 from recipe_compiler.cache import Cache
 from recipe_compiler.cli import NEW_OBJECTS
 from recipe_compiler.readback import child_process
-from recipe_compiler.readback.child_process import read_all
+from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.report import check as report
-from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
+Readings = Callable[[], Iterable[Reading]]
 PAGES = LargePages()
 
 PLAIN = {"advise", "cli", "front", "run"}
@@ -140,15 +140,15 @@ def _find_once(put: Callable[[object, str, object], None]) -> None:
 
     Not where a test puts something in the place of reading back: of that nothing is kept, and nothing is found.
     """
-    read_once = pipeline._read_once
+    read = pipeline._read_unless_known
 
-    def once(made: pipeline.Made, build: Build, cache: Cache) -> None:
+    def once(name: str, to_read: Readings, key: Callable[[], tuple[str, ...]], cache: Cache) -> None:
         shared = cache.folder is None and child_process.read_all is read_all
-        read_once(made, build, read_back() if shared else cache)
+        read(name, to_read, key, read_back() if shared else cache)
 
     for module in (pipeline, make_plan, plan_run):
         put(module, "check_once", decided)
-    put(pipeline, "_read_once", once)
+    put(pipeline, "_read_unless_known", once)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_chain import carried
-from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_energies import lower_energies, lower_full_gradient
 from recipe_compiler.program.program import symbolic_sizes
+from recipe_compiler.readback.file_text import check_words
 from recipe_compiler.readback.interpreter import arguments_of, parsed
-from recipe_compiler.readback.oracle import require
+from recipe_compiler.readback.text import require
 
 _ARGUMENTS = {"ARGUMENTS": "run", "LANES_ARGUMENTS": "run_lanes", "FIRST_ARGUMENTS": "first_values"}
 _CONSTANTS = {"CONSTANTS": "prepare", "ENERGY_CONSTANTS": "prepare_energies"}
@@ -53,13 +53,7 @@ def check_arguments(module: Module) -> None:
         facts |= {"STEP_ARGUMENTS": kernel.chain_step.arguments, "STEP_LEAVES": tuple(program.left.items())}
     for fact, value in facts.items():
         require(own.facts.get(fact, ()) == value, f"says something else in {fact} than its functions do")
-    for name, function in parsed(support_text([name for name in taken if name[0] == "_"])).functions.items():
-        same = taken[name] == tuple(arguments_of(function)) and _says(own.functions[name]) == _says(function)
-        require(same, f"has another {name} than the package")
-
-
-def _says(function: ast.FunctionDef) -> list[str]:
-    return [ast.dump(statement) for statement in function.body]
+    check_words(module.text)
 
 
 def _sized(arrays: Iterable[Array | Block]) -> tuple[tuple[str, int | str], ...]:

@@ -21,8 +21,9 @@ from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import CodeMove, Cycle, Program, symbolic_sizes
 from recipe_compiler.readback.interpreter import Fill, Reader, arguments_of
 from recipe_compiler.readback.names import BATCH, Names, Sizes, known_numbers
-from recipe_compiler.readback.oracle import PLACE, PLACE_ABOVE, UNSET, Entries, Oracle, require
+from recipe_compiler.readback.oracle import PLACE, PLACE_ABOVE, UNSET, Entries, Oracle
 from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.readback.text import require
 from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any

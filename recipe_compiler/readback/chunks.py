@@ -11,8 +11,9 @@ from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import arguments_of
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.next_state import Cuts
-from recipe_compiler.readback.oracle import Oracle, replaced, require, same
+from recipe_compiler.readback.oracle import Oracle, replaced, same
 from recipe_compiler.readback.step import same_step, step_of
+from recipe_compiler.readback.text import require
 from recipe_compiler.tensor.scalars import Scalar
 
 

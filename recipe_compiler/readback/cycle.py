@@ -16,7 +16,8 @@ from recipe_compiler.readback.calls import Calls, entries_of
 from recipe_compiler.readback.moves import Gaussian, MovesMean
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import covariance_of, without_noise
-from recipe_compiler.readback.oracle import Entries, replaced, require, same, same_covariance, same_trace
+from recipe_compiler.readback.oracle import Entries, replaced, same, same_covariance, same_trace
+from recipe_compiler.readback.text import require
 from recipe_compiler.tensor.scalars import Scalar
 
 

@@ -19,8 +19,9 @@ from recipe_compiler.readback.interpreter import Reader, arguments_of
 from recipe_compiler.readback.laws import DrawMean, solver_of
 from recipe_compiler.readback.names import BATCH, Names, rational_of
 from recipe_compiler.readback.noise import covariance_of, without_noise
-from recipe_compiler.readback.oracle import Oracle, require, same, same_trace
+from recipe_compiler.readback.oracle import Oracle, same, same_trace
 from recipe_compiler.readback.point import equal, vanishes
+from recipe_compiler.readback.text import require
 
 MOST_PLACES = 3
 """Places of a row, from the first on, with which a draw of a discrete block is read."""

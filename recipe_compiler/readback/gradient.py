@@ -16,7 +16,8 @@ from recipe_compiler.program.program import Gradient, Part, Program
 from recipe_compiler.readback.calls import results_of
 from recipe_compiler.readback.mean import stated_value
 from recipe_compiler.readback.names import BATCH, Names, Sizes, rational_of
-from recipe_compiler.readback.oracle import require, same
+from recipe_compiler.readback.oracle import same
+from recipe_compiler.readback.text import require
 from recipe_compiler.readback.unroll import slope_along
 from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Tensor

@@ -11,9 +11,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from recipe_compiler.errors import CompilerError
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.text import require
 from recipe_compiler.tensor.scalars import Scalar
 
 Entries = list[Any]
@@ -78,16 +78,6 @@ class Oracle:
     ) -> Entries:
         """Return a normal vector; of its matrix the lower triangle counts."""
         return self.ask(what, {"vector": vector, "matrix": lower, "normals": normals}, len(vector))
-
-
-def require(right: bool, what: str) -> None:
-    """Require that something holds of the text that is read.
-
-    Raises:
-        CompilerError: it does not.
-    """
-    if not right:
-        raise CompilerError(f"the emitted text was read back and {what}")
 
 
 def same(stated: Sequence[Scalar], read: Sequence[Scalar], what: str, here: Names) -> None:

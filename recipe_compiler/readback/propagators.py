@@ -17,7 +17,8 @@ from recipe_compiler.program.program import Names as Arrays
 from recipe_compiler.readback.interpreter import Fill
 from recipe_compiler.readback.mean import entry_at, stated_value
 from recipe_compiler.readback.names import Names
-from recipe_compiler.readback.oracle import require, same
+from recipe_compiler.readback.oracle import same
+from recipe_compiler.readback.text import require
 from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any

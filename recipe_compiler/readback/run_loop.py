@@ -24,7 +24,8 @@ from recipe_compiler.readback.calls import (
 )
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import BATCH, Names, Sizes
-from recipe_compiler.readback.oracle import Entries, Oracle, require, same, same_trace
+from recipe_compiler.readback.oracle import Entries, Oracle, same, same_trace
+from recipe_compiler.readback.text import require
 
 
 def check_run(module: Module, sizes: Sizes) -> None:

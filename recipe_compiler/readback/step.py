@@ -13,8 +13,9 @@ from recipe_compiler.readback.mean import ReadStep, gradients_of, stated_step
 from recipe_compiler.readback.names import Names, rational_of
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import covariance_of, without_noise
-from recipe_compiler.readback.oracle import Entries, Oracle, replaced, require, same, same_covariance, same_trace
+from recipe_compiler.readback.oracle import Entries, Oracle, replaced, same, same_covariance, same_trace
 from recipe_compiler.readback.point import vanishes
+from recipe_compiler.readback.text import require
 from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.scalars import Scalar
 

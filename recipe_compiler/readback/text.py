@@ -29,3 +29,13 @@ def _scopes(scope: SymbolTable) -> Iterator[SymbolTable]:
     yield scope
     for inner in scope.get_children():
         yield from _scopes(inner)
+
+
+def require(right: bool, what: str) -> None:
+    """Require that something holds of the text that is read.
+
+    Raises:
+        CompilerError: it does not.
+    """
+    if not right:
+        raise CompilerError(f"the emitted text was read back and {what}")

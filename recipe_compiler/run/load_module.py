@@ -7,14 +7,20 @@ import ast
 import contextlib
 import hashlib
 import importlib.util
+import math
 import os
 import sys
 import sysconfig
 import tempfile
+import threading
+import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent import futures
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -125,6 +131,22 @@ def load_file(name: str, text: str) -> ModuleType:
     """Import the text of an emitted file, as its user would from a folder of his own."""
     path, module = _place_of(name, text)
     return _run_file(module, path)
+
+
+def plain_names(text: str) -> dict[str, Any]:
+    """Return what the plain Python of an emitted text defines, as its globals; what has a decorator is left out."""
+    names: dict[str, Any] = {"np": np, "math": math, "os": os, "sys": sys, "threading": threading, "time": time}
+    names |= {"warnings": warnings, "ThreadPoolExecutor": futures.ThreadPoolExecutor, "wait": futures.wait}
+    exec(_plain_code(text), names)
+    return names
+
+
+@lru_cache(maxsize=2)
+def _plain_code(text: str) -> CodeType:
+    tree = ast.parse(text)
+    left_out = ast.Import | ast.ImportFrom
+    body = [one for one in tree.body if not isinstance(one, left_out) and not getattr(one, "decorator_list", ())]
+    return compile(ast.Module(body, []), "an emitted file", "exec")
 
 
 def _keep_nothing(jitted: object) -> None:

@@ -19,7 +19,7 @@ _MODULES = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Definition:
+class Definition:
     """A function, or an assignment of constants, of the support code."""
 
     names: tuple[str, ...]
@@ -55,9 +55,9 @@ def support_text(names: Collection[str], given: Collection[str] = (), called_by_
     return text
 
 
-def _needed(names: Collection[str]) -> tuple[_Definition, ...]:
+def _needed(names: Collection[str]) -> tuple[Definition, ...]:
     """Return the definitions of `names` and, in turn, of all that they use."""
-    defined = {name: one for one in _definitions() for name in one.names}
+    defined = {name: one for one in definitions() for name in one.names}
     unknown = sorted(set(names) - defined.keys())
     if unknown:
         raise CompilerError(f"no such support function: {', '.join(unknown)}")
@@ -66,11 +66,12 @@ def _needed(names: Collection[str]) -> tuple[_Definition, ...]:
     while ahead:
         found |= ahead
         ahead = {use for name in ahead for use in defined[name].uses if use in defined} - found
-    return tuple(one for one in _definitions() if not found.isdisjoint(one.names))
+    return tuple(one for one in definitions() if not found.isdisjoint(one.names))
 
 
 @cache
-def _definitions() -> tuple[_Definition, ...]:
+def definitions() -> tuple[Definition, ...]:
+    """Return all that the support code defines."""
     return tuple(one for module in _MODULES for one in _definitions_of(_source(module)))
 
 
@@ -89,7 +90,7 @@ def _read(module: str) -> str:
     return files("recipe_compiler.emit.support").joinpath(f"{module}.py").read_text(encoding="utf-8")
 
 
-def _definitions_of(source: str) -> Iterator[_Definition]:
+def _definitions_of(source: str) -> Iterator[Definition]:
     lines = source.splitlines()
     for node in ast.parse(source).body:
         match node:
@@ -103,4 +104,4 @@ def _definitions_of(source: str) -> Iterator[_Definition]:
                 continue
         uses = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         text = "\n".join(lines[first - 1 : node.end_lineno])
-        yield _Definition(names, frozenset(uses), text, isinstance(node, ast.FunctionDef))
+        yield Definition(names, frozenset(uses), text, isinstance(node, ast.FunctionDef))
