@@ -13,8 +13,9 @@ OPTIONS = {"error_model": "'numpy'", "fastmath": ("_FASTMATH", "_REDUCTION")}
 """What every jitted function that is printed is compiled with: neither order nor finiteness of numbers is given up."""
 REDUCTION = "_REDUCTION = {'contract', 'nsz', 'arcp', 'reassoc'}"
 IMPORTS = {name: name for name in LIBRARY} | {
-    "np": "numpy", "njit": "numba.njit", "types": "numba.types", "cgutils": "numba.core.cgutils",
-    "intrinsic": "numba.extending.intrinsic", "binding": "llvmlite.binding", "ir": "llvmlite.ir",
+    "np": "numpy", "njit": "numba.njit", "types": "numba.types", "typeof": "numba.typeof",
+    "cgutils": "numba.core.cgutils", "intrinsic": "numba.extending.intrinsic",
+    "binding": "llvmlite.binding", "ir": "llvmlite.ir",
     "ThreadPoolExecutor": "concurrent.futures.ThreadPoolExecutor", "wait": "concurrent.futures.wait",
 }  # fmt: skip
 """What names that are imported mean."""

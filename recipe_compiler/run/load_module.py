@@ -143,9 +143,15 @@ def plain_names(text: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _plain_code(text: str) -> CodeType:
-    tree = ast.parse(text)
-    left_out = ast.Import | ast.ImportFrom
-    body = [one for one in tree.body if not isinstance(one, left_out) and not getattr(one, "decorator_list", ())]
+    body, left_out = list[ast.stmt](), {"njit", "types", "typeof", "intrinsic"}
+    for node in ast.parse(text).body:
+        names = {
+            one.id for one in ast.walk(node) if isinstance(one, ast.Name) and not isinstance(node, ast.FunctionDef)
+        }
+        if getattr(node, "decorator_list", ()) or not left_out.isdisjoint(names):
+            left_out |= names  # constants of what numba compiles
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            body.append(node)
     return compile(ast.Module(body, []), "an emitted file", "exec")
 
 

@@ -201,7 +201,7 @@ class Call:
         program = self.module.program
         found = {one.name: self.fields[one.name] for one in (*program.parameters, *program.data)}
         found |= {name: self._function(argument) for name, argument in self.functions.items()}
-        found |= {REST: self.rest, ROWS: self.rows} if program.rest else {}
+        found |= {REST: ("_addresses_of", self.rest), ROWS: self.rows} if program.rest else {}
         return found | {"batch_size": self.batch_size, "eps": eps, "thin": self.build.run.thin} | self._constants(eps)
 
     def _function(self, argument: str) -> object:
@@ -209,10 +209,11 @@ class Call:
         if not self.module.program.rest:
             return f"function {argument}"
         of_batch = argument == GRADIENT and self.module.program.variant == "minibatch"
-        return "adapted", f"{argument} of a batch" if of_batch else argument, self._jitted(argument)
+        role = f"{argument} of a batch" if of_batch else argument
+        return "_adapted", role, self._jitted(argument), ("typeof", self.rest)
 
     def _jitted(self, argument: str) -> object:
-        return "jitted", argument, f"function {argument}"
+        return "_jitted", argument, f"function {argument}"
 
     def _constants(self, eps: float) -> Named:
         """Return what stands for the constants of a chain: numbers that tell one step size, and array, from another."""
@@ -367,7 +368,7 @@ class Call:
         own: Named = {name: partial(self._note, name, None) for name in NOTED}
         own |= {name: partial(self._note, name, self.loaded[name]) for name in PASSED_ON if name in self.loaded}
         own |= {"_check_rows": lambda *_: None, "_tell_clipped": partial(self._note, "_tell_clipped", None, CLIPPED)}
-        own |= {"_jitted": lambda *given: ("jitted", *given), "_adapted": lambda *given: ("adapted", *given)}
+        own |= {name: partial(_name, name) for name in ("_jitted", "_adapted", "typeof", "_addresses_of")}
 
         def try_given(*given: Any) -> Callable[..., None]:
             self.noted["_try_given", GRADIENT] = deepcopy([*given])
@@ -541,6 +542,11 @@ class Call:
             given = [self._jitted(GRADIENT), tried, self.rest, [start[block] for start in starts], *counts]
             yield ("_try_given", GRADIENT), [*given, not self.has_all]
             yield ("try_draws", block), [after[block]]
+
+
+def _name(what: str, *given: Any) -> tuple[Any, ...]:
+    """Return what stands for the value of a function."""
+    return what, *given
 
 
 def _begin(own: Named, blocks: Collection[str], carried_on: Collection[str]) -> None:

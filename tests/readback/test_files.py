@@ -52,7 +52,7 @@ SLOW = ("any U by batches", "any U, accepted", "cyclic", "lanes that fall", "rep
 EVERY, LOGISTIC, SCHOOLS = ("sghmc_logistic", "any U"), ("sghmc_logistic",), ("sghmc_eight_schools",)
 FAULTS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     # what is wrong: the builds whose files have it, what stands there, what then, words of the message
-    "another target": (("any U",), "out[:] = function(theta, *data)", "out[:] = 2.0 * function(theta, *data)", "another _adapted"),
+    "another target": (("any U",), "out[k] = found[k]", "out[k] = 2.0 * found[k]", "another _adapted"),
     "half a step": (EVERY, '"eps": eps', '"eps": eps / 2.0', "another eps"),
     "the first chains again": (EVERY, "first_chain + chain", "chain", "other draws"),
     "warm-up kept in the place of what comes after": (EVERY, "array[:, warmup:]", "array[:, :-warmup]", "another _after_warmup"),
@@ -113,7 +113,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "lanes that carry less": (("lanes",), '["theta", "r", "grad_U", "U"]', '["theta", "r", "U", "grad_U"]', "another state"),
     "a matrix by default": (("any U",), "        M = [[1.0", "        M = [[1.5", "another M"),
     "a kind of a matrix": (("any U",), '_check_kinds("C", C, ["positive semidefinite"])', '_check_kinds("C", C, ["symmetric"])', "_check_kinds"),
-    "U in the place of its gradient": (("any U, accepted",), '_adapted("grad_U", grad_U)', '_adapted("U", U)', "another gradient"),
+    "U in the place of its gradient": (("any U, accepted",), '_adapted("grad_U", grad_U,', '_adapted("U", U,', "another gradient"),
     "draws that are not tried": (("any U",), "try_draws(", "(lambda *_: None)(", "try_draws"),
     "batches of fewer rows": (("any U by batches",), "np.arange(rows,", "np.arange(rows - 1,", "another state|fails"),
 }  # fmt: skip
