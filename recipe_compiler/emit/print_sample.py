@@ -270,6 +270,8 @@ def _chains(own: Sampler) -> Iterator[str]:
         entries.append('"made": np.zeros(1)')
     if CLIPPED in arguments:
         entries.append(f'"{CLIPPED}": np.zeros(1)')
+    if own.program.rest:
+        entries.append('"seed": np.array([seed])')
     yield from _listed("states", f"{{{', '.join(entries)}}}", "for chain in range(chains)", entries)
     yield from _begun(own)
     falling = ("of_draw",) if own.build.run.schedule.name != "constant" else ()
@@ -292,14 +294,18 @@ def _chains(own: Sampler) -> Iterator[str]:
 
 def _begun(own: Sampler) -> Iterator[str]:
     """Yield lines that give chains what they begin with, or what they were left with, and that tell of their draws."""
+    is_any, is_anew = own.program.rest, own.program.rest and own.program.variant == "full"
+    yield "_goes_on(states, init)" if is_anew or not carried(own.program) else "if not _goes_on(states, init):"
     if carried(own.program):
-        yield "if not _goes_on(states, init):"
-        yield "    for state in states:"
-        yield "        own = {**given, **state}"
-        function = "_by_address(first_values)" if own.program.rest else "first_values"
-        yield f"        {function}(*[own[name] for name in FIRST_ARGUMENTS])"
-    else:
-        yield "_goes_on(states, init)"
+        function = "_by_address(first_values)" if is_any else "first_values"
+        lines = (
+            "for state in states:" + ("  # anew, for a state may be of another U" if is_anew else ""),
+            "    own = {**given, **state}",
+            f"    {function}(*[own[name] for name in FIRST_ARGUMENTS])",
+        )
+        yield from (line if is_anew else f"    {line}" for line in lines)
+    if is_any:
+        yield f"_tell_seed(seed, {dict(own.keywords)['seed']}, states)"
     if own.build.run.schedule.name != "constant":
         yield 'made[0] = states[0]["made"][0]'
     yield ""

@@ -261,6 +261,21 @@ def test_chains_are_compiled_once_for_all_functions_and_data(monkeypatch: pytest
         loaded.sample(own_slope, data=(np.ones(3), 1.0), init={"theta": MU + 1e4}, check=False, **SETTINGS)
 
 
+@pytest.mark.parametrize("name", ["a word", "accepted"])
+def test_a_state_goes_on_with_the_gradient_and_the_seed_that_are_given(name: str, tmp_path: Path) -> None:
+    module = module_of(*DYNAMICS[name][:1], tmp_path, **DYNAMICS[name][1])
+    first, state = drawn(module, return_state=True)
+    rest, whole = drawn(module, init=state, warmup=0, seed=0), drawn(module, draws=12)
+    np.testing.assert_array_equal(np.concatenate([first["theta"], rest["theta"]], axis=1), whole["theta"])
+    shifted = {"data": (2.0 * P, MU), "init": state, "warmup": 0}
+    mixed = state | {"grad_U": 2.0 * state["grad_U"]} | ({"U": 2.0 * state["U"]} if "U" in state else {})
+    np.testing.assert_allclose(
+        drawn(module, **shifted)["theta"], drawn(module, **shifted | {"init": mixed})["theta"], rtol=1e-12
+    )
+    with pytest.warns(RuntimeWarning, match="seed: found 7 beside a state of seed 5"):
+        drawn(module, init=state, warmup=0, seed=7)
+
+
 def test_data_are_arrays_and_numbers(gaussian: ModuleType) -> None:
     for wrong, says in (([P], "found list"), ((P, "mu"), "found str at 1"), ((None, MU), "found NoneType at 0")):
         with pytest.raises(TypeError, match=f"data: {says}, expected a"):

@@ -6,6 +6,7 @@ So jitted chains have the same types whatever functions and data they are given:
 # Emitted files carry this code without annotations, and call it.
 
 import functools
+import warnings
 
 import numpy as np
 from numba import njit, typeof, types
@@ -129,3 +130,11 @@ def _by_address(function):
         return entries[0](*given)
 
     return call if hasattr(function, "compile") else function
+
+
+def _tell_seed(seed, default, states):
+    """Warn of a seed that is stated for chains that go on from a state of another one."""
+    own = int(states[0]["seed"][0])
+    if seed not in (own, default):
+        said = f"seed: found {seed} beside a state of seed {own}, whose random streams go on: leave seed out"
+        warnings.warn(said, RuntimeWarning, stacklevel=3)
