@@ -3,26 +3,34 @@
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import tuned
-from recipe_compiler.advise.pilots import Moved
+from recipe_compiler.advise.budget import Budget
+from recipe_compiler.advise.pilots import LEAST_ENTRIES, Moved, Pilots
 from recipe_compiler.advise.roles import open_parameters
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import matched
+from recipe_compiler.advise.spread import unit
 from recipe_compiler.advise.stein import departed
 from recipe_compiler.errors import DataError, RunError
 from recipe_compiler.front import model as models
 from recipe_compiler.front.fit import Fit
 from recipe_compiler.front.model import DoubtWarning, Model
+from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.load_module import typed
 from recipe_compiler.run.posterior_numbers import MAX_R_HAT, posterior_numbers
 from recipe_compiler.run.progress import Stages
+from recipe_compiler.run.sample import stepping, with_parameters
 from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.spec.model import Data
 
 Array = NDArray[np.float64]
 
@@ -54,6 +62,8 @@ class PyMCModel:
         Of the data that minibatches are drawn from; 0 without.
     names : tuple of str
         Of the d coordinates.
+    point : dict
+        PyMC's initial point, which has the shapes of the free variables on the real line.
     """
 
     model: Any
@@ -63,6 +73,7 @@ class PyMCModel:
     data: tuple[Any, ...]
     rows: int
     names: tuple[str, ...]
+    point: Mapping[str, Array]
 
     def starts(self, chains: int, seed: int = 0) -> Array:
         """Return where chains start, chains x d: PyMC's initial values, moved by uniforms on (-1, 1)."""
@@ -138,32 +149,34 @@ class PyMCModel:
         open_ones = tuple(one for one in open_parameters(build) if one.name not in parameters)
         with Stages().said(quiet=not progress) as say:
             say("compiling")
-            drawn = self._sampling(own)
+            loaded = own.load()
             if open_ones or step_size is None:
-                tuner = own if build.has_acceptance else models.compile("hmc", scheme=HMC)
-                given, left = (parameters, open_ones) if tuner is own else ({}, open_parameters(tuner.build.document))
-                moving = self._sampling(tuner) if tuner is not own else drawn
-                pilots = _Chains(partial(moving, seed=seed, check=check, **given), potential_block(build), theta)
+                is_own = build.has_acceptance
+                tuner, given = (own, parameters) if is_own else (models.compile("hmc", scheme=HMC), {})
+                left = open_ones if is_own else open_parameters(tuner.build.document)
+                module = loaded if is_own else tuner.load()
+                module._try_given(self.grad_U, self.U, self.data, theta, 0, 0, check)
+                pilots = _Chains.of(self, tuner, module, given, theta)
                 values, eps = tuned(pilots, left, None, accept, 1, say)
                 step_size = eps if step_size is None else step_size
-                chosen |= values if tuner is own else matched(open_ones, values["M"], 1.0)
+                chosen |= values if is_own else matched(open_ones, values["M"], 1.0)
                 theta = pilots.theta
             say("drawing")
             more = {} if batch_size is None else {"batch_size": batch_size}
-            found = drawn(
+            found = self._sampling(own, loaded)(
                 init={potential_block(build): theta}, step_size=step_size, draws=draws, warmup=warmup, thin=thin,
                 chains=chains, seed=seed + 1, check=check, **_as_arrays(chosen), **more,
             )  # fmt: skip
         return self._concluded(found, found[potential_block(build)], {"build": own.name, "step_size": step_size})
 
-    def _sampling(self, sampler: Model) -> Callable[..., Any]:
+    def _sampling(self, sampler: Model, loaded: ModuleType) -> Callable[..., Any]:
         """Return `sample` of a sampler's module, with U and grad U."""
         build = sampler.build.document
         given: dict[str, Any] = {"rows": self.rows} if build.variant == "minibatch" else {}
         slope = self.grad_U if build.variant == "full" else self.grad_U_of_batch
         if build.has_acceptance:
-            return partial(sampler.load().sample, self.U, slope, data=self.data, **given)
-        return partial(sampler.load().sample, slope, U=self.U, data=self.data, **given)
+            return partial(loaded.sample, self.U, slope, data=self.data, **given)
+        return partial(loaded.sample, slope, U=self.U, data=self.data, **given)
 
     def _concluded(self, found: Mapping[str, Array], theta: Array, attrs: Mapping[str, object]) -> Fit:
         """Return the tree of draws, with what chains and Stein's identity say of them."""
@@ -186,8 +199,7 @@ class PyMCModel:
     def _groups(self, found: Mapping[str, Array], theta: Array) -> dict[str, dict[str, Array]]:
         """Return the arrays of each group of a tree of draws by their names; theta is chain x draw x d."""
         (chains, draws, d), model = theta.shape, self.model
-        point = model.initial_point()
-        shapes = {value.name: np.shape(point[value.name]) for value in model.value_vars}
+        shapes = {value.name: np.shape(self.point[value.name]) for value in model.value_vars}
         parts = np.split(theta, np.cumsum([*map(math.prod, shapes.values())])[:-1], axis=2)
         data = {one.name: one.get_value() for one in model.data_vars if hasattr(one, "get_value")}
         observed = {one.name: model.rvs_to_values[one] for one in model.observed_RVs}
@@ -195,7 +207,7 @@ class PyMCModel:
         groups = {
             "posterior": {
                 name: own.reshape(chains, draws, *own.shape[1:])
-                for name, own in _expanded(model, theta.reshape(-1, d)).items()
+                for name, own in _expanded(model, self.point, theta.reshape(-1, d)).items()
             },
             "unconstrained_posterior": {
                 name: part.reshape(chains, draws, *shape)
@@ -226,33 +238,43 @@ class PyMCModel:
         return f"<PyMCModel of {len(self.model.free_RVs)} variables, {len(self.names)} coordinates{of}>"
 
 
-class _Chains:
-    """Chains of a module for any log density, each where its last moves left it: what warm-up moves."""
+class _Chains(Pilots):
+    """Chains of a module for any log density, as warm-up moves them."""
 
-    def __init__(self, sample: Callable[..., Any], block: str, theta: Array) -> None:
-        self._sample, self._block, self.theta = partial(sample, chains=len(theta)), block, theta
-        self._state: dict[str, Array] = {}
+    @classmethod
+    def of(cls, model: PyMCModel, sampler: Model, loaded: ModuleType, stated: Mapping[str, Any], theta: Array) -> Self:
+        """Return chains that are at the rows of theta, the parameters at their `stated` values, or those matched to I.
 
-    @property
-    def width(self) -> int:
-        return self.theta.shape[1]
+        Args:
+            model: the density, its gradient and its data.
+            sampler: whose moves are accepted or refused.
+            loaded: its module.
+            stated: values of parameters.
+            theta: chain x coordinate.
+        """
+        from numba import typeof
+
+        build, own, width = sampler.build.document, typed(loaded), theta.shape[1]
+        data = loaded._checked_data(model.data)
+        given = {
+            "potential": loaded._adapted("U", model.U, typeof(data)),
+            "gradient": loaded._adapted("grad_U", model.grad_U, typeof(data)),
+            "data": loaded._addresses_of(data),
+            "kept": data,  # for as long as these addresses are used
+        }
+        module = replace(own, run=loaded._by_address(own.run), first_values=loaded._by_address(own.first_values))
+        entries = float(sum(map(np.size, data)) + LEAST_ENTRIES)
+        parameters, sizes = dict.fromkeys(module.parameters, 0.0), dict.fromkeys(module.sizes, width)
+        inputs = Inputs(parameters, {}, given, 0, None, eps=1.0, thin=1, draws=1, sizes=sizes)
+        values = matched(open_parameters(build), unit(width, diagonal=False), 1.0)
+        inputs = stepping(module, with_parameters(module, build, inputs, _as_arrays({**values, **stated})), 1.0)
+        at = Sampler(build, sampler.module, module, Data(), inputs, model.names)
+        rest = {name: np.zeros(sizes.get(str(size), 1)) for name, size in module.blocks}
+        begun = cls(at, (), rest, entries, Budget(math.inf), at.gradients_of_step)
+        return cast("Self", begun.at(theta, 0))
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
-        settings = {"draws": draws, "warmup": 0, "thin": thin, "step_size": eps, "return_state": True}
-        if self._state:
-            settings["check"] = False  # it was tried
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            init = self._state or {self._block: self.theta}
-            found, self._state = self._sample(init=init, **_as_arrays(values), **settings)
-        self.theta = self._state[self._block]
-        kinds = (own for name, own in found.items() if name.startswith("acceptance"))
-        return Moved(found[self._block], tuple(np.nan_to_num(own, nan=0.0) for own in kinds))
-
-    def restart(self, chain: int, other: int) -> None:
-        for name, own in self._state.items():
-            if name != "noise_state":
-                own[chain] = own[other]
+        return super().moved(_as_arrays(values), eps, thin, draws)
 
 
 def from_pymc(model: Any, minibatch: Sequence[str] = ()) -> PyMCModel:
@@ -299,9 +321,9 @@ def from_pymc(model: Any, minibatch: Sequence[str] = ()) -> PyMCModel:
 
     cut = _of_minibatches(model, minibatch)
     rows = len(cut[0].get_value()) if cut else 0
-    energy = -model.logp()
+    energy, point = -model.logp(), model.initial_point()
     own = shared(energy)
-    compiled = partial(_compiled, pm, model, own)
+    compiled = partial(_compiled, pm, model, point, own)
     of_batch = None
     if rows:
         fixed = model.logp(vars=[*model.free_RVs, *model.potentials])
@@ -316,14 +338,13 @@ def from_pymc(model: Any, minibatch: Sequence[str] = ()) -> PyMCModel:
             is_of_rows = any(one in cut for one in shared(logp))
             estimate -= logp * (rows / batch.shape[0]) if is_of_rows and not is_scaled else logp
         of_batch = compiled(estimate, cut=cut, batch=batch)
-    point = model.initial_point()
     names = (
         f"{value.name}[{', '.join(map(str, at))}]" if at else value.name
         for value in model.value_vars
         for at in np.ndindex(*np.shape(point[value.name]))
     )
     data = tuple(one.get_value() for one in own)
-    return PyMCModel(model, compiled(energy), compiled(energy, slope=True), of_batch, data, rows, tuple(names))
+    return PyMCModel(model, compiled(energy), compiled(energy, slope=True), of_batch, data, rows, tuple(names), point)
 
 
 def _of_minibatches(model: Any, names: Sequence[str]) -> list[Any]:
@@ -339,14 +360,15 @@ def _of_minibatches(model: Any, names: Sequence[str]) -> list[Any]:
 
 
 def _compiled(
-    pm: Any, model: Any, own: Sequence[Any], output: Any, *, slope: bool = False, cut: Sequence[Any] = (),
-    batch: Any = None,
+    pm: Any, model: Any, point: Mapping[str, Array], own: Sequence[Any], output: Any, *, slope: bool = False,
+    cut: Sequence[Any] = (), batch: Any = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """Return a scalar of a model, or its gradient, as a function (theta, *data), jitted by numba.
 
     Args:
         pm: the package.
         model: of it.
+        point: its initial one.
         own: the shared variables that are `data`.
         output: the scalar.
         slope: whether its gradient is returned.
@@ -355,7 +377,7 @@ def _compiled(
     """
     from numba import njit
 
-    [joined], theta = pm.pytensorf.join_nonshared_inputs(model.initial_point(), [output], model.value_vars)
+    [joined], theta = pm.pytensorf.join_nonshared_inputs(point, [output], model.value_vars)
     made = joined if batch is None and not slope else import_module("pytensor.gradient").grad(joined, theta)
     inputs = [one.type() for one in own]
     places = {one: given[batch] if one in cut else given for one, given in zip(own, inputs, strict=True)}
@@ -368,13 +390,13 @@ def _compiled(
     return njit(lambda theta, *data: function(theta, *data)[0] if slope else function(theta, *data)[0].item())
 
 
-def _expanded(model: Any, theta: Array) -> dict[str, Array]:
+def _expanded(model: Any, point: Mapping[str, Array], theta: Array) -> dict[str, Array]:
     """Return free variables and deterministics of a model at each row of theta, by their names."""
     tensor, replace = import_module("pytensor.tensor"), import_module("pytensor.graph.replace")
     names = [one.name for one in model.unobserved_RVs]
     known = {one.name: one for one in model.unobserved_value_vars}
     join = import_module("pymc.pytensorf").join_nonshared_inputs
-    outputs, one = join(model.initial_point(), [known[name] for name in names], model.value_vars)
+    outputs, one = join(point, [known[name] for name in names], model.value_vars)
     many = tensor.matrix("draws", dtype="float64")
     of_all = replace.vectorize_graph(outputs, {one: many})
     with model:

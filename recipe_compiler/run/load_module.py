@@ -221,7 +221,7 @@ def _import(path: Path, module_name: str) -> Emitted:
 
         take_blas_as_there()
     share_functions(vars(module), None if takes_code else path.parents[1])
-    return _typed(path.stem, module, path)
+    return typed(module)
 
 
 def _run_file(name: str, path: Path) -> ModuleType:
@@ -245,14 +245,14 @@ def cache_folder() -> Path:
     return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="recipe_compiler_"))
 
 
-def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
-    """Read the interface of an emitted module off its constants."""
-    found = vars(module)
+def typed(module: ModuleType) -> Emitted:
+    """Return the interface of an emitted module, read off its constants."""
+    found, path = vars(module), Path(module.__file__ or "")
     if found.get("FORMAT") not in FORMATS:
         raise RunError(f"{path}: found emission format {found.get('FORMAT')}, expected one of {FORMATS}: emit it again")
     names = [(own.name, key) for own in fields(Emitted) for key in (own.name, own.name.upper()) if key in found]
     given: dict[str, Any] = {own: found[key] for own, key in names}
-    given |= {"name": name, "digest": found["SPEC_DIGEST"]}
+    given |= {"name": path.stem, "digest": found["SPEC_DIGEST"]}
     return Emitted(**given)
 
 
