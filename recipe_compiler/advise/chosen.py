@@ -68,7 +68,9 @@ class Pace:
     gradients: float
     """Gradients of one step, or of one cycle of moves, on average."""
     seconds: float | None = None
-    """Processor time of one gradient; None where no chain was timed."""
+    """Processor time of one gradient; None where it was not measured."""
+    of_all: float | None = None
+    """The same of all data, where a gradient is of a minibatch."""
 
     def says(self, settings: RunSettings) -> str:
         """Return in a line what a run is expected to take."""

@@ -13,6 +13,7 @@ from recipe_compiler.advise.plan_moves import plan_of_draws, plan_of_moves
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.subtracted import chain_subtracting, subtracting
 from recipe_compiler.cache import Cache, check_once, within_limits
+from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import compile_build, emit_unread, make_ready, prepare_run
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import extent
@@ -77,5 +78,8 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
         return Pilots.begun(Sampler.of_run(make_ready(run)), budget, 1.0 if around is None else around.damping)
 
     found = plan(build, sampler, less, may_subtract, budget)
-    found = plan_of_bulk(build, found, walker_of) if isinstance(found, Bent) else found
+    if isinstance(found, Bent):
+        if not budget.seconds:
+            raise RunError(f"step_size: auto: {found.what}, and pilot chains may take no time")
+        found = plan_of_bulk(build, found, walker_of)
     return replace(found, by_limit=not all(map(within_limits, of_noise)))

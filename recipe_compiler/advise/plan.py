@@ -29,7 +29,7 @@ from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
 from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.sampler import Sampler
-from recipe_compiler.advise.search import Choice, choose, slowest
+from recipe_compiler.advise.search import Choice, choose, seconds_of_step, slowest
 from recipe_compiler.advise.spread import MANY, decimals
 from recipe_compiler.advise.steepness import AWAY, OTHERS, NotGaussianError, Surroundings, surroundings
 from recipe_compiler.advise.suggestions import HELD_SHARPNESS
@@ -216,6 +216,8 @@ def _by_draws(what: str, serves: str, sampler: Sampler, budget: Budget) -> Bent:
     try:
         if potential is None or slope is None:
             raise RunError("its module has no U of all data")
+        if not budget.seconds:
+            raise RunError("they may take no time")
         if len(names) > MOST_COORDINATES:
             raise RunError(f"it has {len(names)} coordinates, too many to estimate covariances in seconds")
         entries = sum(array.size for array in sampler.inputs.data.values())
@@ -313,7 +315,7 @@ def _around_mode(
         subtracts=linearized.sampler.build.estimated is not None,
     )  # fmt: skip
     says = tuple(_says_audited(entries, choice, mode, K))
-    pace = Pace(1.0 / width.steps, 1.0)
+    pace = Pace(1.0 / width.steps, 1.0, *seconds_of_step(linearized))
     return Plan(restated(stated, entries.changes), says, damping=choice.gamma / slowest(open_ones, K), pace=pace)
 
 

@@ -19,7 +19,7 @@ PLANS = "plan"
 
 def plan_run(
     build: Build, report: Report, *, allow_undecided: bool = False, cache: Cache = NOTHING,
-    say: Callable[[str], None] = unsaid, begin: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = unsaid, begin: Callable[[], None] = lambda: None, seconds: float | None = None,
 ) -> tuple[Plan, Report]:  # fmt: skip
     """Return a build with everything that `step_size: auto` leaves to be chosen from the data, and the verdicts on it.
 
@@ -32,6 +32,7 @@ def plan_run(
         cache: as of `compile_build`; plans are kept there too.
         say: called with a line that describes the work that starts.
         begin: called before a plan is made, not where it is kept.
+        seconds: that chains may take; as the build says where it is None.
 
     Raises:
         VerificationError, CompilerError: as of `compile_build`.
@@ -49,7 +50,7 @@ def plan_run(
     from recipe_compiler.advise.make_plan import make_plan  # a known plan does without
 
     begin()
-    budget = Budget(build.warmup_seconds, say)
+    budget = Budget(build.warmup_seconds if seconds is None else seconds, say)
     try:
         with one_blas_thread():
             found = make_plan(build, report, budget, allow_undecided=allow_undecided, cache=cache)

@@ -7,6 +7,7 @@ towards less work (Ma, Chen and Fox 2015 leave D and Q free; any choice of them 
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -43,6 +44,9 @@ WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
 OVERHEAD = 10.0
 """What else a step does takes the time of so many gradients of a datum, and of one more for each coordinate."""
 
+TIMED = 0.02
+"""Processor seconds in which gradients are counted."""
+
 SIZES = 10
 """How many factors of two the size of a batch moves at most."""
 
@@ -72,7 +76,24 @@ _Ask = Callable[[float, Choice | None], Choice | None]
 
 def _work_of_step(linearized: LinearizedChain) -> float:
     size = linearized.inputs.batch_size or linearized.inputs.rows
-    return OVERHEAD + len(linearized.at_mode.mode) + WORK[linearized.noise] * size
+    return _work_of(linearized, WORK[linearized.noise] * size)
+
+
+def _work_of(linearized: LinearizedChain, gradients: float) -> float:
+    return OVERHEAD + len(linearized.at_mode.mode) + gradients
+
+
+def seconds_of_step(linearized: LinearizedChain) -> tuple[float, float]:
+    """Return the processor time of a step, and of one by all data, by that of the gradient of the rows at the mode."""
+    slope, theta, calls = linearized.slope_of_few, linearized.at_mode.mode, 0
+    slope(theta)  # compiles
+    began = time.process_time()
+    while (spent := time.process_time() - began) < TIMED:
+        slope(theta)
+        calls += 1
+    rows = linearized.inputs.rows
+    unit = spent / calls / _work_of(linearized, rows if linearized.sample is None else linearized.sample.size)
+    return unit * _work_of_step(linearized), unit * _work_of(linearized, rows)
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:

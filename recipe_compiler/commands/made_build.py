@@ -4,10 +4,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recipe_compiler.advise.choose import IMPLICIT, Candidate, Candidates, candidates, draws_by_laws, trajectories
 from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
@@ -22,20 +24,20 @@ from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.columns import columns_of
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.catalogue import is_plain, shipped_data
+from recipe_compiler.spec.catalogue import is_plain, shipped, shipped_data
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
-from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.load import around
-from recipe_compiler.spec.model import Build, Document, Dynamics, Law, Source, Target
+from recipe_compiler.spec.files import files_of, with_absolute_names
+from recipe_compiler.spec.load import around, load
+from recipe_compiler.spec.model import Build, Document, Dynamics, Source, Target
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.schema_build import BuildDocument
 from recipe_compiler.spec.to_yaml import text_of
 from recipe_compiler.spec.validate import fields_of
 from recipe_compiler.spec.yaml_nodes import plain
-from recipe_compiler.spec.yaml_reader import read_yaml
+from recipe_compiler.spec.yaml_reader import MAX_BYTES, read_yaml
 from recipe_compiler.splitting.split_by import split_by
 
 WORDS = ("baoab", "badodab")
@@ -64,58 +66,116 @@ def make_build(
         found = f"{type(dynamics).__name__.lower()}{''.join(f' and {_with_article(other)}' for other in others)}"
         raise _fault(" ".join(files), "document", f"found {found}, expected dynamics and a target, in this order")
     target = next((other for other in others if isinstance(other, Target)), None)
-    if given.save is not None:
-        demand_file(given.save, "--save", (*files_of(dynamics), *(files_of(target) if target else ())))
-        if given.save.exists():
-            raise _fault(str(given.save), "--save", "found a file of that name, expected a name that is free")
-    folder = Path() if given.save is None else given.save.parent
-    stated = _stated(files, dynamics, target, given, folder)
+    folder = _folder_of(given, dynamics, *others)
+    named = {} if target is None else {"target": _path(files[1], target, folder)}
+    own = {**_named_by(dynamics, target), "dynamics": _path(files[0], dynamics, folder), **named, "variant": "full"}
+    stated = _stated(own, dynamics, target, given, folder)
     if target is not None or dynamics.potential is None:
         stated.setdefault("run", {}).setdefault("step_size", "auto" if step_size is None else repr(step_size))
     _complete(stated, dynamics)
-    return _shown(stated, dynamics, target, folder, given, quiet=quiet)
+    made = _with_scheme(stated, dynamics, target, folder, given)
+    show_made(made, given, quiet=quiet)
+    return made
 
 
-def _shown(
-    stated: Entries, dynamics: Dynamics, target: Target | None, folder: Path, given: BuildArguments, *, quiet: bool
-) -> Build:
-    """Return the build that entries state, its scheme chosen where none is stated; say what it is."""
-    if "scheme" in stated:
-        made = _read(stated, folder, given)
+def _named_by(dynamics: Dynamics, target: Target | None) -> Entries:
+    return {"format": "1", "name": "_".join(part.name for part in (dynamics, target) if part is not None)}
+
+
+def _folder_of(given: BuildArguments, *documents: Document) -> Path:
+    """Return the folder that names in a build are relative to. Raises SpecError where it cannot be saved."""
+    if given.save is None:
+        return Path()
+    demand_file(given.save, "--save", [file for document in documents for file in files_of(document)])
+    if given.save.exists():
+        raise _fault(str(given.save), "--save", "found a file of that name, expected a name that is free")
+    return given.save.parent
+
+
+def open_build(file: str) -> Entries | None:
+    """Return what a build states that names a target and no dynamics; None of another document."""
+    path = Path(file)
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return None
+    with path.open("rb") as read:
+        entries = plain(read_yaml(read.read(MAX_BYTES + 1), file))
+    return entries if isinstance(entries, dict) and "target" in entries and "dynamics" not in entries else None
+
+
+def read_candidates(file: str, own: Target | Entries, given: BuildArguments) -> Candidates:
+    """Return the builds by which a target may be sampled.
+
+    Args:
+        file: of the target, or of a build without dynamics.
+        own: that target, or what that build states.
+        given: on the command line.
+
+    Raises:
+        SpecError, ModelError: there is none, or what is said means nothing.
+        DataError: the data do not fit.
+    """
+    if isinstance(own, Target):
+        target, folder, own_file = own, _folder_of(given, own), ""
+        own = {"target": _path(file, target, folder)}
     else:
-        first = _first(dynamics, target)
-        # whatever else is wrong is said first; what only moves take is read with the scheme that is chosen
-        plainly = _read(_without_moves(stated) | {"scheme": first}, folder, given)
-        scheme = _scheme_of(dynamics, plainly) or first
-        made = _read(stated | {"scheme": scheme}, folder, given)
+        folder, named, own_file = Path(file).parent, str(own["target"]), file
+        target = load_named(str(shipped(named, ("target",)) or folder / named))
+        if not isinstance(target, Target):
+            raise _fault(file, "target", f"found {_with_article(target)}, expected a target")
+        _folder_of(given, target)
+
+    def made(one: Candidate) -> Build:
+        dynamics = load(one.dynamics)
+        if not isinstance(dynamics, Dynamics):
+            raise _fault(one.dynamics, "document", "found a file of that name, expected dynamics that ship")
+        base = {**_named_by(dynamics, target), "variant": one.variant, **deepcopy(own), "dynamics": one.dynamics}
+        stated = _stated(base, dynamics, target, given, folder)
+        if stated.setdefault("run", {}).setdefault("step_size", "auto") != "auto":
+            problem = "found a step size without dynamics, expected `auto`: it is chosen with them"
+            raise _fault(file, "run.step_size", problem, "name dynamics before the target: `recipe run sghmc TARGET`")
+        _complete(stated, dynamics)
+        return _read({"scheme": one.scheme(target)} | stated, folder, given, file, own_file)
+
+    return candidates(made)
+
+
+def _with_scheme(
+    stated: Entries, dynamics: Dynamics, target: Target | None, folder: Path, given: BuildArguments
+) -> Build:
+    """Return the build that entries state, its scheme chosen where none is stated."""
+    if "scheme" in stated:
+        return _read(stated, folder, given)
+    first = _first(dynamics, target)
+    # whatever else is wrong is said first; what only moves take is read with the scheme that is chosen
+    plainly = _read(_without_moves(stated) | {"scheme": first}, folder, given)
+    return _read(stated | {"scheme": _scheme_of(dynamics, plainly) or first}, folder, given)
+
+
+def show_made(made: Build, given: BuildArguments, *, quiet: bool) -> None:
+    """Print the document of a build that was made, and save it where this is wanted."""
     if given.save is not None:
-        write_whole(given.save, text_of(made.source).encode())
+        source = made.source
+        moved = Path(source.file).resolve().parent != given.save.resolve().parent
+        write_whole(given.save, text_of(with_absolute_names(source) if moved else source).encode())
     if not quiet:
         say(text_of(made.source))
         if given.save is not None:
             say(f"{given.save}: written")
-    return made
 
 
 def _stated(
-    files: Sequence[str], dynamics: Dynamics, target: Target | None, given: BuildArguments, folder: Path
+    entries: Entries, dynamics: Dynamics, target: Target | None, given: BuildArguments, folder: Path
 ) -> Entries:
-    """Return the document as far as the command states it."""
-    named = {} if target is None else {"target": _path(files[1], target, folder)}
-    entries: Entries = {
-        "format": "1",
-        "name": "_".join(part.name for part in (dynamics, target) if part is not None),
-        "dynamics": _path(files[0], dynamics, folder),
-        **named,
-        "variant": "full",
-    }
+    """Return the document as far as the command states it, with the entries that it begins with."""
     theirs = Declarations() if target is None else target.declarations
     for text in given.settings:
         _settle(entries, dynamics.declarations, theirs, text)
     fields = [datum.name for datum in theirs.data]
     if fields and given.data is None and "data" not in entries:
         problem = f"found no data, expected columns for {', '.join(fields)}"
-        raise _fault(" ".join(files), "data", problem, "add `--data FILE.csv`, a table with a column for each of them")
+        raise _fault(
+            _files_of(entries), "data", problem, "add `--data FILE.csv`, a table with a column for each of them"
+        )
     if target is not None and (given.data is not None or "data" in entries):
         entries["data"] = _data(target, given.data, entries.get("data", {}), folder)
     return entries
@@ -234,13 +294,8 @@ def _first(dynamics: Dynamics, target: Target | None) -> Entries:
         and discrete_blocks(target.declarations)
         and all(formula_text(entry) == "0" for entry in entries)
     ):
-        return _draws(laws)
+        return draws_by_laws(target)
     return _euler(dynamics)
-
-
-def _draws(laws: Sequence[tuple[str, Law]]) -> Entries:
-    """Return a cycle of draws of all blocks that have laws."""
-    return {"cycle": [{"draw": block} for block, _ in laws]}
 
 
 def _without_moves(stated: Entries) -> Entries:
@@ -270,18 +325,9 @@ def _fits(build: Build, word: str) -> bool:
 
 def _moves(build: Build, momenta: Sequence[str], fits: Callable[[str], bool]) -> Entries:
     """Return the cycle of an equation without noise: trajectories that are accepted or refused, or exact draws."""
-    laws = (build.target.declared or build.target).laws
-    if not momenta and not laws:
-        problem = f"found no `laws` claimed by {build.target.name}, expected some: {build.dynamics.name} moves nothing"
-        hint = "`recipe derive` of the target lists laws that it finds; or use dynamics that move its blocks"
-        raise ModelError([Fault(build.source.place("target"), "target", problem, hint)])
     if not momenta:
-        return _draws(laws)
-    trajectory: Entries = {"split": ["B/2", "A", "B/2"]}
-    if not fits("leapfrog"):
-        trajectory = {"split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"}}
-    trajectory |= {"steps": "uniform(1, 20)", "flip": {name: f"-{name}" for name in momenta}}
-    return {"cycle": [*({"refresh": name} for name in momenta), {"metropolis": trajectory}]}
+        return draws_by_laws(build.target)
+    return trajectories(momenta, **({} if fits("leapfrog") else IMPLICIT))
 
 
 def _euler(dynamics: Dynamics) -> Entries:
@@ -293,9 +339,20 @@ def _euler(dynamics: Dynamics) -> Entries:
     return {"name": "sequential_euler", "order": order} if len(names) > 1 else {"name": "euler"}
 
 
-def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Build:
-    files = f"{entries['dynamics']} {entries.get('target', '')}".strip()
-    file = str(given.save or folder / files.replace("/", " "))
+def _read(
+    entries: Mapping[str, Any], folder: Path, given: BuildArguments, files: str = "", own_file: str = ""
+) -> Build:
+    """Return the build that entries state.
+
+    Args:
+        entries: of its document.
+        folder: what names in it are relative to.
+        given: on the command line.
+        files: to which faults are put; left out, those of dynamics and target.
+        own_file: that states it; left out, there is none.
+    """
+    files = files or _files_of(entries)
+    file = own_file or str(given.save or folder / files.replace("/", " "))
     ordered = {key: entries[key] for key in (*fields_of(BuildDocument), *entries) if key in entries}
     text = text_of(Source(file, json.dumps(ordered)))
     faults = Faults()
@@ -304,6 +361,10 @@ def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Bu
         faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
         raise faults.error()
     return with_proved_q(made)
+
+
+def _files_of(entries: Mapping[str, Any]) -> str:
+    return f"{entries['dynamics']} {entries.get('target', '')}".strip()
 
 
 def _where_stated(fault: Fault, file: str, settings: Sequence[str], files: str) -> Fault:

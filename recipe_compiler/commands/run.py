@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from recipe_compiler.advise.choose import Candidates, choose
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.diagnostics import Summary
 from recipe_compiler.advise.forecast import Forecast
@@ -18,7 +19,7 @@ from recipe_compiler.commands.arguments import BuildArguments, RunOptions
 from recipe_compiler.commands.clean_exit import of_verdict
 from recipe_compiler.commands.documents import demand_build, load_named
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.made_build import make_build
+from recipe_compiler.commands.made_build import make_build, open_build, read_candidates, show_made
 from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
 from recipe_compiler.display import complain, say, show_report, show_summary
@@ -44,7 +45,7 @@ from recipe_compiler.run.stages import (
 )
 from recipe_compiler.run.store import save, set_aside, stored
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Target
 from recipe_compiler.verdict import Report, Verdict
 
 if TYPE_CHECKING:
@@ -75,53 +76,73 @@ def run_build(
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
 
     Two files are dynamics and a target, one may be dynamics whose H is complete: what is run is the build that they
-    make, with what is `given` of it.
+    make, with what is `given` of it. Of a target alone, and of a build without dynamics, a sampler is chosen.
     With `only_plan` nothing is run: the build is printed as it would be, everything chosen that it leaves open.
     """
     with refusals_said(" ".join(files), as_json=as_json), Stages().said(quiet=as_json) as stages:
         stages("reading the documents and data")
-        document = load_named(files[0]) if len(files) == 1 and given is None else None
-        if document is None or isinstance(document, Dynamics):
-            quiet = as_json or only_plan
-            build = make_build(files, given or BuildArguments(), step_size=options.step_size, quiet=quiet)
-            options = replace(options, step_size=None)
-        else:
-            build = demand_build(document, files[0])
-        settings, cache = _settings(build, options), open_cache(use=use_cache)
-        _demand_places(results, build)
-        demand_no_code(build, "--allow-code", allowed=allow_code)
-        build = with_data(build)
-        stages("checking")
-        report = check_once(build, cache)
-        stages("")
-        code = of_verdict(report.verdict, allow_undecided=allow_undecided)
-        if not as_json and not only_plan:
-            show_report(report)
-        if code is not ExitCode.PROVED:
+        quiet, cache = as_json or only_plan, open_cache(use=use_cache)
+        made, options = _made(files, given, options, quiet=quiet)
+
+        def planned(build: Build, seconds: float | None = None) -> tuple[Plan | None, Report]:
+            if not isinstance(made, Build):
+                show_made(build, given or BuildArguments(), quiet=quiet)
+            _settings(build, options)
+            _demand_places(results, build)
+            demand_no_code(build, "--allow-code", allowed=allow_code)
+            build = with_data(build)
+            stages("checking")
+            report = check_once(build, cache)
+            stages("")
+            if not quiet:
+                show_report(report)
+            if of_verdict(report.verdict, allow_undecided=allow_undecided) is not ExitCode.PROVED:
+                return None, report
+            found = plan_run(
+                build, report, allow_undecided=allow_undecided, cache=cache, say=stages, seconds=seconds,
+                begin=lambda: None if quiet else say(f"planning: {_how_planned(build)}"),
+            )  # fmt: skip
+            stages("")
+            return found
+
+        plan, report = planned(made) if isinstance(made, Build) else choose(made, planned)
+        if plan is None:
             _say_why_not(report, as_json=as_json)
-            return code
-        quiet = as_json or only_plan
-        planned, report = plan_run(
-            build, report, allow_undecided=allow_undecided, cache=cache, say=stages,
-            begin=lambda: None if quiet else say(f"planning: {_how_planned(build)}"),
-        )  # fmt: skip
-        stages("")
+            return of_verdict(report.verdict, allow_undecided=allow_undecided)
         if only_plan:
             if as_json:
-                say_plan(planned, report)
+                say_plan(plan, report)
             else:
-                _say_plan(planned)
-            return ExitCode.DOUBTFUL if planned.doubts else ExitCode.PROVED
-        for line in () if as_json else planned.says:
+                _say_plan(plan)
+            return ExitCode.DOUBTFUL if plan.doubts else ExitCode.PROVED
+        for line in () if as_json else plan.says:
             say(line)
-        if planned.doubts:
+        if plan.doubts:
             if as_json:
-                say_plan(planned, report)
-            complain(planned.refusal)
+                say_plan(plan, report)
+            complain(plan.refusal)
             return ExitCode.DOUBTFUL
-        settings = _settings(planned.build, options)
-        return _run(planned, report, settings, results, cores, cache, stages, resume=resume,
+        settings = _settings(plan.build, options)
+        return _run(plan, report, settings, results, cores, cache, stages, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
+
+
+def _made(
+    files: Sequence[str], given: BuildArguments | None, options: RunOptions, *, quiet: bool
+) -> tuple[Build | Candidates, RunOptions]:
+    """Return the build of documents, or those among which one is chosen, and the options that none of them states."""
+    file, arguments = files[0], given or BuildArguments()
+    own = open_build(file) if len(files) == 1 else None
+    document = load_named(file) if len(files) == 1 and own is None else None
+    if own is not None or isinstance(document, Target):
+        if options.step_size is not None:
+            found = f"--step-size: found {options.step_size:g} without dynamics, expected none"
+            raise RunError(f"{found}: it is chosen with the sampler; name dynamics, `recipe run sghmc {file}`")
+        return read_candidates(file, document if isinstance(document, Target) else own or {}, arguments), options
+    if given is None and document is not None and not isinstance(document, Dynamics):
+        return demand_build(document, file), options
+    build = make_build(files, arguments, step_size=options.step_size, quiet=quiet)
+    return build, replace(options, step_size=None)
 
 
 def _stored(results: Results, build: Build) -> Path:

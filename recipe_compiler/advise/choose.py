@@ -1,0 +1,195 @@
+"""Which sampler a target is run by where none is named: the one of most effective draws per processor second.
+
+Samplers that preserve exp(-U) at every step size come first. Of few data theirs is the only plan: all of it takes
+seconds. Of more, SGHMC is planned at the mode, which takes no chains, and its figure is compared with that of accepted
+trajectories, which hardly depends on the target where U is near quadratic.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recipe_compiler.advise.chosen import Pace, Plan
+from recipe_compiler.errors import DocumentError, Fault, ModelError, RunError
+from recipe_compiler.run.observed import data_of_build, with_data
+from recipe_compiler.spec.model import Build, Target
+from recipe_compiler.verdict import Report
+
+FEW = 3e4
+"""Numbers of the data up to which one plan is made: the 1.5e5 gradients of a warm-up and a run take some 6 s."""
+
+MANY = 1e6
+"""Numbers of the data from which on a warm-up of trajectories takes longer than it may: SGHMC may run chains, too."""
+
+OF_TRAJECTORIES = 32.0
+"""Gradients for an effective draw by accepted trajectories of 1 to 20 leapfrog steps, where U is near quadratic: 28 to
+42 for 2 to 56 coordinates."""
+
+Entries = dict[str, Any]
+Planned = tuple[Plan | None, Report]
+
+
+def trajectories(momenta: Iterable[str] = ("r",), **word: object) -> Entries:
+    """Return the cycle of trajectories that are accepted or refused, of leapfrog steps if no other word is stated."""
+    flip = {name: f"-{name}" for name in momenta}
+    move = {"split": ["B/2", "A", "B/2"], **word, "steps": "uniform(1, 20)", "flip": flip}
+    return {"cycle": [*({"refresh": name} for name in flip), {"metropolis": move}]}
+
+
+def draws_by_laws(target: Target) -> Entries:
+    """Return the cycle of draws of all blocks by their laws. Raises ModelError where one has none."""
+    declared = target.declared or target
+    lacking = [block.name for block in declared.declarations.blocks if block.name not in dict(declared.laws)]
+    if lacking:
+        problem = f"found no `laws` claimed by {target.name} for {', '.join(lacking)}, expected one of each block"
+        hint = (
+            "`recipe derive` of the target lists laws that it finds; or use dynamics that move a block without one, "
+            "beside draws of the others, with a step size, as the build `hmc_within_gibbs` does"
+        )
+        raise ModelError([Fault(target.source.place("laws"), "laws", problem, hint)])
+    return {"cycle": [{"draw": block} for block, _ in declared.laws]}
+
+
+IMPLICIT: Entries = {"split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"}}
+"""The word of a Hamiltonian whose pieces have no flow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sampler that may be chosen, if the build that it makes of a target can be read."""
+
+    name: str
+    dynamics: str
+    scheme: Callable[[Target], Entries]
+    """As a document states it."""
+    is_exact: bool = True
+    """Whether it preserves exp(-U) at every step size."""
+    variant: str = "full"
+
+
+CANDIDATES = (
+    Candidate("hmc", "hmc", lambda _: trajectories()),
+    Candidate("rhmc", "rhmc", lambda _: trajectories(**IMPLICIT)),  # if G is bound, which no other dynamics have
+    Candidate("hmc_reflected", "hmc_reflected", lambda _: trajectories(flows={"A": "reflected"})),
+    Candidate("draws by laws", "still", draws_by_laws),
+    Candidate("sghmc in minibatches", "sghmc", lambda _: {"name": "baoab"}, is_exact=False, variant="minibatch"),
+    Candidate("sghmc", "sghmc", lambda _: {"name": "baoab"}, is_exact=False),
+)
+"""The first exact one that can be read is compared with one that is not."""
+
+
+Candidates = Mapping[Candidate, Build | DocumentError]
+
+
+def candidates(made: Callable[[Candidate], Build]) -> Candidates:
+    """Return the builds of candidates, with their data, or the faults for which one cannot be read.
+
+    Args:
+        made: makes the build of a candidate.
+
+    Raises:
+        SpecError, ModelError: none can be read; with the faults that all of them have, or else of each.
+        DataError: the data do not fit.
+    """
+    found = dict[Candidate, Build | DocumentError]()
+    for one in CANDIDATES:
+        try:
+            found[one] = made(one)
+        except DocumentError as error:
+            found[one] = error
+    first = next(iter(builds_of(found).values()), None)
+    if first is None:
+        raise _none_fits({one.name: error for one, error in found.items() if isinstance(error, DocumentError)})
+    held = with_data(first).observed
+    return {one: replace(own, observed=held) if isinstance(own, Build) else own for one, own in found.items()}
+
+
+def builds_of(found: Candidates) -> dict[Candidate, Build]:
+    """Return the builds that can be read."""
+    return {one: build for one, build in found.items() if isinstance(build, Build)}
+
+
+def _none_fits(refused: Mapping[str, DocumentError]) -> DocumentError:
+    first, *others = refused.values()
+    shared = [own for own in first.faults if all(own.problem in [f.problem for f in error.faults] for error in others)]
+    each = dict[str, Fault]()
+    for name, error in refused.items():
+        for own in error.faults:
+            each.setdefault(own.problem, replace(own, problem=f"{name}: {own.problem}"))
+    return type(first)(shared or each.values())
+
+
+def order_of(found: Iterable[Candidate], numbers: int) -> tuple[Candidate, ...]:
+    """Return the candidates that are planned, in turn until one serves, for data of so many numbers."""
+    found = tuple(found)
+    exact, others = [one for one in found if one.is_exact][:1], [one for one in found if not one.is_exact]
+    if not exact or exact[0].scheme is draws_by_laws:
+        return (*exact, *others)[:1]
+    return (*exact, *others[-1:]) if numbers <= FEW else (*others[:1], *exact)
+
+
+def choose(found: Candidates, planned: Callable[[Build, float | None], Planned]) -> Planned:
+    """Return the plan of the sampler of most effective draws per processor second, and the verdicts on its build.
+
+    Args:
+        found: as `candidates` returns it.
+        planned: returns the plan of a build, none where its verdicts forbid one, and these; it is given the processor
+            seconds that chains may take, None: as the build says.
+
+    Raises:
+        RunError: no candidate has a plan; says why the last exact one has none.
+    """
+    builds, notes, refused = builds_of(found), list[str](), dict[bool, RunError]()
+    data = data_of_build(next(iter(builds.values())))
+    numbers = sum(field.values.size for field in data.fields)
+    order, first = order_of(builds, numbers), found[CANDIDATES[0]]
+    if isinstance(first, DocumentError):
+        notes.append(f"  {CANDIDATES[0].name}: {first.faults[0].problem}")
+    for place, one in enumerate(order):
+        at_mode = not one.is_exact and len(order) > 1 and numbers <= MANY
+        try:
+            plan, report = planned(builds[one], 0.0 if at_mode else None)
+        except RunError as why:
+            refused[one.is_exact] = why
+            notes.append(f"  {one.name}: {str(why).removeprefix('step_size: auto: ')}")
+            continue
+        if plan is None:
+            return plan, report
+        others = [] if refused else order[place + 1 :]
+        worth = gain(plan.pace) if others and not one.is_exact else math.inf
+        if worth >= 1.0:
+            reasons = (_reason(one, plan.pace, other.name, numbers, data.rows) for other in others)
+            return replace(plan, says=(_figure(one, plan.pace), *notes, *reasons, *plan.says)), report
+        notes.append(f"  {one.name}: predicted {worth:.2g} times as many by its plan at the mode")
+    raise refused[max(refused)]
+
+
+def gain(pace: Pace | None) -> float:
+    """Return effective draws per processor second over those of accepted trajectories; infinity if not known."""
+    if pace is None or pace.seconds is None:
+        return math.inf
+    return OF_TRAJECTORIES * (pace.of_all or pace.seconds) * pace.effective / pace.seconds
+
+
+def _figure(one: Candidate, pace: Pace | None) -> str:
+    chosen = f"sampler: {one.name}"
+    if pace is None or pace.seconds is None:
+        return chosen
+    gradients = f"{1.0 / pace.effective:.3g} gradients each, {1e6 * pace.seconds:,.3g} us a gradient"
+    return (
+        f"{chosen}, predicted {pace.effective / pace.seconds:,.3g} effective draws per processor second ({gradients})"
+    )
+
+
+def _reason(one: Candidate, pace: Pace | None, other: str, numbers: int, rows: int) -> str:
+    """Return why another candidate is not planned."""
+    if one.is_exact:
+        return (
+            f"  {other}: not planned; the data are {numbers:,} numbers, and {one.name} has no discretisation bias (of "
+            f"more than {FEW:,.0f} both are compared)"
+        )
+    if pace is None or pace.seconds is None:
+        return f"  {other}: not planned; of {numbers:,} numbers of data its warm-up takes longer than it may"
+    predicted = f"{pace.effective / pace.seconds / gain(pace):,.3g}"
+    return f"  {other}: predicted {predicted} ({OF_TRAJECTORIES:g} gradients of all {rows:,} data each), not planned"
