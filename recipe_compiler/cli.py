@@ -136,8 +136,8 @@ OneBuild = Annotated[
     str,
     typer.Argument(
         metavar="BUILD",
-        help="A build; or dynamics, with a target or a complete H.",
-        autocompletion=_completing("build", "dynamics"),
+        help="A build; a target, whose sampler is chosen; or dynamics, with a target or a complete H.",
+        autocompletion=_completing("build", "dynamics", "target"),
     ),
 ]
 TheTarget = Annotated[
@@ -149,16 +149,16 @@ TheData = Annotated[
     typer.Option(
         "--data",
         metavar="FILE",
-        help="With dynamics and a target: the table of data.",
+        help="With a target: the table of data.",
         autocompletion=_completing("data", suffix=".csv"),
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="With dynamics and a target: A=2, data.x=[a, b], scheme=baoab."),
+    typer.Option("--set", metavar="NAME=VALUE", help="With dynamics or a target: A=2, data.x=[a, b], scheme=baoab."),
 ]
 Save = Annotated[
-    Path | None, typer.Option("--save", metavar="F", help="Write the build that dynamics and a target make.")
+    Path | None, typer.Option("--save", metavar="F", help="Write the build that is made of dynamics and a target.")
 ]
 AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
 UseCache = Annotated[
@@ -306,7 +306,7 @@ def run(
     ] = False,
     use_cache: UseCache = True,
 ) -> ExitCode:
-    """Compile a build, run its chains, summarise.
+    """Compile a build, run its chains, summarise; of a target alone, a sampler is chosen.
 
     The draws are stored as netCDF. Options take the place of the build's `run:` section. Once a minute, and at the
     end, all that the chains depend on is kept beside them: a run that was stopped goes on with --resume and draws the

@@ -4,7 +4,7 @@ What was chosen is in the document of its build, from which a plan is made again
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +67,9 @@ class Pace:
     """Effective draws per gradient, of the coordinate that has fewest."""
     gradients: float
     """Gradients of one step, or of one cycle of moves, on average."""
-    seconds: float | None = None
+    seconds: float | None = field(default=None, compare=False)
     """Processor time of one gradient; None where it was not measured."""
-    of_all: float | None = None
+    of_all: float | None = field(default=None, compare=False)
     """The same of all data, where a gradient is of a minibatch."""
 
     def says(self, settings: RunSettings) -> str:

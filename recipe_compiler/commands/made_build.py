@@ -130,11 +130,13 @@ def read_candidates(file: str, own: Target | Entries, given: BuildArguments) -> 
             raise _fault(one.dynamics, "document", "found a file of that name, expected dynamics that ship")
         base = {**_named_by(dynamics, target), "variant": one.variant, **deepcopy(own), "dynamics": one.dynamics}
         stated = _stated(base, dynamics, target, given, folder)
-        if stated.setdefault("run", {}).setdefault("step_size", "auto") != "auto":
-            problem = "found a step size without dynamics, expected `auto`: it is chosen with them"
-            raise _fault(file, "run.step_size", problem, "name dynamics before the target: `recipe run sghmc TARGET`")
+        eps = stated.setdefault("run", {}).setdefault("step_size", "auto")
+        if "scheme" in stated or eps != "auto":
+            entry = "scheme" if "scheme" in stated else "step_size"
+            problem = f"found `{entry}` without dynamics, expected none: it is chosen with them"
+            raise _fault(file, entry, problem, "name the dynamics too: `recipe run sghmc TARGET`")
         _complete(stated, dynamics)
-        return _read({"scheme": one.scheme(target)} | stated, folder, given, file, own_file)
+        return _read(stated | {"scheme": one.scheme(target)}, folder, given, file, own_file)
 
     return candidates(made)
 

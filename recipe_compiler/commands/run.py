@@ -132,17 +132,17 @@ def _made(
 ) -> tuple[Build | Candidates, RunOptions]:
     """Return the build of documents, or those among which one is chosen, and the options that none of them states."""
     file, arguments = files[0], given or BuildArguments()
+    stated = replace(options, step_size=None)
     own = open_build(file) if len(files) == 1 else None
     document = load_named(file) if len(files) == 1 and own is None else None
     if own is not None or isinstance(document, Target):
         if options.step_size is not None:
-            found = f"--step-size: found {options.step_size:g} without dynamics, expected none"
-            raise RunError(f"{found}: it is chosen with the sampler; name dynamics, `recipe run sghmc {file}`")
-        return read_candidates(file, document if isinstance(document, Target) else own or {}, arguments), options
+            arguments = replace(arguments, settings=(*arguments.settings, f"run.step_size={options.step_size!r}"))
+        return read_candidates(file, document if isinstance(document, Target) else own or {}, arguments), stated
     if given is None and document is not None and not isinstance(document, Dynamics):
         return demand_build(document, file), options
     build = make_build(files, arguments, step_size=options.step_size, quiet=quiet)
-    return build, replace(options, step_size=None)
+    return build, stated
 
 
 def _stored(results: Results, build: Build) -> Path:
