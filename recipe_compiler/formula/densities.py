@@ -72,7 +72,7 @@ class Density:
     at_size: Callable[[int], str] | None = None
     """`value` in the language's text where that is written out for each size, which then has to be a number."""
     increasing: str = ""
-    """The argument that has to be a block of increasing entries, cuts between the positions of the first."""
+    """The argument whose entries have to increase, cuts between the positions of the first."""
     factor: str = ""
     """The argument that is a lower triangle. One of the state is solved with, row by row, by the formula itself."""
     proper: bool = True

@@ -8,8 +8,9 @@ not be. What an author factored stays factored. Of a matrix every entry has the 
 whole vectors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, reduce
+from itertools import pairwise
 
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula import build, tree
@@ -27,11 +28,12 @@ from recipe_compiler.formula.elaborate import (
     without_spellings,
 )
 from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.spellings import MIXTURE, density_called
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.triangular import log_normal, size_of
+from recipe_compiler.formula.triangular import entry_at, log_normal, size_of
 
 _NOWHERE = Place("")
 
@@ -227,7 +229,39 @@ def _of_arguments(text: str, row: Density, args: Sequence[Formula], *, entries: 
         terms = tuple(_total(term, _vector(args)) for term in terms)
     elif own is not args:
         terms = tuple(_over_columns(term, own[0].shape) for term in terms)
-    return substitute(_sum(terms), _given(row, own))
+    found = substitute(_sum(terms), _given(row, own))
+    return build.replaced(found, _between_cuts) if row.increasing else found
+
+
+def _between_cuts(part: Formula) -> Formula | None:
+    """Return a cut, or the difference of two without what is in both."""
+    match part:
+        case ex.Entry(cuts, (k,)):
+            return entry_at(cuts, k)
+        case ex.Add((ex.Entry(cuts, (i,)), ex.Multiply(ex.Number(), ex.Entry(_, (j,))))):
+            below, above = _apart(entry_at(cuts, i), entry_at(cuts, j))
+            terms = [term for term in (below, build.negate(above)) if not is_zero(term)]
+            return build.add(terms or [below], SCALAR)
+        case _:
+            return None
+
+
+def _apart(low: Formula, high: Formula) -> tuple[Formula, Formula]:
+    """Return two sums without what is in both."""
+    below, above = list(_summands(low)), list[Formula]()
+    for term in _summands(high):
+        if term in below and not isinstance(term, ex.Number):
+            below.remove(term)
+        else:
+            above.append(term)
+    return build.add(below, SCALAR), build.add(above, SCALAR)
+
+
+def _summands(formula: Formula) -> Iterator[Formula]:
+    for term in formula.terms if isinstance(formula, ex.Add) else ():
+        yield from _summands(term)
+    if not isinstance(formula, ex.Add):
+        yield formula
 
 
 def _in_columns(row: Density, args: Sequence[Formula]) -> Sequence[Formula]:
@@ -247,7 +281,10 @@ def _over_columns(term: Formula, columns: Shape) -> Formula:
 def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]:
     """Return what the arguments have to satisfy: the support of the first, and what is needed of the others."""
     found = (_typed(parse(text, row.name, _NOWHERE), _shapes(row, args)) for text in (*row.support, *row.needs))
-    whole = (substitute(one, _given(row, args)) for one in found)
+    whole = [substitute(one, _given(row, args)) for one in found]
+    cuts = dict(zip(row.arguments, args, strict=True)).get(row.increasing)
+    entries = [entry_at(cuts, k) for k in range(cuts.shape.rows)] if cuts and isinstance(cuts.shape.rows, int) else []
+    whole += [ex.Compare("<", *_apart(*pair), SCALAR) for pair in pairwise(entries)]
     return tuple(one for one in whole if isinstance(one, ex.Compare))
 
 

@@ -37,7 +37,8 @@ def other_names(root: Mapping, dynamics: Dynamics, target: Target, *, with_block
         with_blocks: whether its blocks and functions may be renamed, too.
     """
     mine, theirs = dynamics.declarations, target.declarations
-    names = theirs.names.union(state.block.name for state in target.recursion)
+    declared = (target.declared or target).declarations.names
+    names = theirs.names.union(declared, (state.block.name for state in target.recursion))
     shared = {block.name for block in potential_blocks(dynamics)}.intersection(block.name for block in theirs.blocks)
     clashes = [item.name for item in mine.parameters if item.name in names]
     clashes += [x for x in mine.sizes if x in names.difference(theirs.sizes) or _is_another(x, dynamics, target)]

@@ -33,7 +33,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.spellings import density_called
 from recipe_compiler.spec import formulas
-from recipe_compiler.spec.formulas import is_of_data
+from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import Guards, Stated, StatedDensity
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.recursion import SECTION
@@ -166,8 +166,9 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
     assume = list(declarations.assume)
     for one, condition in _conditions(stated.densities):
         of, number = _field(condition.left), _number(condition.right)
-        _check_numbers(page, one, condition)
-        if not is_of_data(condition):
+        if not DENSITIES[one.name].increasing:
+            _check_numbers(page, one, condition)
+        if not (is_of_data(condition) or (DENSITIES[one.name].increasing and _is_of_parameters(condition))):
             continue
         if one.guards:
             assume += _beside_guards(condition, one.guards, declarations)
@@ -180,6 +181,12 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         else:
             assume.append(condition)
     return replace(declarations, data=tuple(fields.values()), assume=tuple(dict.fromkeys(assume)))
+
+
+def _is_of_parameters(condition: Compare) -> bool:
+    """Whether a condition is of parameters alone: cuts have no kind to be declared of."""
+    uses = [dependence(side) for side in (condition.left, condition.right)]
+    return any(use.parameters for use in uses) and not any((*use.blocks, *use.functions, *use.data) for use in uses)
 
 
 def _beside_guards(condition: Compare, guards: Guards, declarations: Declarations) -> Iterator[Compare]:
@@ -216,17 +223,17 @@ def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:
 
 
 def demand_increasing(page: Page, declarations: Declarations, stated: Stated) -> None:
-    """Add a fault for a law between cuts that are no block of increasing entries."""
+    """Add a fault for a law between cuts that are a block in any order, or numbers in another one."""
     for one in stated.densities:
-        row = DENSITIES[one.name]
-        cuts = one.arguments[-1]
-        block = declarations.find(cuts.name) if isinstance(cuts, Symbol) and cuts.role is Role.BLOCK else None
-        if not row.increasing or (isinstance(block, Block) and block.constraint in _INCREASING):
-            continue
-        name = block.name if block else row.increasing
-        problem = f"found {one.name}() of cuts that are not a block of increasing entries"
-        hint = f"declare `{name}: {{shape: {cuts.shape.rows}, constraint: ordered}}`"
-        page[one.entry].fault(problem, hint)
+        row, cuts = DENSITIES[one.name], one.arguments[-1]
+        block = declarations.find(cuts.name) if row.increasing and isinstance(cuts, Symbol) else None
+        if isinstance(block, Block) and block.constraint not in _INCREASING:
+            hint = f"declare `{block.name}: {{shape: {cuts.shape.rows}, constraint: ordered}}`"
+            page[one.entry].fault(f"found {one.name}() of cuts that are a block in any order", hint)
+        for pair in comparisons(row, one.arguments) if row.increasing else ():
+            low, high = _number(pair.left), _number(pair.right)
+            if low is not None and high is not None and low >= high:
+                page[one.entry].fault(f"found {low} before {high} among the cuts of {one.name}(), expected more")
 
 
 _INCREASING = (Constraint.ORDERED, Constraint.POSITIVE_ORDERED)

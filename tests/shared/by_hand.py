@@ -230,6 +230,16 @@ def grades(z: Numbers, data: Data) -> Parts:
     ]
 
 
+def grades_of_items(z: Numbers, data: Data) -> Parts:
+    gaps = [[mp.exp(t) for t in z[2 + 2 * i : 4 + 2 * i]] for i in (0, 1)]
+    terms = []
+    for x, i, y in zip(data["x"], data["i"], data["y"], strict=True):
+        c = [z[i], z[i] + gaps[i][0], z[i] + gaps[i][0] + gaps[i][1]]
+        below = [0, *(sigmoid(one - x) for one in c), 1]
+        terms.append(-mp.log(below[y + 1] - below[y]))
+    return squares(z[:2]) / 2 - mp.fsum(z[2:]), terms
+
+
 def at_numbers(z: Numbers, data: Data) -> Parts:
     of = [lambda x: (z[0] - x[0]) ** 2, lambda x: -z[1] * x[1], lambda x: 0, lambda x: -z[2]]
     return squares(z) / 2, [of[y](x) for x, y in zip(data["x"], data["y"], strict=True)]

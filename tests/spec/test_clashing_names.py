@@ -53,6 +53,15 @@ def test_the_target_keeps_its_names_and_the_dynamics_get_others() -> None:
     assert {name: str(unit) for name, unit in build.dynamics.units} == {"theta": "length", "mu_": "1/time"}
 
 
+def test_a_block_that_is_sampled_by_another_name_keeps_its_own() -> None:
+    """`d` is sampled as log_d: the size `d` of the dynamics is another all the same."""
+    target = TARGET.replace("mu: {}, b", "d: {shape: [J, 2], constraint: positive}, mu: {}, b").replace("d}}", "K}}")
+    target = target.replace("[N, d]", "[N, K]").replace("log_prior: ", "log_prior: exponential(d, 1) + ")
+    build = built(BUILD.replace("{d: 2}", "{J: 3}"), target)
+    assert "d_" in build.dynamics.declarations.sizes
+    assert build.dynamics.declarations.blocks[0].shape.rows == "d_"
+
+
 def test_keys_of_bind_and_values_mean_whom_they_can() -> None:
     """`bind` the dynamics; `parameters` the target's c, and the mu of the dynamics, for the target's is a block."""
     build = built()
